@@ -1,0 +1,51 @@
+# CTest labels: unit (C, cmocka), cli (a script a case), bitwise (golden digests), fuzz, lint, slow.
+pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
+
+file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/test_*.c)
+foreach(src ${unit_sources})
+  get_filename_component(name ${src} NAME_WE)
+  add_executable(${name} ${src})
+  target_link_libraries(${name} PRIVATE ls_core PkgConfig::cmocka)
+  target_compile_definitions(${name} PRIVATE LS_SOURCE_DIR="${CMAKE_SOURCE_DIR}" LS_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  add_test(NAME unit.${name} COMMAND ${name})
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
+endforeach()
+
+# A CLI case is tests/cli/cases/<group>/<name>.sh with <name>.exit, <name>.stdout and, if wanted, <name>.stderr beside it.
+file(GLOB_RECURSE cases CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tests/cli/cases tests/cli/cases/*.sh)
+foreach(case ${cases})
+  string(REGEX REPLACE "\\.sh$" "" name ${case})
+  string(REPLACE "/" "." name ${name})
+  add_test(NAME cli.${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
+    ${CMAKE_SOURCE_DIR}/tests/cli/cases/${case})
+  set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 600
+    ENVIRONMENT "LS_EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}")
+endforeach()
+
+# One fuzz target a parser: tests/fuzz/fuzz_<parser>.c with a corpus in tests/fuzz/corpus/<parser>/. Without libFuzzer
+# the same file is linked with a small driver that replays the corpus, so the committed inputs are tested everywhere.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(src ${fuzz_sources})
+  get_filename_component(name ${src} NAME_WE)
+  string(REPLACE "fuzz_" "" parser ${name})
+  add_executable(${name} ${src})
+  target_link_libraries(${name} PRIVATE ls_core)
+  set(corpus ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${parser})
+  if(LS_FUZZ)
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME fuzz.${parser} COMMAND ${CMAKE_SOURCE_DIR}/tests/fuzz/run $<TARGET_FILE:${name}> ${corpus})
+  else()
+    target_sources(${name} PRIVATE tests/fuzz/replay.c)
+    add_test(NAME fuzz.${parser} COMMAND ${name} ${corpus})
+  endif()
+  set_tests_properties(fuzz.${parser} PROPERTIES LABELS fuzz TIMEOUT 900)
+endforeach()
+
+add_test(NAME lint.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers ${CMAKE_SOURCE_DIR})
+set_tests_properties(lint.layers PROPERTIES LABELS lint)
+# further tests come from files of their own, one a subject
+file(GLOB more CONFIGURE_DEPENDS cmake/tests-*.cmake)
+foreach(f ${more})
+  include(${f})
+endforeach()

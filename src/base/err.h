@@ -1,0 +1,31 @@
+/* Error codes and the sentence that goes with them.
+ * A fallible function returns 0 or a negative LS_E*, and on failure fills the caller's struct ls_err. NULL is accepted.
+ * No global state; any thread. */
+#ifndef LS_BASE_ERR_H
+#define LS_BASE_ERR_H
+
+enum ls_code {
+	LS_OK = 0,
+	LS_EINPUT = -1,    /* bad usage or bad input: exit 2 */
+	LS_EUNKNOWN = -2,  /* cannot tell here (no GPU, no driver, a tool is missing): exit 3 */
+	LS_EIO = -3,       /* the machine refused: disk full, permission: exit 4 */
+	LS_ENOMEM = -4,    /* exit 4 */
+	LS_EINTERNAL = -5, /* a defect in lockstep: exit 4 */
+	LS_ENOENT = -6,    /* a named file is not there: exit 2 */
+	LS_EINTR = -7,     /* SIGINT, state saved: exit 130 */
+	LS_EDIFFER = -8,   /* a real negative answer: exit 1 */
+};
+
+struct ls_err {
+	int code;
+	char msg[1024]; /* what was wrong, where, what to do; no newline at the end */
+};
+
+/* Fills err (unless NULL) and returns code, so that `return ls_err_set(...)` reads well. */
+int ls_err_set(struct ls_err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The same for a failed system call: LS_ENOENT or LS_EIO by errno, "path: verb: reason". */
+int ls_err_errno(struct ls_err *err, const char *path, const char *verb);
+/* Puts "prefix: " before the message. */
+int ls_err_prefix(struct ls_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,35 @@
+/* Files: reading whole, mapping, and writing so that nothing half-written is ever seen.
+ * An atomic writer owns a temporary name beside the target until commit renames it or abort removes it.
+ * Any thread, one thread at a time an object. */
+#ifndef LS_BASE_FILE_H
+#define LS_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Reads a regular file, a pipe or "-" (standard input) of at most limit bytes; *ret is NUL-terminated, caller frees. */
+int ls_file_read(const char *path, size_t limit, char **ret, size_t *ret_len, struct ls_err *err);
+bool ls_file_exists(const char *path);
+
+struct ls_map {
+	const uint8_t *data; /* never NULL after success; len 0 maps to an empty static */
+	size_t len;
+};
+
+int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err); /* regular files only */
+void ls_file_unmap(struct ls_map *map);
+
+struct ls_writer;
+
+int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err);
+int ls_writer_write(struct ls_writer *w, const void *data, size_t len, struct ls_err *err);
+int ls_writer_commit(struct ls_writer *w, struct ls_err *err); /* fsync, rename, fsync the folder; frees w either way */
+void ls_writer_abort(struct ls_writer *w);                     /* removes the temporary file; NULL is fine */
+
+/* The three above in one. */
+int ls_file_write_atomic(const char *path, const void *data, size_t len, struct ls_err *err);
+
+#endif

@@ -1,0 +1,89 @@
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+int ls_json_parse(const char *text, size_t len, const char *name, json_t **ret, struct ls_err *err)
+{
+	json_error_t je;
+	json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &je);
+	if (!v)
+		return ls_err_set(err, LS_EINPUT, "%s:%d:%d: not valid JSON: %s", name, je.line, je.column, je.text);
+	*ret = v;
+	return 0;
+}
+
+int ls_json_load(const char *path, json_t **ret, struct ls_err *err)
+{
+	enum { LIMIT = 64 << 20 };
+	char *text;
+	size_t len;
+	int rc = ls_file_read(path, LIMIT, &text, &len, err);
+	if (rc)
+		return rc;
+	rc = ls_json_parse(text, len, path, ret, err);
+	free(text);
+	return rc;
+}
+
+int ls_json_only(const json_t *object, const char *const *names, const char *where, struct ls_err *err)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)(uintptr_t)object, key, value)
+	{
+		bool known = false;
+		for (const char *const *n = names; *n && !known; n++)
+			known = strcmp(*n, key) == 0;
+		if (known)
+			continue;
+		const char *near = ls_str_nearest(key, names);
+		if (near)
+			return ls_err_set(err, LS_EINPUT, "%s: unknown key \"%.80s\" (did you mean \"%s\"?)", where,
+					  key, near);
+		return ls_err_set(err, LS_EINPUT, "%s: unknown key \"%.80s\"", where, key);
+	}
+	return 0;
+}
+
+char *ls_json_text(const json_t *value)
+{
+	char *raw = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY);
+	if (!raw)
+		abort();
+	char *text = ls_xasprintf("%s\n", raw);
+	free(raw);
+	return text;
+}
+
+int ls_json_write(const char *path, const json_t *value, struct ls_err *err)
+{
+	char *text = ls_json_text(value);
+	int rc = ls_file_write_atomic(path, text, strlen(text), err);
+	free(text);
+	return rc;
+}
+
+const char *ls_json_kind(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "a list";
+	case JSON_STRING:
+		return "a string";
+	case JSON_INTEGER:
+	case JSON_REAL:
+		return "a number";
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return "true or false";
+	default:
+		return "null";
+	}
+}

@@ -1,0 +1,64 @@
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *or_abort(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+void *ls_xalloc(size_t size)
+{
+	return or_abort(calloc(1, size ? size : 1));
+}
+
+void *ls_xrealloc(void *p, size_t size)
+{
+	return or_abort(realloc(p, size ? size : 1));
+}
+
+char *ls_xstrdup(const char *s)
+{
+	return or_abort(strdup(s));
+}
+
+char *ls_xstrndup(const char *s, size_t n)
+{
+	return or_abort(strndup(s, n));
+}
+
+char *ls_xasprintf(const char *fmt, ...)
+{
+	char *out = NULL;
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vasprintf(&out, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		abort();
+	return out;
+}
+
+void *ls_alloc_array(size_t count, size_t size)
+{
+	if (size && count > SIZE_MAX / size)
+		return NULL;
+	return calloc(count ? count : 1, size ? size : 1);
+}
+
+void *ls_grow(void *items, size_t count, size_t *capacity, size_t elem_size)
+{
+	if (count < *capacity)
+		return items;
+	size_t bigger = *capacity ? *capacity * 2 : 8;
+	if (bigger > SIZE_MAX / elem_size)
+		abort();
+	*capacity = bigger;
+	return ls_xrealloc(items, bigger * elem_size);
+}

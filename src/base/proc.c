@@ -1,0 +1,100 @@
+#include "base/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { KEEP = 16 << 20 };
+
+static double now(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+static int start(const char *const *argv, int out, int errfd, pid_t *ret)
+{
+	posix_spawn_file_actions_t fa;
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&fa, out, 1);
+	posix_spawn_file_actions_adddup2(&fa, errfd, 2);
+	int rc = posix_spawnp(ret, argv[0], &fa, NULL, (char *const *)(uintptr_t)argv, environ);
+	posix_spawn_file_actions_destroy(&fa);
+	return rc;
+}
+
+/* Reads what is there; returns false at the end of the stream. */
+static bool drain(int fd, struct ls_str *to)
+{
+	char buf[1 << 14];
+	ssize_t n = read(fd, buf, sizeof buf);
+	if (n > 0 && to->len < KEEP)
+		ls_str_add_bytes(to, buf, (size_t)n);
+	return n > 0 || (n < 0 && errno == EINTR);
+}
+
+static void collect(int out, int errfd, pid_t pid, double until, struct ls_proc_result *r)
+{
+	struct pollfd p[2] = {{.fd = out, .events = POLLIN}, {.fd = errfd, .events = POLLIN}};
+	struct ls_str *to[2] = {&r->out, &r->err};
+	while (p[0].fd >= 0 || p[1].fd >= 0) {
+		double left = until - now();
+		if (left <= 0) {
+			r->timed_out = true;
+			kill(pid, SIGKILL);
+			return;
+		}
+		if (poll(p, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR)
+			return;
+		for (int i = 0; i < 2; i++)
+			if (p[i].fd >= 0 && p[i].revents && !drain(p[i].fd, to[i]))
+				p[i].fd = -1;
+	}
+}
+
+int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *ret, struct ls_err *err)
+{
+	int out[2], er[2];
+	if (pipe2(out, O_CLOEXEC) < 0)
+		return ls_err_errno(err, argv[0], "make a pipe");
+	if (pipe2(er, O_CLOEXEC) < 0) {
+		close(out[0]);
+		close(out[1]);
+		return ls_err_errno(err, argv[0], "make a pipe");
+	}
+	pid_t pid;
+	int rc = start(argv, out[1], er[1], &pid), status = 0;
+	close(out[1]);
+	close(er[1]);
+	if (rc) {
+		errno = rc;
+		rc = ls_err_errno(err, argv[0], "start");
+	} else {
+		struct ls_proc_result r = {0};
+		collect(out[0], er[0], pid, now() + seconds, &r);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		r.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		*ret = r;
+	}
+	close(out[0]);
+	close(er[0]);
+	return rc;
+}
+
+void ls_proc_result_done(struct ls_proc_result *r)
+{
+	ls_str_done(&r->out);
+	ls_str_done(&r->err);
+}

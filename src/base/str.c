@@ -1,0 +1,147 @@
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void ls_str_done(struct ls_str *str)
+{
+	free(str->s);
+	*str = (struct ls_str){0};
+}
+
+static void reserve(struct ls_str *str, size_t more)
+{
+	size_t need = str->len + more + 1;
+	if (need <= str->cap)
+		return;
+	str->cap = need < 64 ? 64 : need * 2;
+	str->s = ls_xrealloc(str->s, str->cap);
+}
+
+void ls_str_add_bytes(struct ls_str *str, const void *bytes, size_t len)
+{
+	reserve(str, len);
+	if (len)
+		memcpy(str->s + str->len, bytes, len);
+	str->len += len;
+	str->s[str->len] = 0;
+}
+
+void ls_str_add(struct ls_str *str, const char *text)
+{
+	ls_str_add_bytes(str, text, strlen(text));
+}
+
+void ls_str_addf(struct ls_str *str, const char *fmt, ...)
+{
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n > 0) {
+		reserve(str, (size_t)n);
+		vsnprintf(str->s + str->len, (size_t)n + 1, fmt, again);
+		str->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+char *ls_str_take(struct ls_str *str)
+{
+	char *s = str->s ? str->s : ls_xstrdup("");
+	*str = (struct ls_str){0};
+	return s;
+}
+
+bool ls_str_starts(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+bool ls_str_ends(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+	return n >= m && memcmp(s + n - m, suffix, m) == 0;
+}
+
+char *ls_str_trim(char *s)
+{
+	while (isspace((unsigned char)*s))
+		s++;
+	size_t n = strlen(s);
+	while (n && isspace((unsigned char)s[n - 1]))
+		s[--n] = 0;
+	return s;
+}
+
+/* Levenshtein distance; words longer than the row are "far". */
+static size_t distance(const char *a, const char *b)
+{
+	enum { MAX = 64 };
+	size_t n = strlen(a), m = strlen(b), row[MAX + 1];
+	if (m > MAX || n > MAX)
+		return MAX;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t diagonal = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			size_t best = diagonal + (a[i - 1] != b[j - 1]);
+			diagonal = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[m];
+}
+
+const char *ls_str_nearest(const char *word, const char *const *names)
+{
+	const char *best = NULL;
+	size_t limit = strlen(word) / 3 + 1;
+	for (; *names; names++) {
+		size_t d = distance(word, *names);
+		if (d <= limit && d < strlen(*names)) {
+			limit = d ? d - 1 : 0;
+			best = *names;
+			if (!d)
+				break;
+		}
+	}
+	return best;
+}
+
+int ls_str_to_u64(const char *s, uint64_t min, uint64_t max, const char *what, uint64_t *ret, struct ls_err *err)
+{
+	char *end;
+	errno = 0;
+	unsigned long long v = strtoull(s, &end, 10);
+	if (!isdigit((unsigned char)*s) || *end || errno || v < min || v > max)
+		return ls_err_set(err, LS_EINPUT, "%s: \"%.80s\" is not a whole number from %" PRIu64 " to %" PRIu64,
+				  what, s, min, max);
+	*ret = v;
+	return 0;
+}
+
+int ls_str_to_double(const char *s, double min, double max, const char *what, double *ret, struct ls_err *err)
+{
+	char *end;
+	errno = 0;
+	double v = strtod(s, &end);
+	if (end == s || *end || isspace((unsigned char)*s) || !(v >= min && v <= max))
+		return ls_err_set(err, LS_EINPUT, "%s: \"%.80s\" is not a number from %g to %g", what, s, min, max);
+	*ret = v;
+	return 0;
+}

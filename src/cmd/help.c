@@ -1,0 +1,116 @@
+/* Help from the command table, for people (text) and for tools (--json: the whole table). */
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+static void print_forms(const char *parent, const char *name, const char *synopsis, FILE *to)
+{
+	const char *lead = "usage: ";
+	for (const char *p = synopsis;; p = strchr(p, '\n') + 1) {
+		int len = (int)strcspn(p, "\n");
+		fprintf(to, "%slockstep %s%s%s%s%.*s\n", lead, parent, *parent ? " " : "", name, len ? " " : "", len,
+			p);
+		lead = "       ";
+		if (!p[len])
+			break;
+	}
+}
+
+static void print_options(const struct ls_opt *opts, FILE *to)
+{
+	for (const struct ls_opt *o = opts; o && o->name; o++) {
+		char left[80];
+		snprintf(left, sizeof left, "%c%c%s --%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+			 o->letter ? "," : " ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+		if (strlen(left) > 30)
+			fprintf(to, "  %s\n  %-30s %s\n", left, "", o->help);
+		else
+			fprintf(to, "  %-30s %s\n", left, o->help);
+	}
+}
+
+static void print_commands(const struct ls_cmd *const *table, FILE *to)
+{
+	for (; *table; table++)
+		fprintf(to, "  %-12s %s\n", (*table)->name, (*table)->summary);
+}
+
+void ls_cmd_print_help(const struct ls_cmd *parent, const struct ls_cmd *cmd, FILE *to)
+{
+	if (!cmd) {
+		fputs("usage: lockstep COMMAND [OPTION…] [ARGUMENT…]\n\n"
+		      "Machine-learning runs that are repeatable to the last bit, with the proof.\n\ncommands:\n",
+		      to);
+		print_commands(ls_cmds, to);
+		fputs("\n  --version    what this build is and has\n\n`lockstep COMMAND --help` tells more.\n"
+		      "Exit status: 0 yes, 1 no, 2 bad input, 3 cannot tell here, 4 failure.\n",
+		      to);
+		return;
+	}
+	print_forms(parent ? parent->name : "", cmd->name, cmd->subs ? "COMMAND …" : cmd->synopsis, to);
+	fprintf(to, "\n%s\n", cmd->summary);
+	if (cmd->details)
+		fprintf(to, "\n%s\n", cmd->details);
+	if (cmd->subs) {
+		fputs("\ncommands:\n", to);
+		print_commands(cmd->subs, to);
+		return;
+	}
+	fputs("\noptions:\n", to);
+	print_options(cmd->opts, to);
+	print_options(ls_common_opts, to);
+}
+
+static void add_options(json_t *list, const struct ls_opt *opts)
+{
+	for (const struct ls_opt *o = opts; o && o->name; o++) {
+		char letter[2] = {o->letter, 0};
+		json_array_append_new(list, json_pack("{s:s,s:s,s:s?,s:s}", "name", o->name, "letter", letter, "arg",
+						      o->arg, "help", o->help));
+	}
+}
+
+static json_t *command_json(const struct ls_cmd *cmd)
+{
+	json_t *options = json_array(), *subs = json_array();
+	if (!cmd->subs) {
+		add_options(options, cmd->opts);
+		add_options(options, ls_common_opts);
+	}
+	for (const struct ls_cmd *const *s = cmd->subs; s && *s; s++)
+		json_array_append_new(subs, command_json(*s));
+	return json_pack("{s:s,s:s,s:s,s:o,s:o}", "name", cmd->name, "summary", cmd->summary, "synopsis",
+			 cmd->synopsis ? cmd->synopsis : "", "options", options, "commands", subs);
+}
+
+static int run_help(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	if (ls_args_has(args, "json")) {
+		json_t *all = json_array();
+		for (const struct ls_cmd *const *c = ls_cmds; *c; c++)
+			json_array_append_new(all, command_json(*c));
+		ls_cmd_print_json_take(json_pack("{s:o}", "commands", all));
+		return 0;
+	}
+	const struct ls_cmd *parent = NULL, *found = NULL, *const *table = ls_cmds;
+	for (size_t i = 0; i < args->n_pos; i++, table = found->subs) {
+		parent = found;
+		found = NULL;
+		for (const struct ls_cmd *const *c = table; c && *c; c++)
+			if (strcmp((*c)->name, args->pos[i]) == 0)
+				found = *c;
+		if (!found)
+			return ls_cmd_usage("help: there is no command \"%s\"", args->pos[i]);
+	}
+	ls_cmd_print_help(parent, found, stdout);
+	return 0;
+}
+
+const struct ls_cmd ls_cmd_help = {
+	.name = "help",
+	.summary = "what a command does; with --json the whole command table",
+	.synopsis = "[COMMAND [SUBCOMMAND]]",
+	.max_pos = 2,
+	.run = run_help,
+};

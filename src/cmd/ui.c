@@ -1,0 +1,34 @@
+/* Terminal questions shared by the commands. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+
+bool ls_cmd_is_terminal(FILE *to)
+{
+	return isatty(fileno(to)) == 1;
+}
+
+const char *ls_cmd_colour(FILE *to, const char *what)
+{
+	static const struct {
+		const char *name, *sequence;
+	} colours[] = {{"red", "\033[31m"}, {"green", "\033[32m"}, {"yellow", "\033[33m"},
+		       {"bold", "\033[1m"}, {"dim", "\033[2m"},    {"off", "\033[0m"}};
+	const char *no = getenv("NO_COLOR");
+	if ((no && *no) || !ls_cmd_is_terminal(to))
+		return "";
+	for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
+		if (strcmp(colours[i].name, what) == 0)
+			return colours[i].sequence;
+	return "";
+}
+
+void ls_cmd_print_json_take(json_t *v)
+{
+	char *text = ls_json_text(v);
+	fputs(text, stdout);
+	free(text);
+	json_decref(v);
+}

@@ -1,0 +1,28 @@
+#include "cmd/version.h"
+
+#include "cmd/cmd.h"
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+#if defined(__x86_64__)
+#define MACHINE "x86-64"
+#elif defined(__aarch64__)
+#define MACHINE "aarch64"
+#else
+#define MACHINE "other"
+#endif
+
+int ls_cmd_print_version(bool as_json)
+{
+	if (as_json) {
+		ls_cmd_print_json_take(
+			json_pack("{s:s,s:s,s:s}", "version", LS_VERSION, "compiler", COMPILER, "machine", MACHINE));
+		return 0;
+	}
+	printf("lockstep %s\n%s, %s\n", LS_VERSION, MACHINE, COMPILER);
+	return 0;
+}

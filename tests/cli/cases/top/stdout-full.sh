@@ -1,0 +1,1 @@
+lockstep help > /dev/full; echo "status $?"

@@ -1,0 +1,176 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/opt.h"
+#include "base/proc.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "lockstep.h"
+
+static void version_is_the_projects(void **state)
+{
+	(void)state;
+	assert_string_equal(ls_version(), LS_VERSION);
+}
+
+static void sha256_of_abc(void **state)
+{
+	(void)state;
+	char hex[LS_SHA256_HEX];
+	ls_sha256("abc", 3, hex);
+	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+static void nearest_word(void **state)
+{
+	(void)state;
+	const char *const names[] = {"torch", "torchvision", "python", NULL};
+	assert_string_equal(ls_str_nearest("pyhton", names), "python");
+	assert_string_equal(ls_str_nearest("torch", names), "torch");
+	assert_null(ls_str_nearest("entirely-else", names));
+}
+
+static void numbers_are_whole_strings(void **state)
+{
+	(void)state;
+	uint64_t u = 7;
+	double d = 7;
+	struct ls_err err;
+	assert_int_equal(ls_str_to_u64("12", 0, 100, "n", &u, &err), 0);
+	assert_int_equal(u, 12);
+	const char *const bad[] = {"", "-1", "12x", " 1", "101", "99999999999999999999999", "+1"};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(ls_str_to_u64(bad[i], 0, 100, "n", &u, &err), LS_EINPUT);
+	assert_int_equal(u, 12);
+	assert_int_equal(ls_str_to_double("nan", 0, 1, "x", &d, &err), LS_EINPUT);
+	assert_int_equal(ls_str_to_double("0.5", 0, 1, "x", &d, &err), 0);
+	assert_true(d == 0.5);
+}
+
+static void atomic_write_replaces_or_leaves(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/ls-base-XXXXXX", path[64];
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/f", dir);
+	struct ls_err err;
+	assert_int_equal(ls_file_write_atomic(path, "one", 3, &err), 0);
+	struct ls_writer *w;
+	assert_int_equal(ls_writer_open(path, &w, &err), 0);
+	assert_int_equal(ls_writer_write(w, "two", 3, &err), 0);
+	ls_writer_abort(w);
+	char *text;
+	size_t len;
+	assert_int_equal(ls_file_read(path, 100, &text, &len, &err), 0);
+	assert_string_equal(text, "one");
+	free(text);
+	assert_int_equal(ls_file_read(path, 2, &text, &len, &err), LS_EINPUT);
+	unlink(path);
+	assert_int_equal(rmdir(dir), 0); /* nothing else was left in it */
+}
+
+static void disk_full_is_reported(void **state)
+{
+	(void)state;
+	struct ls_err err;
+	assert_int_equal(ls_file_write_atomic("/no/such/folder/f", "x", 1, &err), LS_EIO);
+	assert_non_null(strstr(err.msg, "/no/such/folder/f"));
+}
+
+static void json_errors_have_a_place(void **state)
+{
+	(void)state;
+	json_t *v;
+	struct ls_err err;
+	const char *text = "{\n  \"a\": 1,\n  \"a\": 2}";
+	assert_int_equal(ls_json_parse(text, strlen(text), "f.json", &v, &err), LS_EINPUT);
+	assert_non_null(strstr(err.msg, "f.json:3:"));
+	const char *const names[] = {"torch", NULL};
+	assert_int_equal(ls_json_parse("{\"torhc\": 1}", 12, "f", &v, &err), 0);
+	assert_int_equal(ls_json_only(v, names, "f", &err), LS_EINPUT);
+	assert_non_null(strstr(err.msg, "did you mean \"torch\""));
+	json_decref(v);
+}
+
+static void options_parse(void **state)
+{
+	(void)state;
+	const struct ls_opt opts[] = {{"out", 'o', "FILE", ""}, {"level", 0, "1|2", ""}, {"quiet", 'q', NULL, ""}, {0}};
+	const struct ls_opt *tables[] = {opts, NULL};
+	const char *const good[] = {"-qo", "x", "--level=2", "p", "--", "-z"};
+	struct ls_args *a;
+	struct ls_err err;
+	assert_int_equal(ls_args_parse(tables, false, 6, good, &a, &err), 0);
+	assert_string_equal(ls_args_get(a, "out"), "x");
+	assert_string_equal(ls_args_get(a, "level"), "2");
+	assert_true(ls_args_has(a, "quiet"));
+	assert_int_equal(a->n_pos, 2);
+	assert_string_equal(a->pos[1], "-z");
+	ls_args_free(a);
+	const char *const bad[][1] = {{"--level=3"}, {"--lvel=1"}, {"-x"}, {"--out"}, {"--quiet=1"}};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(ls_args_parse(tables, false, 1, bad[i], &a, &err), LS_EINPUT);
+}
+
+static void child_output_status_and_limit(void **state)
+{
+	(void)state;
+	struct ls_proc_result r;
+	struct ls_err err;
+	const char *const argv[] = {"sh", "-c", "echo out; echo err >&2; exit 3", NULL};
+	assert_int_equal(ls_proc_run(argv, 30, &r, &err), 0);
+	assert_int_equal(r.status, 3);
+	assert_string_equal(r.out.s, "out\n");
+	assert_string_equal(r.err.s, "err\n");
+	ls_proc_result_done(&r);
+	const char *const slow[] = {"sleep", "60", NULL};
+	assert_int_equal(ls_proc_run(slow, 0.05, &r, &err), 0);
+	assert_true(r.timed_out);
+	ls_proc_result_done(&r);
+	const char *const none[] = {"no-such-program-here", NULL};
+	assert_int_equal(ls_proc_run(none, 1, &r, &err), LS_ENOENT);
+}
+
+static void tables_line_up(void **state)
+{
+	(void)state;
+	struct ls_table t;
+	struct ls_str out = {0};
+	ls_table_init(&t, 2, (const char *const[]){"what", "é"});
+	ls_table_row(&t, (const char *const[]){"a|b", "2"});
+	ls_table_text(&t, &out);
+	assert_string_equal(out.s, "what  é\na|b   2\n");
+	ls_str_done(&out);
+	ls_table_markdown(&t, &out);
+	assert_string_equal(out.s, "| what | é |\n|---|---|\n| a\\|b | 2 |\n");
+	ls_str_done(&out);
+	ls_table_done(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(version_is_the_projects),
+		cmocka_unit_test(sha256_of_abc),
+		cmocka_unit_test(nearest_word),
+		cmocka_unit_test(numbers_are_whole_strings),
+		cmocka_unit_test(atomic_write_replaces_or_leaves),
+		cmocka_unit_test(disk_full_is_reported),
+		cmocka_unit_test(json_errors_have_a_place),
+		cmocka_unit_test(options_parse),
+		cmocka_unit_test(child_output_status_and_limit),
+		cmocka_unit_test(tables_line_up),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
