@@ -6,12 +6,13 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "base/mem.h"
 
 enum { KEEP = 16 << 20 };
 
@@ -63,8 +64,29 @@ static void collect(int out, int errfd, pid_t pid, double until, struct ls_proc_
 	}
 }
 
+char *ls_proc_find(const char *name)
+{
+	if (strchr(name, '/'))
+		return access(name, X_OK) == 0 ? ls_xstrdup(name) : NULL;
+	const char *path = getenv("PATH");
+	for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
+		size_t len = strcspn(p, ":");
+		char *full = len ? ls_xasprintf("%.*s/%s", (int)len, p, name) : ls_xstrdup(name);
+		if (access(full, X_OK) == 0)
+			return full;
+		free(full);
+		p += len + (p[len] == ':');
+	}
+	return NULL;
+}
+
 int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *ret, struct ls_err *err)
 {
+	/* looked up here because an emulated posix_spawn (qemu-user) does not report a failed exec */
+	char *program = ls_proc_find(argv[0]);
+	if (!program)
+		return ls_err_set(err, LS_ENOENT, "%s: no such program on PATH", argv[0]);
+	free(program);
 	int out[2], er[2];
 	if (pipe2(out, O_CLOEXEC) < 0)
 		return ls_err_errno(err, argv[0], "make a pipe");
