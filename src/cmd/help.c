@@ -79,8 +79,9 @@ static json_t *command_json(const struct ls_cmd *cmd)
 	}
 	for (const struct ls_cmd *const *s = cmd->subs; s && *s; s++)
 		json_array_append_new(subs, command_json(*s));
-	return json_pack("{s:s,s:s,s:s,s:o,s:o}", "name", cmd->name, "summary", cmd->summary, "synopsis",
-			 cmd->synopsis ? cmd->synopsis : "", "options", options, "commands", subs);
+	return json_pack("{s:s,s:s,s:s,s:s?,s:o,s:o}", "name", cmd->name, "summary", cmd->summary, "synopsis",
+			 cmd->synopsis ? cmd->synopsis : "", "details", cmd->details, "options", options, "commands",
+			 subs);
 }
 
 static int run_help(const struct ls_cmd *cmd, const struct ls_args *args)
