@@ -10,6 +10,8 @@ extern "C" {
 
 /* "MAJOR.MINOR.PATCH" of the library that is linked, not of this header. */
 const char *ls_version(void);
+/* Version of the arithmetic: two libraries with the same number compute the same bits from the same input. */
+int ls_numerics_version(void);
 
 #ifdef __cplusplus
 }

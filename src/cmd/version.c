@@ -1,6 +1,7 @@
 #include "cmd/version.h"
 
 #include "cmd/cmd.h"
+#include "lockstep.h"
 
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
@@ -19,10 +20,10 @@
 int ls_cmd_print_version(bool as_json)
 {
 	if (as_json) {
-		ls_cmd_print_json_take(
-			json_pack("{s:s,s:s,s:s}", "version", LS_VERSION, "compiler", COMPILER, "machine", MACHINE));
+		ls_cmd_print_json_take(json_pack("{s:s,s:i,s:s,s:s}", "version", LS_VERSION, "numerics_version",
+						 ls_numerics_version(), "compiler", COMPILER, "machine", MACHINE));
 		return 0;
 	}
-	printf("lockstep %s\n%s, %s\n", LS_VERSION, MACHINE, COMPILER);
+	printf("lockstep %s\nnumerics %d\n%s, %s\n", LS_VERSION, ls_numerics_version(), MACHINE, COMPILER);
 	return 0;
 }

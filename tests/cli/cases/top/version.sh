@@ -1,1 +1,1 @@
-lockstep --version | head -1; lockstep --version --json | python3 -c "import json,sys; print(sorted(json.load(sys.stdin)))"
+lockstep --version | head -2; lockstep --version --json | python3 -c "import json,sys; print(sorted(json.load(sys.stdin)))"
