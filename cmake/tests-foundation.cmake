@@ -1,3 +1,15 @@
-# What holds the foundation together: man pages against the command table.
-add_test(NAME lint.man COMMAND ${CMAKE_SOURCE_DIR}/tools/check-man $<TARGET_FILE:lockstep>)
-set_tests_properties(lint.man PROPERTIES LABELS lint)
+# What holds the foundation together: man pages against the command table, headers alone, installation, documentation.
+function(ls_lint name)
+  add_test(NAME lint.${name} COMMAND ${ARGN})
+  set_tests_properties(lint.${name} PROPERTIES LABELS lint TIMEOUT 300)
+endfunction()
+
+ls_lint(man ${CMAKE_SOURCE_DIR}/tools/check-man $<TARGET_FILE:lockstep>)
+ls_lint(headers ${CMAKE_SOURCE_DIR}/tools/check-headers ${CMAKE_BINARY_DIR})
+ls_lint(size ${CMAKE_SOURCE_DIR}/tools/check-size)
+
+# These use what users get: the native release build.
+if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  add_test(NAME cli.install COMMAND ${CMAKE_SOURCE_DIR}/tests/install/run ${CMAKE_BINARY_DIR})
+  set_tests_properties(cli.install PROPERTIES LABELS cli TIMEOUT 300)
+endif()

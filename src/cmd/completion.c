@@ -117,21 +117,22 @@ static void zsh_values(struct ls_str *out, const struct ls_cmd *const *table)
 	}
 }
 
+/* The variable is not called path: in zsh that is PATH. */
 static void zsh_script(struct ls_str *out)
 {
 	ls_str_add(out, "#compdef lockstep\n# zsh completion for lockstep, written by `lockstep completion zsh`\n"
-			"_lockstep() {\n  local -a names\n  local path=$words[2]\n"
+			"_lockstep() {\n  local -a names\n  local name=$words[2]\n"
 			"  if (( CURRENT == 2 )); then\n    names=(");
 	zsh_values(out, ls_cmds);
-	ls_str_add(out, ")\n    _describe command names\n    return\n  fi\n  case $path in\n");
+	ls_str_add(out, ")\n    _describe command names\n    return\n  fi\n  case $name in\n");
 	for (const struct ls_cmd *const *c = ls_cmds; *c; c++)
 		if ((*c)->subs) {
 			ls_str_addf(out, "    %s)\n      if (( CURRENT == 3 )); then\n        names=(", (*c)->name);
 			zsh_values(out, (*c)->subs);
 			ls_str_add(out, ")\n        _describe command names\n        return\n      fi\n"
-					"      path=\"$path $words[3]\"\n      shift words; (( CURRENT-- )) ;;\n");
+					"      name=\"$name $words[3]\"\n      shift words; (( CURRENT-- )) ;;\n");
 		}
-	ls_str_add(out, "  esac\n  shift words; (( CURRENT-- ))\n  case $path in\n");
+	ls_str_add(out, "  esac\n  shift words; (( CURRENT-- ))\n  case $name in\n");
 	each_leaf(out, zsh_leaf);
 	ls_str_add(out, "  esac\n}\n_lockstep \"$@\"\n");
 }
@@ -162,7 +163,8 @@ static void fish_script(struct ls_str *out)
 	ls_str_add(out, "# fish completion for lockstep, written by `lockstep completion fish`\n"
 			"function __lockstep_at\n  set -l words (commandline -opc)\n"
 			"  test (count $words) -gt (count $argv); or return 1\n"
-			"  test \"$words[2..(math (count $argv) + 1)]\" = \"$argv\"\nend\n");
+			"  set -l last (math (count $argv) + 1)\n"
+			"  test \"$words[2..$last]\" = \"$argv\"\nend\n");
 	for (const struct ls_cmd *const *c = ls_cmds; *c; c++) {
 		ls_str_addf(out, "complete -c lockstep -n __fish_use_subcommand -xa %s -d '", (*c)->name);
 		add_quoted(out, (*c)->summary);
