@@ -127,7 +127,7 @@ static int read_descr(struct lit *p, struct header *h)
 {
 	if (peek(p) != '[')
 		return read_string(p, h->descr, sizeof h->descr);
-	strcpy(h->descr, "[");
+	memcpy(h->descr, "[", 2);
 	return skip_list(p);
 }
 
