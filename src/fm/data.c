@@ -1,0 +1,240 @@
+#include "fm/data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "fm/lsd.h"
+#include "fm/source.h"
+#include "fm/text.h"
+
+struct ls_data {
+	struct ls_rows rows;
+	int threads;
+	struct ls_source *source; /* of .lsd: the rows lie in its mapping */
+	void *owned[6];
+	size_t n_owned;
+};
+
+const struct ls_rows *ls_data_rows(const struct ls_data *d)
+{
+	return &d->rows;
+}
+
+void ls_data_digest(const struct ls_data *d, char ret_hex[65])
+{
+	ls_rows_digest(&d->rows, d->threads, ret_hex);
+}
+
+void ls_data_free(struct ls_data *d)
+{
+	if (!d)
+		return;
+	ls_source_free(d->source);
+	for (size_t i = 0; i < d->n_owned; i++)
+		free(d->owned[i]);
+	free(d);
+}
+
+/* Not zeroed: pages are first touched by the thread that fills them. */
+static void *own(struct ls_data *d, uint64_t count, size_t size)
+{
+	void *p = count > SIZE_MAX / size ? NULL : malloc(count ? count * size : 1);
+	if (p)
+		d->owned[d->n_owned++] = p;
+	return p;
+}
+
+/* --- blocks of text into one set of arrays --- */
+
+struct gathering {
+	struct ls_block *blocks;
+	size_t n, cap;
+	struct ls_rows total; /* counts only */
+	bool labels, values, weights, fields;
+	uint64_t *row_at, *entry_at; /* per block */
+	uint64_t *start;
+	uint32_t *feature;
+	uint16_t *field;
+	float *value, *label, *weight;
+};
+
+static int gather(void *ctx, struct ls_block *b, struct ls_err *err)
+{
+	struct gathering *g = ctx;
+	(void)err;
+	if (b->n_rows == 0)
+		return 0;
+	g->total.n_rows += b->n_rows;
+	g->total.n_entries += b->n_entries;
+	if (b->n_entries && b->max_feature >= g->total.n_features)
+		g->total.n_features = (uint64_t)b->max_feature + 1;
+	if (b->n_entries && b->field && b->max_field >= g->total.n_fields)
+		g->total.n_fields = (uint32_t)b->max_field + 1;
+	g->labels = b->unlabelled == 0;
+	g->values |= b->value != NULL;
+	g->weights |= b->weight != NULL;
+	g->fields |= b->field != NULL && b->n_entries;
+	g->blocks = ls_grow(g->blocks, g->n, &g->cap, sizeof *g->blocks);
+	g->blocks[g->n++] = *b;
+	*b = (struct ls_block){0};
+	return 0;
+}
+
+static void copy_floats(float *to, const float *from, uint64_t n)
+{
+	if (from)
+		memcpy(to, from, n * sizeof *to);
+	else
+		for (uint64_t i = 0; i < n; i++)
+			to[i] = 1;
+}
+
+static void copy_block(void *ctx, size_t i)
+{
+	struct gathering *g = ctx;
+	struct ls_block *b = &g->blocks[i];
+	uint64_t row = g->row_at[i], entry = g->entry_at[i];
+	for (uint64_t r = 0; r < b->n_rows; r++)
+		g->start[row + r] = entry + b->start[r];
+	memcpy(g->feature + entry, b->feature, b->n_entries * sizeof *b->feature);
+	if (g->fields && b->n_entries)
+		memcpy(g->field + entry, b->field, b->n_entries * sizeof *b->field);
+	if (g->values)
+		copy_floats(g->value + entry, b->value, b->n_entries);
+	if (g->labels)
+		memcpy(g->label + row, b->label, b->n_rows * sizeof *b->label);
+	if (g->weights)
+		copy_floats(g->weight + row, b->weight, b->n_rows);
+	ls_block_done(b);
+}
+
+static bool allocate(struct ls_data *d, struct gathering *g)
+{
+	uint64_t rows = g->total.n_rows, entries = g->total.n_entries;
+	g->start = own(d, rows + 1, sizeof *g->start);
+	g->feature = own(d, entries, sizeof *g->feature);
+	g->field = g->fields ? own(d, entries, sizeof *g->field) : NULL;
+	g->value = g->values ? own(d, entries, sizeof *g->value) : NULL;
+	g->label = g->labels ? own(d, rows, sizeof *g->label) : NULL;
+	g->weight = g->weights ? own(d, rows, sizeof *g->weight) : NULL;
+	return g->start && g->feature && (g->field || !g->fields) && (g->value || !g->values) &&
+	       (g->label || !g->labels) && (g->weight || !g->weights);
+}
+
+static int join(struct ls_data *d, struct gathering *g, const char *name, struct ls_err *err)
+{
+	if (!allocate(d, g))
+		return ls_err_set(err, LS_ENOMEM,
+				  "%s: no memory for its %llu entries; `lockstep fm convert` makes a file that is "
+				  "used without loading it",
+				  name, (unsigned long long)g->total.n_entries);
+	g->row_at = ls_xalloc((g->n + 1) * sizeof *g->row_at);
+	g->entry_at = ls_xalloc((g->n + 1) * sizeof *g->entry_at);
+	for (size_t i = 0; i < g->n; i++) {
+		g->row_at[i + 1] = g->row_at[i] + g->blocks[i].n_rows;
+		g->entry_at[i + 1] = g->entry_at[i] + g->blocks[i].n_entries;
+	}
+	ls_parallel(d->threads, g->n, copy_block, g);
+	g->start[g->total.n_rows] = g->total.n_entries;
+	d->rows = g->total;
+	d->rows.start = g->start;
+	d->rows.feature = g->feature;
+	d->rows.field = g->field;
+	d->rows.value = g->value;
+	d->rows.label = g->label;
+	d->rows.weight = g->weight;
+	free(g->row_at);
+	free(g->entry_at);
+	return 0;
+}
+
+static int load_text(struct ls_data *d, struct ls_source *s, const struct ls_data_opts *o, struct ls_err *err)
+{
+	struct gathering g = {0};
+	int rc = ls_text_read(s, ls_text_format_named(o->format), d->threads, gather, &g, err);
+	if (rc == 0 && g.n == 0)
+		rc = ls_err_set(err, LS_EINPUT, "%s: no rows", ls_source_name(s));
+	if (rc == 0)
+		rc = join(d, &g, ls_source_name(s), err);
+	for (size_t i = 0; i < g.n; i++)
+		ls_block_done(&g.blocks[i]);
+	free(g.blocks);
+	return rc;
+}
+
+/* --- what the file is, and what the caller needs --- */
+
+static const char *const content_format[] = {
+	[LS_CONTENT_TEXT] = "text", [LS_CONTENT_LSD] = "lsd", [LS_CONTENT_ZIP] = "npz"};
+
+int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o, struct ls_err *err)
+{
+	enum ls_content content = ls_source_content(s);
+	const char *name = ls_source_name(s);
+	if (content != LS_CONTENT_TEXT && !ls_source_map(s))
+		return ls_err_set(err, LS_EINPUT, "%s: %s data must be a regular file", name, content_format[content]);
+	if (!o->format)
+		return 0;
+	bool text = strcmp(o->format, "svm") == 0 || strcmp(o->format, "ffm") == 0;
+	if (!text && strcmp(o->format, "npz") != 0 && strcmp(o->format, "lsd") != 0)
+		return ls_err_set(err, LS_EINPUT, "format \"%s\" is none of svm, ffm, npz, lsd", o->format);
+	if (strcmp(content_format[content], text ? "text" : o->format) != 0)
+		return ls_err_set(err, LS_EINPUT, "%s: holds %s, not %s", name, content_format[content], o->format);
+	return 0;
+}
+
+int ls_data_check_needs(const char *name, bool labels, bool fields, const struct ls_data_opts *o, struct ls_err *err)
+{
+	if (o->need_labels && !labels)
+		return ls_err_set(err, LS_EINPUT, "%s: rows have no label", name);
+	if (o->want_fields && !fields)
+		return ls_err_set(err, LS_EINPUT, "%s: entries have no field; libffm text (field:index:value) has",
+				  name);
+	return 0;
+}
+
+int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
+{
+	static const struct ls_data_opts usual = {0};
+	o = o ? o : &usual;
+	struct ls_data *d = ls_xalloc(sizeof *d);
+	d->source = s;
+	d->threads = o->threads > 0 ? o->threads : ls_parallel_cpus();
+	const char *name = ls_source_name(s);
+	int rc = ls_data_check_format(s, o, err);
+	if (rc == 0 && ls_source_content(s) == LS_CONTENT_LSD)
+		rc = ls_lsd_view(name, ls_source_map(s), d->threads, &d->rows, err);
+	else if (rc == 0 && ls_source_content(s) == LS_CONTENT_ZIP)
+		rc = ls_err_set(err, LS_EINPUT, "%s: .npz is not read yet", name);
+	else if (rc == 0)
+		rc = load_text(d, s, o, err);
+	if (rc == 0)
+		rc = ls_data_check_needs(name, d->rows.label, d->rows.field, o, err);
+	if (rc) {
+		ls_data_free(d);
+		return rc;
+	}
+	if (ls_source_content(s) != LS_CONTENT_LSD) {
+		ls_source_free(s);
+		d->source = NULL;
+	}
+	*ret = d;
+	return 0;
+}
+
+int ls_data_load(const char *path, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
+{
+	struct ls_source *s;
+	int rc = ls_source_open(path, o ? o->slice_bytes : 0, &s, err);
+	return rc ? rc : ls_data_load_take(s, o, ret, err);
+}
+
+int ls_data_load_memory(const char *name, const void *bytes, size_t len, const struct ls_data_opts *o,
+			struct ls_data **ret, struct ls_err *err)
+{
+	struct ls_source *s;
+	ls_source_open_memory(name, bytes, len, o ? o->slice_bytes : 0, &s);
+	return ls_data_load_take(s, o, ret, err);
+}

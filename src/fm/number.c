@@ -1,0 +1,151 @@
+#include "fm/number.h"
+
+#include <float.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+/* What the scanner saw: mantissa * 10^exponent, the mantissa cut after 19 significant digits. */
+struct decimal {
+	uint64_t mantissa;
+	int64_t exponent;
+	bool negative, cut;
+};
+
+static bool is_digit(char c)
+{
+	return (unsigned char)(c - '0') < 10;
+}
+
+static const char *scan_digits(const char *p, struct decimal *d, bool fraction)
+{
+	for (; is_digit(*p); p++) {
+		if (d->mantissa < 1000000000000000000u) {
+			d->mantissa = d->mantissa * 10 + (uint64_t)(*p - '0');
+			d->exponent -= fraction;
+		} else {
+			d->cut |= *p != '0';
+			d->exponent += !fraction;
+		}
+	}
+	return p;
+}
+
+/* p is behind the 'e'. Exponents beyond a million are all the same to binary32. */
+static const char *scan_exponent(const char *p, struct decimal *d)
+{
+	bool negative = *p == '-';
+	if (*p == '-' || *p == '+')
+		p++;
+	if (!is_digit(*p))
+		return NULL;
+	int64_t e = 0;
+	for (; is_digit(*p); p++)
+		if (e < 1000000)
+			e = e * 10 + (*p - '0');
+	d->exponent += negative ? -e : e;
+	return p;
+}
+
+static const char *scan(const char *p, struct decimal *d)
+{
+	d->negative = *p == '-';
+	if (*p == '-' || *p == '+')
+		p++;
+	const char *whole = p;
+	p = scan_digits(p, d, false);
+	bool any = p > whole;
+	if (*p == '.') {
+		const char *fraction = ++p;
+		p = scan_digits(p, d, true);
+		any |= p > fraction;
+	}
+	if (!any)
+		return NULL;
+	if (*p == 'e' || *p == 'E')
+		return scan_exponent(p + 1, d);
+	return p;
+}
+
+/* Two roundings at most lie between the decimal and x here (mantissa to double, one multiplication or division by an
+ * exact power of ten), and the cut digits weigh less than one: x is within 4 units of the decimal in its last place.
+ * So rounding x to binary32 is right unless x is that near to a midpoint of two floats; then say no. */
+static bool quick(const struct decimal *d, float *ret)
+{
+	static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+				     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+	if (d->exponent < -22 || d->exponent > 22)
+		return false;
+	double x = (double)d->mantissa;
+	bool exact = d->exponent >= 0 && d->exponent <= 4 && d->mantissa < 1u << 24;
+	x = d->exponent < 0 ? x / ten[-d->exponent] : x * ten[d->exponent];
+	if (x < (double)FLT_MIN || x > 1e38)
+		return false;
+	uint64_t bits;
+	memcpy(&bits, &x, sizeof bits);
+	uint64_t tail = bits & 0x1FFFFFFF;
+	if (!exact && tail - 0x0FFFFFF8 <= 0x10)
+		return false;
+	*ret = (float)x;
+	return true;
+}
+
+/* The rare case: the C library's conversion, which is correctly rounded, in the C locale. */
+static float slow(const char *p, size_t len)
+{
+	char small[128], *text = len < sizeof small ? small : ls_xalloc(len + 1);
+	memcpy(text, p, len);
+	text[len] = 0;
+	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	float x = strtof_l(text, NULL, c);
+	freelocale(c);
+	if (text != small)
+		free(text);
+	return x;
+}
+
+static enum ls_number_fault what_is_it(const char *p)
+{
+	p += *p == '-' || *p == '+';
+	bool word = strncasecmp(p, "nan", 3) == 0 || strncasecmp(p, "inf", 3) == 0;
+	return word ? LS_NUMBER_INFINITE : LS_NUMBER_GARBAGE;
+}
+
+const char *ls_number_float(const char *p, float *ret, enum ls_number_fault *ret_fault)
+{
+	struct decimal d = {0};
+	float x = 0;
+	const char *end = scan(p, &d);
+	if (!end) {
+		*ret_fault = what_is_it(p);
+		return NULL;
+	}
+	if (d.mantissa == 0)
+		x = d.negative ? -0.0F : 0.0F;
+	else if (quick(&d, &x))
+		x = d.negative ? -x : x;
+	else
+		x = slow(p, (size_t)(end - p));
+	if (x > FLT_MAX || x < -FLT_MAX) {
+		*ret_fault = LS_NUMBER_RANGE;
+		return NULL;
+	}
+	*ret = x;
+	return end;
+}
+
+const char *ls_number_fault_text(enum ls_number_fault fault)
+{
+	switch (fault) {
+	case LS_NUMBER_INFINITE:
+		return "not a finite number";
+	case LS_NUMBER_RANGE:
+		return "too large for a 32-bit float";
+	default:
+		return "not a number";
+	}
+}

@@ -1,0 +1,40 @@
+/* Text as slices of whole lines: from a mapped file, a pipe, standard input or memory, gzip undone on the way.
+ * The source owns the mapping; a slice either borrows from it or owns its bytes, and ls_slice_done knows which.
+ * One thread at a time a source; slices may be read by any thread while the source lives. */
+#ifndef LS_FM_SOURCE_H
+#define LS_FM_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/file.h"
+
+enum ls_content { LS_CONTENT_TEXT, LS_CONTENT_LSD, LS_CONTENT_ZIP };
+
+enum { LS_SLICE_PAD = 16 }; /* bytes behind a slice that may be read, so that numbers load in one go */
+
+struct ls_slice {
+	const char *text; /* ends in a newline; LS_SLICE_PAD readable bytes follow */
+	size_t len;
+	char *owned; /* NULL when borrowed */
+};
+
+struct ls_source;
+
+/* "-" is standard input. slice_bytes: the size of slices that is aimed at; 0 for the usual. */
+int ls_source_open(const char *path, size_t slice_bytes, struct ls_source **ret, struct ls_err *err);
+/* Borrows data; name stands for it in messages. */
+void ls_source_open_memory(const char *name, const void *data, size_t len, size_t slice_bytes, struct ls_source **ret);
+void ls_source_free(struct ls_source *s);
+
+const char *ls_source_name(const struct ls_source *s);
+enum ls_content ls_source_content(const struct ls_source *s); /* by the first bytes */
+/* The bytes of a regular file or of memory; NULL for a stream. Only for content that is not text. */
+const struct ls_map *ls_source_map(const struct ls_source *s);
+
+/* 1: a slice; 0: the end; negative: an error. Cutting depends on the bytes and slice_bytes only. */
+int ls_source_next(struct ls_source *s, struct ls_slice *ret, struct ls_err *err);
+void ls_slice_done(struct ls_slice *slice);
+
+#endif
