@@ -308,7 +308,7 @@ static void one_fault(const char *function, unsigned nth, unsigned cu)
 static void any_call_may_fail(void **state)
 {
 	(void)state;
-	static const unsigned codes[] = {1, 2, 46, 209, 214, 218, 222, 700, 719, 999, 12345};
+	static const unsigned codes[] = {2, 222, 700, 12345};
 	unsigned n_calls[N_FUNCTIONS], reached = 0;
 	setup(NULL, NULL);
 	struct work w = {0};
