@@ -19,7 +19,7 @@ struct ls_fact {
 	char *value;  /* only when known, otherwise NULL */
 	char *source; /* file, library or call that was asked; never NULL */
 	char *reason; /* why it is absent or unknown; NULL when known */
-	char *note;   /* a remark on a known value ("the deterministic value"), or NULL */
+	char *note;   /* a remark ("not the deterministic value"), or NULL */
 };
 
 struct ls_facts {
