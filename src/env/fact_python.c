@@ -52,12 +52,36 @@ static char *normalised(const char *name)
 	return out;
 }
 
+/* torchvision and torchaudio have a version.py like torch's; it keeps the +cuXXX that METADATA may have lost. */
+static bool from_version_file(struct ls_look *look, const char *name, const char *key)
+{
+	if (strcmp(name, "torchvision") != 0 && strcmp(name, "torchaudio") != 0)
+		return false;
+	char *relative = ls_xasprintf("%s/version.py", name);
+	char *path = ls_interp_file(look->root, look->python, relative);
+	size_t len = 0;
+	char *text = path ? ls_root_read(look->root, path, 1 << 16, &len) : NULL;
+	struct ls_torch_file t = {0};
+	if (text)
+		ls_torch_file_parse(text, len, &t);
+	bool found = t.version != NULL;
+	if (found)
+		ls_facts_set(look->facts, key, t.version, path);
+	ls_torch_file_done(&t);
+	free(text);
+	free(path);
+	free(relative);
+	return found;
+}
+
 static void package(struct ls_look *look, const char *name)
 {
 	char *plain = normalised(name), *key = ls_xasprintf("package.%s", plain);
 	char *version = NULL, *source = NULL;
 	if (!ls_facts_find(look->facts, key)) {
-		if (ls_interp_package(look->root, look->python, plain, &version, &source, NULL))
+		if (from_version_file(look, plain, key))
+			; /* said by the package itself */
+		else if (ls_interp_package(look->root, look->python, plain, &version, &source, NULL))
 			ls_facts_set(look->facts, key, version, source);
 		else
 			ls_facts_absent(look->facts, key, "site folders of this Python", "not installed");

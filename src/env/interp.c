@@ -115,8 +115,9 @@ static char *newest_version(const char *root, const char *home, const char *want
 			best = ls_xstrdup(*n);
 			break;
 		}
-		if (strncmp(*n, wanted, len) == 0 && (*n)[len] == '.' && atol(*n + len + 1) > patch) {
-			patch = atol(*n + len + 1);
+		long p = strncmp(*n, wanted, len) == 0 && (*n)[len] == '.' ? strtol(*n + len + 1, NULL, 10) : -1;
+		if (p > patch) {
+			patch = p;
 			free(best);
 			best = ls_xstrdup(*n);
 		}
