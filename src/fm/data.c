@@ -1,10 +1,12 @@
 #include "fm/data.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "fm/csr.h"
 #include "fm/lsd.h"
 #include "fm/source.h"
 #include "fm/text.h"
@@ -13,7 +15,7 @@ struct ls_data {
 	struct ls_rows rows;
 	int threads;
 	struct ls_source *source; /* of .lsd: the rows lie in its mapping */
-	void *owned[6];
+	void *owned[8];
 	size_t n_owned;
 };
 
@@ -164,6 +166,61 @@ static int load_text(struct ls_data *d, struct ls_source *s, const struct ls_dat
 	return rc;
 }
 
+/* --- .npz, and vectors beside the data --- */
+
+static int load_npz(struct ls_data *d, const char *path, struct ls_err *err)
+{
+	struct ls_csr c;
+	int rc = ls_csr_load(path, &c, err);
+	if (rc)
+		return rc;
+	d->owned[d->n_owned++] = c.start;
+	d->owned[d->n_owned++] = c.feature;
+	d->owned[d->n_owned++] = c.value;
+	d->rows = (struct ls_rows){.n_rows = c.n_rows,
+				   .n_entries = c.n_entries,
+				   .n_features = c.n_features,
+				   .start = c.start,
+				   .feature = c.feature,
+				   .value = c.value};
+	return c.n_rows ? 0 : ls_err_set(err, LS_EINPUT, "%s: no rows", path);
+}
+
+int ls_data_vectors(const char *name, uint64_t n_rows, bool labels, bool weights, const struct ls_data_opts *o,
+		    float **ret_label, float **ret_weight, struct ls_err *err)
+{
+	float *label = NULL, *weight = NULL;
+	int rc = 0;
+	if ((o->labels_path && labels) || (o->weights_path && weights))
+		return ls_err_set(err, LS_EINPUT, "%s: the data have %s of their own beside those in %s", name,
+				  o->labels_path && labels ? "labels" : "weights",
+				  o->labels_path && labels ? o->labels_path : o->weights_path);
+	if (o->labels_path)
+		rc = ls_csr_vector(o->labels_path, n_rows, "label", -FLT_MAX, &label, err);
+	if (rc == 0 && o->weights_path)
+		rc = ls_csr_vector(o->weights_path, n_rows, "weight", 0, &weight, err);
+	if (rc) {
+		free(label);
+		return rc;
+	}
+	*ret_label = label;
+	*ret_weight = weight;
+	return 0;
+}
+
+static int load_vectors(struct ls_data *d, const char *name, const struct ls_data_opts *o, struct ls_err *err)
+{
+	float *label = NULL, *weight = NULL;
+	int rc = ls_data_vectors(name, d->rows.n_rows, d->rows.label, d->rows.weight, o, &label, &weight, err);
+	if (rc)
+		return rc;
+	d->owned[d->n_owned++] = label;
+	d->owned[d->n_owned++] = weight;
+	d->rows.label = label ? label : d->rows.label;
+	d->rows.weight = weight ? weight : d->rows.weight;
+	return 0;
+}
+
 /* --- what the file is, and what the caller needs --- */
 
 static const char *const content_format[] = {
@@ -207,9 +264,11 @@ int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct 
 	if (rc == 0 && ls_source_content(s) == LS_CONTENT_LSD)
 		rc = ls_lsd_view(name, ls_source_map(s), d->threads, &d->rows, err);
 	else if (rc == 0 && ls_source_content(s) == LS_CONTENT_ZIP)
-		rc = ls_err_set(err, LS_EINPUT, "%s: .npz is not read yet", name);
+		rc = load_npz(d, name, err);
 	else if (rc == 0)
 		rc = load_text(d, s, o, err);
+	if (rc == 0)
+		rc = load_vectors(d, name, o, err);
 	if (rc == 0)
 		rc = ls_data_check_needs(name, d->rows.label, d->rows.field, o, err);
 	if (rc) {

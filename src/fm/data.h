@@ -13,8 +13,8 @@
 struct ls_data_opts {
 	int threads;              /* 0: as many as there are CPUs; never changes the result */
 	const char *format;       /* "svm", "ffm", "npz", "lsd"; NULL: found out from the content */
-	const char *labels_path;  /* .npy with a label a row, for .npz; NULL: none */
-	const char *weights_path; /* .npy with a weight a row, for any format; NULL: none */
+	const char *labels_path;  /* .npy with a label a row, for data that have none (.npz never has); or NULL */
+	const char *weights_path; /* .npy with a weight a row, for data that have none; or NULL */
 	bool need_labels;         /* data without labels are refused */
 	bool want_fields;         /* data without fields are refused */
 	size_t slice_bytes;       /* 0: the usual; text is cut into slices of about this size, one a task */
@@ -45,6 +45,9 @@ int ls_data_convert(const char *path, const struct ls_data_opts *o, const char *
 
 /* Whether the source may be read, and is of the format asked for. */
 int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o, struct ls_err *err);
+/* The vectors that o names, NULL where it names none; labels, weights: whether the data have their own. */
+int ls_data_vectors(const char *name, uint64_t n_rows, bool labels, bool weights, const struct ls_data_opts *o,
+		    float **ret_label, float **ret_weight, struct ls_err *err);
 /* Whether data with or without labels and fields will do. */
 int ls_data_check_needs(const char *name, bool labels, bool fields, const struct ls_data_opts *o, struct ls_err *err);
 

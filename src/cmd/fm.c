@@ -1,0 +1,13 @@
+/* lockstep fm: factorization machines. One file a subcommand, fm_<sub>.c. */
+#include "cmd/cmd.h"
+
+static const struct ls_cmd *const subs[] = {
+	&ls_cmd_fm_convert,
+	NULL,
+};
+
+const struct ls_cmd ls_cmd_fm = {
+	.name = "fm",
+	.summary = "factorization machines with the same bytes everywhere",
+	.subs = subs,
+};

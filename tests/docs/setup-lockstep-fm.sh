@@ -1,0 +1,6 @@
+# the data that the examples name
+gzip -c "$ROOT/tests/data/small.ffm" >train.ffm.gz
+gzip -c "$ROOT/tests/data/small.svm" >day_1.gz
+gzip -c "$ROOT/tests/data/small-valid.svm" >day_2.gz
+cp "$ROOT/tests/data/small-valid.npz" X.npz
+cp "$ROOT/tests/data/small-valid-labels.npy" y.npy
