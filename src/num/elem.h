@@ -93,8 +93,11 @@ LS_FN double ls_sigmoid_d(double x)
 /* log(1 + e^x) = max(x, 0) + log(1 + e^-|x|): nothing overflows, and small results keep their relative accuracy. */
 LS_FN double ls_softplus_d(double x)
 {
-	double t = ls_log1p_d(ls_exp_d(x > 0.0 ? -x : x));
-	return x > 0.0 ? x + t : t;
+	uint64_t bits = ls_bits_d(x), sign = bits >> 63;
+	double minus_abs = ls_d_bits(bits | 0x8000000000000000u);
+	double positive =
+		ls_d_bits(bits & (sign - 1)); /* by bits: a comparison would become the GPU's max instruction */
+	return positive + ls_log1p_d(ls_exp_d(minus_abs));
 }
 
 /* --- binary32: one rounding of the above; every NaN is LS_NAN_BITS --- */

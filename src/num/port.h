@@ -20,7 +20,7 @@ typedef long long int64_t;
 #if defined(__CUDACC__)
 #define LS_FN static __device__ __forceinline__
 #else
-#define LS_FN static inline __attribute__((unused))
+#define LS_FN static inline __attribute__((always_inline, unused)) /* a loop around a call must vectorise */
 #endif
 
 /* The NaN that a function of ours returns: one pattern on every machine (x86 would make ffc00000, CUDA 7fffffff). */
