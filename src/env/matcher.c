@@ -350,6 +350,18 @@ const char *ls_matcher_exact(const struct ls_matcher *m)
 	return m->alts[0].terms[0].text;
 }
 
+const char *ls_matcher_lowest(const struct ls_matcher *m)
+{
+	if (m->n != 1)
+		return NULL;
+	for (size_t i = 0; i < m->alts[0].n; i++) {
+		const struct term *t = &m->alts[0].terms[i];
+		if (*t->text && (t->op == OP_EQ || t->op == OP_GE || t->op == OP_GT || t->op == OP_PREFIX))
+			return t->text;
+	}
+	return NULL;
+}
+
 enum ls_flavour ls_matcher_flavour(const struct ls_matcher *m)
 {
 	return m->flavour;

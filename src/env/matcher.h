@@ -28,6 +28,8 @@ void ls_matcher_free(struct ls_matcher *m);
 enum ls_match ls_matcher_test(const struct ls_matcher *m, const char *value);
 const char *ls_matcher_text(const struct ls_matcher *m);  /* for people: ">=3.10,<3.13", "a or b" */
 const char *ls_matcher_exact(const struct ls_matcher *m); /* the one value it accepts, or NULL */
+/* The smallest value it can accept (">=535.86.10,<600" and "535.86.10" and "535.86.10*"), or NULL: none or a list. */
+const char *ls_matcher_lowest(const struct ls_matcher *m);
 enum ls_flavour ls_matcher_flavour(const struct ls_matcher *m);
 json_t *ls_matcher_json(const struct ls_matcher *m); /* a new reference: string or list, as read */
 
