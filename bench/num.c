@@ -127,14 +127,14 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	int repeats = argc > 1 ? atoi(argv[1]) : 200;
+	long repeats = argc > 1 ? strtol(argv[1], NULL, 10) : 200;
 	for (int i = 0; i < N; i++)
 		in[i] = ls_symf(ls_philox(1, (uint64_t)i, 0).v[0]) * 8.0f;
 	for (size_t k = 0; k < sizeof loops / sizeof *loops; k++) {
 		double best = 1e30;
 		for (int i = 0; i < N; i++)
 			in[i] = loops[k].run == run_rsqrt ? in[i] * in[i] + 0.01f : in[i];
-		for (int r = 0; r < repeats; r++) {
+		for (long r = 0; r < repeats; r++) {
 			double start = now();
 			loops[k].run();
 			__asm__ volatile("" : : "r"(out) : "memory"); /* the results are wanted */

@@ -161,7 +161,7 @@ static int function(int which)
 	run_threads();
 	ls_sha256(job.digest, sizeof job.digest, hex);
 	int ok = !strcmp(hex, g->all) && job.wrong == g->wrong;
-	printf("%s %s\n  not correctly rounded: %ld (golden %ld)\n  largest error: %.9f ulp, x = %a\n", g->name,
+	printf("%s %s\n  not correctly rounded: %ld (golden %ld)\n  largest error: %.12f ulp, x = %a\n", g->name,
 	       ok ? "ok" : "FAILED", job.wrong, g->wrong, job.worst, (double)job.worst_at);
 	printf("  digest %s\n  golden %s\n  %ld decided by MPFR, %.0f s\n", hex, g->all, job.asked, seconds() - start);
 	fflush(stdout);

@@ -4,13 +4,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "../num_golden.h"
 #include "base/digest.h"
+#include "base/file.h"
 #include "num/halve.h"
+#include "num/num.h"
 #include "num/perm.h"
 #include "num/philox.h"
 #include "num/sum.h"
@@ -208,13 +211,34 @@ static void another_order_is_seen(void **state)
 	assert_string_not_equal(hex, NUM_GOLDEN_HALVING);
 }
 
+/* docs/NUMERICS.md has the same digests, counts and version. */
+static void the_page_agrees(void **state)
+{
+	(void)state;
+	char *page, want[256];
+	size_t len;
+	assert_int_equal(ls_file_read(LS_SOURCE_DIR "/docs/NUMERICS.md", 1 << 20, &page, &len, NULL), 0);
+	for (int f = 0; f < NUM_FUNCTIONS; f++) {
+		const struct num_golden *g = &num_golden[f];
+		snprintf(want, sizeof want, "| `ls_%s%s` |", g->name, g->inner ? "f" : "");
+		const char *row = strstr(page, want);
+		assert_non_null(row);
+		const char *end = strchr(row, '\n'), *digest = strstr(row, g->all);
+		snprintf(want, sizeof want, "| %ld |", g->wrong);
+		const char *count = strstr(row, want);
+		assert_true(digest && digest < end && count && count < end);
+	}
+	snprintf(want, sizeof want, "`numerics %d`", LS_NUMERICS_VERSION);
+	assert_non_null(strstr(page, want));
+	free(page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(elementary),
-		cmocka_unit_test(one_fused_operation_is_seen),
-		cmocka_unit_test(the_rest),
-		cmocka_unit_test(another_order_is_seen),
+		cmocka_unit_test(elementary),      cmocka_unit_test(one_fused_operation_is_seen),
+		cmocka_unit_test(the_rest),        cmocka_unit_test(another_order_is_seen),
+		cmocka_unit_test(the_page_agrees),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
