@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 
 const struct ls_cmd *const ls_cmds[] = {
+	&ls_cmd_doctor,
 	&ls_cmd_fm,
 	&ls_cmd_help,
 	&ls_cmd_completion,

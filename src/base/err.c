@@ -1,4 +1,3 @@
-#define LS_BASE_ERR_C
 #include "base/err.h"
 
 #include <errno.h>

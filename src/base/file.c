@@ -103,6 +103,8 @@ int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err)
 	w->fd = mkostemp(w->temp, O_CLOEXEC);
 	if (w->fd < 0) {
 		ls_err_errno(err, path, "create a temporary file beside it");
+		if (err)
+			err->code = LS_EIO;
 		free(w->temp);
 		free(w->path);
 		free(w);

@@ -41,13 +41,15 @@ static void answer(struct ls_look *look, const json_t *doc, const char *name)
 		fault = json_string_value(json_object_get(json_object_get(doc, "errors"), "_torch"));
 	if (v && json_is_null(v)) {
 		ls_facts_absent(look->facts, key, source, "None");
+	} else if (v && json_is_array(v) && json_array_size(v) == 0) {
+		ls_facts_absent(look->facts, key, source, "an empty list");
 	} else if (v) {
 		char *text = text_of(v);
 		ls_facts_set(look->facts, key, text, source);
 		free(text);
-	} else {
-		ls_facts_unknown(look->facts, key, source, fault ? fault : "not asked");
-	}
+	} else if (fault) {
+		ls_facts_unknown(look->facts, key, source, fault);
+	} /* else it was not asked: a torch without GPU has no NCCL to ask */
 	free(key);
 }
 

@@ -135,6 +135,8 @@ static void gpu_fact(struct ls_look *look, unsigned i, const char *what, int cod
 	snprintf(source, sizeof source, "NVML: %s", call);
 	if (code == 0)
 		ls_facts_set(look->facts, key, value, source);
+	else if (code == LS_NVML_NOT_SUPPORTED)
+		ls_facts_absent(look->facts, key, source, ls_nvml_reason(code)); /* an answer: it has no such thing */
 	else
 		ls_facts_unknown(look->facts, key, source, ls_nvml_reason(code));
 }

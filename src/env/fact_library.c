@@ -135,7 +135,10 @@ static void bundled(struct ls_look *look, const struct bundle *b, const char *ab
 	char *key = ls_xasprintf("bundled.%s", b->which);
 	const char *cuda = ls_facts_value(look->facts, "torch_cuda");
 	long major = cuda ? strtol(cuda, NULL, 10) : 0;
-	if (absent)
+	const struct ls_fact *torch = ls_facts_find(look->facts, "torch");
+	if (torch->state == LS_FACT_UNKNOWN)
+		ls_facts_unknown(look->facts, key, torch->source, torch->reason);
+	else if (absent)
 		ls_facts_absent(look->facts, key, "torch/version.py", absent);
 	else if (!from_wheel(look, b, key, major) && !from_torch_lib(look, b, key) && !from_conda(look, b, key))
 		ls_facts_absent(look->facts, key, look->torch_dir,

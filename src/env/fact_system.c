@@ -51,6 +51,17 @@ static void os(struct ls_look *look)
 	free(text);
 }
 
+static void host(struct ls_look *look)
+{
+	static const char path[] = "/proc/sys/kernel/hostname";
+	char *name = ls_root_line(look->root, path);
+	if (name)
+		ls_facts_set(look->facts, "host", name, path);
+	else
+		ls_facts_unknown(look->facts, "host", path, "the file is not there");
+	free(name);
+}
+
 static void kernel(struct ls_look *look)
 {
 	char *release = ls_root_line(look->root, "/proc/sys/kernel/osrelease");
@@ -229,6 +240,7 @@ static void ram(struct ls_look *look)
 
 void ls_look_system(struct ls_look *look)
 {
+	host(look);
 	os(look);
 	kernel(look);
 	glibc(look);

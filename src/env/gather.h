@@ -10,11 +10,12 @@
 #include "env/facts.h"
 
 struct ls_gather {
-	const char *const *env;      /* "NAME=value" strings, NULL-terminated: the environment to judge */
-	const char *python;          /* path of an interpreter; NULL: the first on PATH */
-	const char *const *packages; /* further distributions to look for, NULL-terminated, or NULL */
-	const char *root;            /* prefix of every path looked at, for tests; NULL or "": the machine itself */
-	bool deep;                   /* also start that Python and import torch */
+	const char *const *env;       /* "NAME=value" strings, NULL-terminated: the environment to judge */
+	const char *python;           /* path of an interpreter; NULL: the first on PATH */
+	const char *const *packages;  /* further distributions to look for, NULL-terminated, or NULL */
+	const char *const *variables; /* further environment variables to record, NULL-terminated, or NULL */
+	const char *root;             /* prefix of every path looked at, for tests; NULL or "": the machine itself */
+	bool deep;                    /* also start that Python and import torch */
 };
 
 /* Fails only on input that is wrong in itself (LS_EINPUT or LS_ENOENT: python names no file). */

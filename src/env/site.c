@@ -11,17 +11,23 @@
 #include "env/pyfiles.h"
 #include "env/root.h"
 
-static bool have(const struct ls_interp *py, const char *dir)
+/* The same folder under another name too: a venv's lib64 is a link to its lib. */
+static bool have(const char *root, const struct ls_interp *py, const char *dir)
 {
-	for (size_t i = 0; i < py->n_sites; i++)
-		if (strcmp(py->sites[i].dir, dir) == 0)
-			return true;
-	return false;
+	char *real = ls_root_resolve(root, dir);
+	bool found = false;
+	for (size_t i = 0; i < py->n_sites && real && !found; i++) {
+		char *other = ls_root_resolve(root, py->sites[i].dir);
+		found = other && strcmp(real, other) == 0;
+		free(other);
+	}
+	free(real);
+	return found;
 }
 
 static bool add(const char *root, struct ls_interp *py, const char *dir)
 {
-	if (have(py, dir) || !ls_root_is_dir(root, dir))
+	if (have(root, py, dir) || !ls_root_is_dir(root, dir))
 		return false;
 	py->sites = ls_grow(py->sites, py->n_sites, &py->cap_sites, sizeof *py->sites);
 	py->sites[py->n_sites++] = (struct ls_site){ls_xstrdup(dir), ls_root_list(root, dir)};

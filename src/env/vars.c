@@ -16,7 +16,7 @@ const struct ls_var ls_vars[] = {
 	{"NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0", "Transformer Engine's choice of attention kernels"},
 	{"MKL_CBWR", "a fixed path such as COMPATIBLE", "MKL's code path by processor"},
 	{"OMP_NUM_THREADS", "a number", "how CPU reductions are split"},
-	{"XLA_FLAGS", "with --xla_gpu_deterministic_ops", "XLA's choice of kernels"},
+	{"XLA_FLAGS", "--xla_gpu_deterministic_ops=true among its flags", "XLA's choice of kernels"},
 	{"TF_DETERMINISTIC_OPS", "1", "TensorFlow's choice of kernels"},
 	{"CUDA_FORCE_PTX_JIT", "not set or 0", "1 compiles PTX anew with this driver's compiler"},
 	{"NCCL_ALGO", NULL, "unset, NCCL chooses by topology: other machines may sum in another order"},

@@ -1,0 +1,5 @@
+. "$ROOT/tests/fake/machine.sh"
+machine mig
+doctor --json >r.json || exit
+python3 "$ROOT/tests/cli/report_ok.py" r.json
+doctor | sed -n '/^GPUs/,/^$/p; /gpu-mig/,/slices/p'

@@ -1,0 +1,6 @@
+# A variable that is set to a value that makes results vary is worth a line; so is one that hides the GPUs.
+. "$ROOT/tests/fake/machine.sh"
+machine kaggle
+variables=(CUBLAS_WORKSPACE_CONFIG=:0:0 TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1 PYTHONHASHSEED=random OMP_NUM_THREADS=4
+	XLA_FLAGS='--xla_dump_to=x --xla_gpu_deterministic_ops=true' CUDA_VISIBLE_DEVICES=-1 MKL_CBWR=AUTO)
+doctor | grep -e '^env\.' -e '^differs env' -e gpus-hidden
