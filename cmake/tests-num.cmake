@@ -2,6 +2,26 @@
 pkg_check_modules(mpfr REQUIRED IMPORTED_TARGET mpfr)
 target_link_libraries(test_num PRIVATE PkgConfig::mpfr)
 
+# The same digests from wider vectors, and where fma exists for a compiler to misuse. SVE is not everywhere: the test is
+# made where this machine has it, and for the emulator, which has.
+set(wide)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(wide -mavx2 -mfma)
+else()
+  file(STRINGS /proc/cpuinfo sve REGEX "^Features.* sve( |$)" LIMIT_COUNT 1)
+  if(sve OR CMAKE_CROSSCOMPILING)
+    set(wide -march=armv8.2-a+sve)
+  endif()
+endif()
+if(wide)
+  add_executable(test_num_golden_wide tests/unit/test_num_golden.c)
+  target_link_libraries(test_num_golden_wide PRIVATE ls_core PkgConfig::cmocka)
+  target_compile_definitions(test_num_golden_wide PRIVATE LS_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_compile_options(test_num_golden_wide PRIVATE ${wide})
+  add_test(NAME unit.test_num_golden_wide COMMAND test_num_golden_wide)
+  set_tests_properties(unit.test_num_golden_wide PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT QEMU_CPU=max)
+endif()
+
 add_executable(num_exhaustive tests/num_exhaustive.c)
 target_link_libraries(num_exhaustive PRIVATE ls_core PkgConfig::mpfr m)
 add_test(NAME slow.num_exhaustive

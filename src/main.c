@@ -4,11 +4,7 @@
 #include "cmd/cmd.h"
 
 const struct ls_cmd *const ls_cmds[] = {
-	&ls_cmd_doctor,
-	&ls_cmd_fm,
-	&ls_cmd_help,
-	&ls_cmd_completion,
-	NULL,
+	&ls_cmd_doctor, &ls_cmd_fm, &ls_cmd_help, &ls_cmd_completion, NULL,
 };
 
 int main(int argc, char **argv)

@@ -1,3 +1,4 @@
+#define LS_BASE_ERR_C
 #include "base/err.h"
 
 #include <errno.h>

@@ -28,4 +28,17 @@ int ls_err_errno(struct ls_err *err, const char *path, const char *verb);
 /* Puts "prefix: " before the message. */
 int ls_err_prefix(struct ls_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* clang-tidy looks at one file at a time and cannot see that these never return 0. */
+#if defined(__clang_analyzer__) && !defined(LS_BASE_ERR_C)
+static inline int ls_err_never_zero(int code)
+{
+	if (code >= 0)
+		__builtin_unreachable();
+	return code;
+}
+#define ls_err_set(...)    ls_err_never_zero(ls_err_set(__VA_ARGS__))
+#define ls_err_errno(...)  ls_err_never_zero(ls_err_errno(__VA_ARGS__))
+#define ls_err_prefix(...) ls_err_never_zero(ls_err_prefix(__VA_ARGS__))
+#endif
+
 #endif

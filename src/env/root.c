@@ -27,7 +27,7 @@ static void step(struct ls_str *done, const char *name, size_t len)
 	if (len == 0 || (len == 1 && name[0] == '.'))
 		return;
 	if (len == 2 && name[0] == '.' && name[1] == '.') {
-		while (done->len && done->s[--done->len] != '/')
+		while (done->len && done->s && done->s[--done->len] != '/')
 			;
 		if (done->s)
 			done->s[done->len] = 0;
@@ -48,7 +48,7 @@ static char *follow(const char *root, struct ls_str *done, const char *rest)
 	if (target[0] == '/')
 		done->len = 0;
 	else
-		while (done->len && done->s[--done->len] != '/')
+		while (done->len && done->s && done->s[--done->len] != '/')
 			;
 	if (done->s)
 		done->s[done->len] = 0;

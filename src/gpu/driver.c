@@ -64,7 +64,7 @@ static int library_open(const char *library, struct ls_cuda *cuda, struct ls_dl 
 int ls_gpu_count(const char *library, int *ret_devices, int *ret_driver_cuda, struct ls_err *err)
 {
 	struct ls_cuda cuda;
-	struct ls_dl *lib;
+	struct ls_dl *lib = NULL;
 	int rc = library_open(library, &cuda, &lib, err), devices = 0, version = 0;
 	if (rc)
 		return rc;

@@ -1,8 +1,12 @@
-/* What lets one source be C17 and CUDA C++: the function qualifier, fixed-width integers, bit casts, table storage.
+/* What lets one source be C17 and CUDA C++: the function qualifier, fixed-width integers, bit casts.
  * Owns nothing. Any thread; device code too.
  * Every header of src/num but num.h compiles with gcc, clang, nvcc and NVRTC and includes nothing beyond this file. */
 #ifndef LS_NUM_PORT_H
 #define LS_NUM_PORT_H
+
+#if defined(__FAST_MATH__) || (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && !defined(__CUDACC__))
+#error "these options let the compiler change results: no -ffast-math, no x87 arithmetic"
+#endif
 
 #if defined(__CUDACC_RTC__) /* NVRTC has no standard headers */
 typedef unsigned char uint8_t;
