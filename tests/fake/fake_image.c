@@ -44,7 +44,8 @@ static unsigned read_ptx(const char *text, int cc, int cuda, struct fake_image *
 
 static unsigned read_own(const char *text, int cc, struct fake_image *image)
 {
-	if (atoi(text + sizeof magic - 1) != cc)
+	int arch = atoi(text + sizeof magic - 1);
+	if (arch / 10 != cc / 10 || arch > cc)
 		return LS_CU_NO_BINARY_FOR_GPU;
 	image->ptx = strdup(strchr(text, '\n') + 1);
 	return image->ptx ? 0 : LS_CU_OUT_OF_MEMORY;
