@@ -11,7 +11,7 @@
 const char *const ls_gpu_options[] = {"--std=c++17",     "--fmad=false",     "--ftz=false",
 				      "--prec-div=true", "--prec-sqrt=true", NULL};
 
-#define MEMBER(member, symbol, args) int(*member) args;
+#define MEMBER(member, symbol, args) int(*member) args; /* NOLINT(bugprone-macro-parentheses) */
 struct functions {
 	LS_NVRTC_FUNCTIONS(MEMBER)
 	const char *(*error)(int);

@@ -9,6 +9,7 @@
 #include "gpu/cuda_api.h"
 #include "gpu/nvrtc.h"
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types take none */
 #define SAME_TYPE(member, symbol, args)                                                                                \
 	_Static_assert(_Generic(&symbol, unsigned(*) args : 1, default : 0),                                           \
 		       #symbol " is declared otherwise in cuda.h");
@@ -22,6 +23,8 @@ LS_CUDA_FUNCTIONS(SAME_TYPE)
 		       #symbol " is declared otherwise in nvrtc.h");
 LS_NVRTC_FUNCTIONS(SAME_RTC)
 #endif
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs " is another number in cuda.h")
 SAME(LS_CU_SUCCESS, CUDA_SUCCESS);
