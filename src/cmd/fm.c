@@ -1,7 +1,13 @@
 /* lockstep fm: factorization machines. One file a subcommand, fm_<sub>.c. */
 #include "cmd/cmd.h"
+#include "cmd/fm_common.h"
 
 static const struct ls_cmd *const subs[] = {
+	&ls_cmd_fm_train,
+	&ls_cmd_fm_predict,
+	&ls_cmd_fm_eval,
+	&ls_cmd_fm_digest,
+	&ls_cmd_fm_inspect,
 	&ls_cmd_fm_convert,
 	NULL,
 };

@@ -310,7 +310,7 @@ int ls_safetensors_open_index(const char *path, struct ls_bundle **ret, struct l
 static int describe(json_t *header, const struct ls_tensor *t, uint64_t *at, const char *path, struct ls_err *err)
 {
 	const char *dtype = ls_dtype_safetensors(t->dtype);
-	if (!dtype || !t->data || t->swapped || !ls_tensor_is_contiguous(t))
+	if (!dtype || !t->data || t->swapped || (!t->elem_size && !ls_tensor_is_contiguous(t)))
 		return ls_err_set(err, LS_EINTERNAL, "%s: tensor \"%s\" cannot be written as safetensors", path,
 				  t->name);
 	json_t *shape = json_array();
@@ -357,6 +357,30 @@ static int make_header(const struct ls_tensor *tensors, size_t n, const struct l
 	return 0;
 }
 
+/* Dimension d and those inside it, from data on: as one run where they lie together, else slice by slice. */
+static int write_strided(struct ls_writer *w, const struct ls_tensor *t, int d, const uint8_t *data, struct ls_err *err)
+{
+	uint64_t run = 1;
+	bool together = true;
+	for (int i = t->ndim - 1; i >= d; i--) {
+		together = together && (t->shape[i] == 1 || t->stride[i] == (int64_t)run);
+		run *= t->shape[i];
+	}
+	if (together)
+		return ls_writer_write(w, data, run * t->elem_size, err);
+	int rc = 0;
+	for (uint64_t i = 0; i < t->shape[d] && rc == 0; i++)
+		rc = write_strided(w, t, d + 1, data + (int64_t)i * t->stride[d] * t->elem_size, err);
+	return rc;
+}
+
+static int write_tensor(struct ls_writer *w, const struct ls_tensor *t, struct ls_err *err)
+{
+	if (ls_tensor_is_contiguous(t))
+		return ls_writer_write(w, t->data, t->nbytes, err);
+	return write_strided(w, t, 0, t->data, err);
+}
+
 static int write_all(struct ls_writer *w, const struct ls_str *header, const struct ls_tensor *tensors, size_t n,
 		     struct ls_err *err)
 {
@@ -367,7 +391,7 @@ static int write_all(struct ls_writer *w, const struct ls_str *header, const str
 	if (rc == 0)
 		rc = ls_writer_write(w, header->s, header->len, err);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = ls_writer_write(w, tensors[i].data, tensors[i].nbytes, err);
+		rc = write_tensor(w, &tensors[i], err);
 	return rc;
 }
 

@@ -91,9 +91,28 @@ static void safetensors_writer_refuses(void **state)
 	t[1].name = "\xff";
 	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, &err), LS_EINTERNAL);
 	sample(t);
-	t[0].stride[0] = 1;
+	t[0].swapped = true;
 	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, &err), LS_EINTERNAL);
 	assert_false(ls_file_exists(in_folder("x")));
+}
+
+/* A view with gaps is written as the packed tensor it stands for. */
+static void safetensors_packs_strided(void **state)
+{
+	(void)state;
+	static const float padded[2][2][4] = {{{1, 2, 3}, {4, 5, 6}}, {{7, 8, 9}, {10, 11, 12}}};
+	static const float packed[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+	struct ls_tensor t = {.name = "v", .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)padded};
+	struct ls_err err = {0};
+	struct ls_bundle *b;
+	assert_int_equal(ls_tensor_set_contiguous(&t, (uint64_t[]){2, 2, 3}, 3, &err), 0);
+	t.stride[0] = 8;
+	t.stride[1] = 4;
+	assert_int_equal(ls_safetensors_write(in_folder("strided"), &t, 1, NULL, 0, &err), 0);
+	assert_int_equal(ls_safetensors_open(in_folder("strided"), &b, &err), 0);
+	assert_int_equal(b->tensors[0].nbytes, sizeof packed);
+	assert_memory_equal(b->tensors[0].data, packed, sizeof packed);
+	ls_bundle_free(b);
 }
 
 /* Builds length + header + data and parses it; the message must hold the word. */
@@ -481,6 +500,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(safetensors_round_trip),
 		cmocka_unit_test(safetensors_writer_refuses),
+		cmocka_unit_test(safetensors_packs_strided),
 		cmocka_unit_test(safetensors_refuses),
 		cmocka_unit_test(safetensors_shards),
 		cmocka_unit_test(zip_reads),

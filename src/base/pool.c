@@ -1,0 +1,141 @@
+#include "base/pool.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+#include "base/mem.h"
+
+struct member {
+	struct ls_pool *pool;
+	pthread_t handle;
+	int index;
+};
+
+struct ls_pool {
+	int threads, spins;
+	_Atomic uint32_t phase; /* rises by one when the last thread has arrived at a barrier */
+	_Atomic uint32_t arrived, sleepers;
+	ls_pool_fn *fn; /* NULL at a start means: leave */
+	void *context;
+	struct member *members;
+};
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+	_mm_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static void sleep_until_phase_leaves(struct ls_pool *pool, uint32_t phase)
+{
+	atomic_fetch_add(&pool->sleepers, 1);
+	while (atomic_load(&pool->phase) == phase)
+		syscall(SYS_futex, &pool->phase, FUTEX_WAIT_PRIVATE, phase, NULL, NULL, 0);
+	atomic_fetch_sub(&pool->sleepers, 1);
+}
+
+void ls_pool_barrier(struct ls_pool *pool)
+{
+	uint32_t phase = atomic_load(&pool->phase);
+	if (atomic_fetch_add(&pool->arrived, 1) + 1 == (uint32_t)pool->threads) {
+		atomic_store(&pool->arrived, 0);
+		atomic_fetch_add(&pool->phase, 1);
+		if (atomic_load(&pool->sleepers))
+			syscall(SYS_futex, &pool->phase, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+		return;
+	}
+	for (int i = 0; i < pool->spins; i++) {
+		if (atomic_load_explicit(&pool->phase, memory_order_acquire) != phase)
+			return;
+		relax();
+	}
+	sleep_until_phase_leaves(pool, phase);
+}
+
+static void *member_main(void *arg)
+{
+	const struct member *m = arg;
+	for (;;) {
+		ls_pool_barrier(m->pool); /* the start of a run */
+		if (!m->pool->fn)
+			return NULL;
+		m->pool->fn(m->pool->context, m->index, m->pool->threads);
+		ls_pool_barrier(m->pool); /* its end */
+	}
+}
+
+/* Stops the members that were started; the barrier then counts just them and the caller. */
+static void stop(struct ls_pool *pool, int started)
+{
+	pool->threads = started + 1;
+	pool->fn = NULL;
+	ls_pool_barrier(pool);
+	for (int i = 1; i <= started; i++)
+		pthread_join(pool->members[i].handle, NULL);
+}
+
+int ls_pool_new(int threads, struct ls_pool **ret, struct ls_err *err)
+{
+	struct ls_pool *pool = ls_xalloc(sizeof *pool);
+	pool->threads = threads;
+	pool->members = ls_xalloc((size_t)threads * sizeof *pool->members);
+	/* spinning is for threads that have a core each */
+	pool->spins = threads <= sysconf(_SC_NPROCESSORS_ONLN) ? 20000 : 50;
+	for (int i = 1; i < threads; i++) {
+		pool->members[i] = (struct member){.pool = pool, .index = i};
+		int rc = pthread_create(&pool->members[i].handle, NULL, member_main, &pool->members[i]);
+		if (rc) {
+			stop(pool, i - 1);
+			free(pool->members);
+			free(pool);
+			return ls_err_set(err, LS_EIO, "cannot start thread %d of %d: %s", i + 1, threads,
+					  strerror(rc));
+		}
+	}
+	*ret = pool;
+	return 0;
+}
+
+void ls_pool_free(struct ls_pool *pool)
+{
+	if (!pool)
+		return;
+	stop(pool, pool->threads - 1);
+	free(pool->members);
+	free(pool);
+}
+
+int ls_pool_threads(const struct ls_pool *pool)
+{
+	return pool->threads;
+}
+
+void ls_pool_run(struct ls_pool *pool, ls_pool_fn *fn, void *context)
+{
+	pool->fn = fn;
+	pool->context = context;
+	ls_pool_barrier(pool);
+	fn(context, 0, pool->threads);
+	ls_pool_barrier(pool);
+}
+
+void ls_pool_share(uint64_t total, int thread, int threads, uint64_t *ret_lo, uint64_t *ret_hi)
+{
+	uint64_t each = total / (uint64_t)threads, rest = total % (uint64_t)threads, t = (uint64_t)thread;
+	*ret_lo = t * each + (t < rest ? t : rest);
+	*ret_hi = *ret_lo + each + (t < rest);
+}

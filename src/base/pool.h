@@ -1,0 +1,26 @@
+/* A team of threads that run one function together, with a barrier inside it. The caller is thread 0.
+ * The pool belongs to its maker; ls_pool_free joins the threads and accepts NULL. One ls_pool_run at a time. */
+#ifndef LS_BASE_POOL_H
+#define LS_BASE_POOL_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct ls_pool;
+
+typedef void ls_pool_fn(void *context, int thread, int threads);
+
+int ls_pool_new(int threads, struct ls_pool **ret, struct ls_err *err);
+void ls_pool_free(struct ls_pool *pool);
+int ls_pool_threads(const struct ls_pool *pool);
+
+/* Runs fn on every thread and returns when all are done. */
+void ls_pool_run(struct ls_pool *pool, ls_pool_fn *fn, void *context);
+/* Called by every thread from inside fn. Spins a little, then sleeps, so that more threads than cores still get on. */
+void ls_pool_barrier(struct ls_pool *pool);
+
+/* The part of [0, total) that belongs to this thread: near-equal, contiguous. */
+void ls_pool_share(uint64_t total, int thread, int threads, uint64_t *ret_lo, uint64_t *ret_hi);
+
+#endif

@@ -1,0 +1,55 @@
+#include "cmd/fm_common.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static int parse_device(const char *device, struct ls_fm_engine_choice *c, struct ls_err *err)
+{
+	uint64_t n = 0;
+	if (!device || strcmp(device, "auto") == 0 || strcmp(device, "cpu") == 0)
+		return 0;
+	if (strncmp(device, "cuda", 4) != 0 || (device[4] && device[4] != ':'))
+		return ls_err_set(err, LS_EINPUT, "option --device: \"%.40s\" is not auto, cpu, cuda or cuda:N",
+				  device);
+	c->want_cuda = true;
+	int rc = device[4] ? ls_str_to_u64(device + 5, 0, 1023, "option --device", &n, err) : 0;
+	c->cuda_device = (int)n;
+	return rc;
+}
+
+int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct ls_fm_engine_choice *ret,
+			 struct ls_err *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t threads = cpus > 0 ? (uint64_t)cpus : 1;
+	int rc = ls_args_u64(args, "threads", 1, 1024, &threads, err);
+	*ret = (struct ls_fm_engine_choice){.threads = (int)threads, .kernels = kernels};
+	return rc ? rc : parse_device(ls_args_get(args, "device"), ret, err);
+}
+
+int ls_fm_engine_make(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m, const struct ls_rows *rows,
+		      struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err)
+{
+	if (choice->want_cuda)
+		return ls_err_set(err, LS_EUNKNOWN, "this version trains on the CPU only; use --device cpu");
+	return ls_engine_cpu(m, rows, pool, choice->kernels, ret, err);
+}
+
+int ls_fm_engine_make_predictor(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m, struct ls_pool *pool,
+				struct ls_engine *ret, struct ls_err *err)
+{
+	return ls_fm_engine_make(choice, m, NULL, pool, ret, err);
+}
+
+int ls_fm_load(const struct ls_args *args, const char *path, const char *labels, bool fields, bool need_labels,
+	       int threads, struct ls_data **ret, struct ls_err *err)
+{
+	const char *labels_path = labels ? (*labels ? labels : NULL) : ls_args_get(args, "labels");
+	struct ls_data_opts o = {.threads = threads,
+				 .format = ls_args_get(args, "format"),
+				 .labels_path = labels_path,
+				 .weights_path = labels ? NULL : ls_args_get(args, "weights"),
+				 .need_labels = need_labels,
+				 .want_fields = fields};
+	return ls_data_load(path, &o, ret, err);
+}

@@ -1,0 +1,45 @@
+/* What the fm subcommands share: options about data and engine, and loading by them.
+ * Loaded data belong to the caller. One thread. */
+#ifndef LS_CMD_FM_COMMON_H
+#define LS_CMD_FM_COMMON_H
+
+#include "cmd/cmd.h"
+#include "fm/data.h"
+#include "fm/engine.h"
+
+#define LS_FM_DATA_OPTS                                                                                                \
+	{"format", 0, "svm|ffm|npz|lsd", "what DATA is, where its first bytes and tokens could mislead"},              \
+		{"labels", 0, "FILE.npy", "a label a row, for data that have none"},                                   \
+	{                                                                                                              \
+		"weights", 0, "FILE.npy", "a weight a row, for data that have none"                                    \
+	}
+
+#define LS_FM_ENGINE_OPTS                                                                                              \
+	{"threads", 0, "N", "threads (default: all CPUs); the result is the same"},                                    \
+	{                                                                                                              \
+		"device", 0, "DEVICE", "auto, cpu, cuda or cuda:N (default auto); the result is the same"              \
+	}
+
+struct ls_fm_engine_choice {
+	int threads;
+	const char *kernels; /* NULL: the best */
+	bool want_cuda;
+	int cuda_device;
+};
+
+int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct ls_fm_engine_choice *ret,
+			 struct ls_err *err);
+int ls_fm_engine_make(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m, const struct ls_rows *rows,
+		      struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err);
+
+/* An engine that only predicts. */
+int ls_fm_engine_make_predictor(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m, struct ls_pool *pool,
+				struct ls_engine *ret, struct ls_err *err);
+
+/* labels: NULL for what --labels says, "" for none. */
+int ls_fm_load(const struct ls_args *args, const char *path, const char *labels, bool fields, bool need_labels,
+	       int threads, struct ls_data **ret, struct ls_err *err);
+
+extern const struct ls_cmd ls_cmd_fm_train, ls_cmd_fm_predict, ls_cmd_fm_eval, ls_cmd_fm_digest, ls_cmd_fm_inspect;
+
+#endif

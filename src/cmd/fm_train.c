@@ -1,0 +1,427 @@
+/* lockstep fm train */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "cmd/fm_common.h"
+#include "cmd/progress.h"
+#include "fm/data.h"
+#include "fm/train.h"
+
+static const struct ls_opt opts[] = {
+	{"output", 'o', "MODEL", "where to write the model (safetensors); required"},
+	{"kind", 0, "fm|ffm|fwfm", "the model (default fm; ffm and fwfm need libffm data)"},
+	{"task", 0, "binary|regression|multiclass", "what the labels are (default binary)"},
+	{"classes", 0, "N", "classes of a multiclass task (default: the largest label + 1)"},
+	{"factors", 'k', "K", "factors a feature (default: fm 16, fwfm 8, ffm 4)"},
+	{"epochs", 0, "N", "passes over the data (default 10 with --valid, 1 without)"},
+	{"batch", 0, "N", "rows a step (default 256, ffm 64)"},
+	{"accum", 0, "N", "batches accumulated into one step (default 1); the bytes of --batch times N"},
+	{"optimizer", 0, "adagrad|sgd|adam|ftrl", "how parameters move (default adagrad)"},
+	{"lr", 0, "X", "learning rate (default: adagrad 0.05, sgd 0.5, adam 0.001, ftrl 0.1)"},
+	{"l1", 0, "X", "L1 penalty (default 0)"},
+	{"l2", 0, "X", "L2 penalty (default 0)"},
+	{"init-scale", 0, "X", "standard deviation of the initial factors (default 0.01)"},
+	{"initial-sum", 0, "X", "AdaGrad: where the sums of squares start (default 1)"},
+	{"beta1", 0, "X", "Adam (default 0.9)"},
+	{"beta2", 0, "X", "Adam (default 0.999)"},
+	{"eps", 0, "X", "Adam (default 1e-8)"},
+	{"ftrl-beta", 0, "X", "FTRL (default 1)"},
+	{"warmup-steps", 0, "N", "steps over which the learning rate rises from 0 (default 0)"},
+	{"decay", 0, "none|linear|invsqrt", "how the learning rate falls after that (default none)"},
+	{"decay-steps", 0, "N", "the time scale of the decay, in steps"},
+	{"normalize", 0, NULL, "scale each row to length 1"},
+	{"label-smoothing", 0, "X", "share of the label spread over all classes (default 0)"},
+	{"class-weight", 0, "LIST", "balanced, or a weight a class: W0,W1,…"},
+	{"shuffle", 0, "rows|blocks|none",
+	 "order of an epoch (default rows; blocks reads a large file nearly in order)"},
+	{"seed", 0, "N", "of initial factors and order (default 1337)"},
+	{"warm-start", 0, "MODEL", "start from the parameters of a model"},
+	{"valid", 0, "DATA", "data to validate on after each epoch; the best epoch's model is kept"},
+	{"valid-labels", 0, "FILE.npy", "labels of the validation data, for data that have none"},
+	{"metric", 0, "logloss|rmse|accuracy|auc|macro-f1", "what decides the best epoch (default logloss, or rmse)"},
+	{"early-stop", 0, "N", "stop after N epochs that are no better (default 1 with --valid; 0: never)"},
+	{"checkpoint", 0, "FILE", "keep a checkpoint here, at least once an epoch"},
+	{"checkpoint-every", 0, "STEPS", "and every so many steps"},
+	{"resume", 0, NULL, "go on from the checkpoint"},
+	{"log", 0, "FILE.jsonl", "append one JSON line an epoch"},
+	{"log-every", 0, "STEPS", "and every so many steps"},
+	{"quiet", 'q', NULL, "print nothing but errors"},
+	LS_FM_DATA_OPTS,
+	LS_FM_ENGINE_OPTS,
+	{"kernels", 0, "NAME", "a build of the CPU kernels: baseline, avx2, avx512, sve256 (default: the best)"},
+	{0},
+};
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+	stop_signal = number;
+}
+
+/* All that one call of the command has open. */
+struct session {
+	const struct ls_args *args;
+	struct ls_train train;
+	struct ls_fm_engine_choice engine;
+	struct ls_data *data, *valid;
+	char digest[LS_SHA256_HEX], valid_digest[LS_SHA256_HEX];
+	struct ls_progress progress;
+	FILE *log;
+	bool quiet, json;
+	uint64_t told_step;
+};
+
+/* --- what is told on the way --- */
+
+static json_t *metrics_json(const struct ls_metrics *m)
+{
+	json_t *o = json_object();
+	for (int i = 0; i < LS_METRICS; i++)
+		if (m->has[i])
+			json_object_set_new(o, ls_metric_name((enum ls_metric)i), json_real(m->value[i]));
+	return o;
+}
+
+static void write_log(struct session *s, const struct ls_train_event *e)
+{
+	if (!s->log)
+		return;
+	bool epoch = e->what == LS_TRAIN_EPOCH;
+	json_t *o =
+		json_pack("{s:s,s:I,s:I,s:f,s:f}", "event", epoch ? "epoch" : "steps", "epoch", (json_int_t)e->epoch,
+			  "step", (json_int_t)e->step, "loss", e->loss, "seconds", e->seconds);
+	if (e->has_valid) {
+		json_object_set_new(o, "valid", metrics_json(&e->valid));
+		json_object_set_new(o, "best", json_boolean(e->is_best));
+	}
+	json_dumpf(o, s->log, JSON_COMPACT);
+	fputc('\n', s->log);
+	fflush(s->log);
+	json_decref(o);
+}
+
+static double epoch_rows(const struct session *s, const struct ls_train_event *e)
+{
+	uint64_t in_epoch = e->step % e->steps_per_epoch;
+	return in_epoch ? (double)in_epoch * s->train.opts.batch : (double)s->train.rows->n_rows;
+}
+
+static void tell_epoch(struct session *s, const struct ls_train_event *e)
+{
+	ls_progress_clear(&s->progress);
+	fprintf(stderr, "epoch %u  loss %.5f", e->epoch, e->loss);
+	if (e->has_valid)
+		fprintf(stderr, "  valid %s %.5f%s", ls_metric_name(s->train.metric), e->valid.value[s->train.metric],
+			e->is_best ? " (best)" : "");
+	fprintf(stderr, "  %.2f s, %.3f M rows/s\n", e->seconds,
+		e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0);
+}
+
+static void tell(void *context, const struct ls_train_event *e)
+{
+	struct session *s = context;
+	uint64_t every = s->train.tell_every;
+	if (e->what == LS_TRAIN_EPOCH || (every && e->step % every == 0))
+		write_log(s, e);
+	if (s->quiet)
+		return;
+	if (e->what == LS_TRAIN_EPOCH) {
+		tell_epoch(s, e);
+		return;
+	}
+	char text[160];
+	snprintf(text, sizeof text, "epoch %u  loss %.4f  %.3f M rows/s", e->epoch, e->loss,
+		 e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0);
+	ls_progress_show(&s->progress, e->step, e->total_steps, text);
+}
+
+static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
+		       struct ls_engine *ret, struct ls_err *err)
+{
+	const struct session *s = context;
+	return ls_fm_engine_make(&s->engine, m, rows, pool, ret, err);
+}
+
+/* --- options --- */
+
+static int pick_name(const struct ls_args *args, const char *option, const char *choices)
+{
+	const char *value = ls_args_get(args, option);
+	if (!value)
+		return 0;
+	int index = 0;
+	for (const char *p = choices; *p; index++) {
+		size_t len = strcspn(p, "|");
+		if (strlen(value) == len && memcmp(p, value, len) == 0)
+			return index;
+		p += len + (p[len] == '|');
+	}
+	return 0; /* the option table has refused everything else */
+}
+
+static int get_float(const struct ls_args *args, const char *name, double min, double max, float *ret,
+		     struct ls_err *err)
+{
+	double v = (double)*ret;
+	int rc = ls_args_double(args, name, min, max, &v, err);
+	*ret = (float)v;
+	return rc;
+}
+
+static int get_u32(const struct ls_args *args, const char *name, uint64_t min, uint64_t max, uint32_t *ret,
+		   struct ls_err *err)
+{
+	uint64_t v = *ret;
+	int rc = ls_args_u64(args, name, min, max, &v, err);
+	*ret = (uint32_t)v;
+	return rc;
+}
+
+static int model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls_err *err)
+{
+	static const enum ls_fm_optimizer optimizers[] = {LS_ADAGRAD, LS_SGD, LS_ADAM, LS_FTRL};
+	*o = ls_fm_defaults((enum ls_fm_kind)pick_name(a, "kind", "fm|ffm|fwfm"),
+			    (enum ls_fm_task)pick_name(a, "task", "binary|regression|multiclass"),
+			    optimizers[pick_name(a, "optimizer", "adagrad|sgd|adam|ftrl")]);
+	o->decay = (enum ls_fm_decay)pick_name(a, "decay", "none|linear|invsqrt");
+	o->shuffle = (enum ls_fm_shuffle)pick_name(a, "shuffle", "rows|blocks|none");
+	o->normalize = ls_args_has(a, "normalize");
+	uint32_t accum = 1;
+	if (get_u32(a, "factors", 1, LS_FM_MAX_FACTORS, &o->factors, err) ||
+	    get_u32(a, "batch", 1, LS_FM_MAX_BATCH, &o->batch, err) || get_u32(a, "accum", 1, 1 << 16, &accum, err) ||
+	    get_float(a, "lr", 1e-30, 1e6, &o->lr, err) || get_float(a, "l1", 0, 1e6, &o->l1, err) ||
+	    get_float(a, "l2", 0, 1e6, &o->l2, err) || get_float(a, "init-scale", 0, 1e6, &o->init_scale, err) ||
+	    get_float(a, "initial-sum", 1e-30, 1e30, &o->initial_sum, err) ||
+	    get_float(a, "beta1", 0, 0.999999, &o->beta1, err) || get_float(a, "beta2", 0, 0.999999, &o->beta2, err) ||
+	    get_float(a, "eps", 1e-30, 1, &o->eps, err) || get_float(a, "ftrl-beta", 1e-30, 1e6, &o->ftrl_beta, err) ||
+	    get_float(a, "label-smoothing", 0, 0.999, &o->label_smoothing, err) ||
+	    ls_args_u64(a, "warmup-steps", 0, INT64_MAX, &o->warmup_steps, err) ||
+	    ls_args_u64(a, "decay-steps", 1, INT64_MAX, &o->decay_steps, err) ||
+	    ls_args_u64(a, "seed", 0, INT64_MAX, &o->seed, err))
+		return LS_EINPUT;
+	if ((uint64_t)o->batch * accum > LS_FM_MAX_BATCH)
+		return ls_err_set(err, LS_EINPUT, "--batch times --accum is more than %d rows", LS_FM_MAX_BATCH);
+	o->batch *= accum;
+	if (o->decay != LS_DECAY_NONE && !o->decay_steps)
+		return ls_err_set(err, LS_EINPUT, "--decay needs --decay-steps");
+	return 0;
+}
+
+static int run_options(struct session *s, struct ls_err *err)
+{
+	const struct ls_args *a = s->args;
+	struct ls_train *t = &s->train;
+	bool valid = ls_args_has(a, "valid");
+	const char *metric = ls_args_get(a, "metric");
+	t->epochs = valid ? 10 : 1;
+	t->early_stop = valid ? 1 : 0;
+	t->metric = metric ? ls_metric_find(metric) : ls_metric_default(t->opts.task);
+	t->output = ls_args_get(a, "output");
+	t->checkpoint = ls_args_get(a, "checkpoint");
+	t->resume = ls_args_has(a, "resume");
+	t->warm_start = ls_args_get(a, "warm-start");
+	if (get_u32(a, "epochs", 1, 1000000, &t->epochs, err) ||
+	    get_u32(a, "early-stop", 0, 1000000, &t->early_stop, err) ||
+	    ls_args_u64(a, "checkpoint-every", 1, INT64_MAX, &t->checkpoint_every, err) ||
+	    ls_args_u64(a, "log-every", 1, INT64_MAX, &t->tell_every, err))
+		return LS_EINPUT;
+	if (!t->output)
+		return ls_err_set(err, LS_EINPUT, "fm train: -o MODEL is missing");
+	if ((t->resume || t->checkpoint_every) && !t->checkpoint)
+		return ls_err_set(err, LS_EINPUT, "--resume and --checkpoint-every need --checkpoint FILE");
+	if (!valid && (metric || ls_args_has(a, "early-stop") || ls_args_has(a, "valid-labels")))
+		return ls_err_set(err, LS_EINPUT, "--metric, --early-stop and --valid-labels need --valid DATA");
+	if ((t->metric == LS_RMSE) != (t->opts.task == LS_REGRESSION) ||
+	    (t->metric == LS_AUC && t->opts.task != LS_BINARY))
+		return ls_err_set(err, LS_EINPUT, "--metric %s does not go with --task %s", ls_metric_name(t->metric),
+				  ls_fm_task_name(t->opts.task));
+	return ls_fm_engine_options(a, ls_args_get(a, "kernels"), &s->engine, err);
+}
+
+/* --- data --- */
+
+static int load_data(struct session *s, struct ls_err *err)
+{
+	struct ls_train *t = &s->train;
+	bool fields = t->opts.kind != LS_FM;
+	int rc = ls_fm_load(s->args, s->args->pos[0], NULL, fields, true, s->engine.threads, &s->data, err);
+	const char *valid = ls_args_get(s->args, "valid"), *labels = ls_args_get(s->args, "valid-labels");
+	if (rc == 0 && valid)
+		rc = ls_fm_load(s->args, valid, labels ? labels : "", fields, true, s->engine.threads, &s->valid, err);
+	if (rc)
+		return rc;
+	t->rows = ls_data_rows(s->data);
+	ls_data_digest(s->data, s->digest);
+	t->data_digest = s->digest;
+	if (s->valid) {
+		t->valid = ls_data_rows(s->valid);
+		ls_data_digest(s->valid, s->valid_digest);
+		t->valid_digest = s->valid_digest;
+	}
+	return 0;
+}
+
+static int find_classes(struct session *s, struct ls_err *err)
+{
+	struct ls_fm_opts *o = &s->train.opts;
+	const struct ls_rows *rows = s->train.rows;
+	uint64_t classes = 0;
+	int rc = ls_args_u64(s->args, "classes", 2, LS_FM_MAX_CLASSES, &classes, err);
+	if (rc || o->task != LS_MULTICLASS) {
+		o->classes = 1;
+		return rc ? rc : classes ? ls_err_set(err, LS_EINPUT, "--classes needs --task multiclass") : 0;
+	}
+	float top = 1.0f;
+	for (uint64_t i = 0; i < rows->n_rows; i++)
+		top = rows->label[i] > top ? rows->label[i] : top;
+	if (!classes && top >= (float)LS_FM_MAX_CLASSES)
+		return ls_err_set(err, LS_EINPUT, "the largest label is %g: not a class number below %d", (double)top,
+				  LS_FM_MAX_CLASSES);
+	o->classes = classes ? (uint32_t)classes : (uint32_t)top + 1;
+	return 0;
+}
+
+/* n / (classes × rows of the class), as scikit-learn's "balanced". */
+static void balance(struct ls_fm_opts *o, const struct ls_rows *rows)
+{
+	uint64_t count[LS_FM_MAX_WEIGHTS] = {0};
+	for (uint64_t i = 0; i < rows->n_rows; i++) {
+		float y = o->task == LS_BINARY ? (rows->label[i] > 0.0f) : rows->label[i];
+		if (y >= 0.0f && y < (float)o->n_class_weights) /* others are refused when training starts */
+			count[(uint32_t)y]++;
+	}
+	for (uint32_t c = 0; c < o->n_class_weights; c++)
+		o->class_weight[c] =
+			count[c] ? (float)((double)rows->n_rows / ((double)o->n_class_weights * (double)count[c]))
+				 : 1.0f;
+}
+
+static int class_weights(struct session *s, struct ls_err *err)
+{
+	struct ls_fm_opts *o = &s->train.opts;
+	const char *list = ls_args_get(s->args, "class-weight");
+	uint32_t classes = o->task == LS_MULTICLASS ? o->classes : 2;
+	if (!list)
+		return 0;
+	if (o->task == LS_REGRESSION || classes > LS_FM_MAX_WEIGHTS)
+		return ls_err_set(err, LS_EINPUT, "--class-weight is for classification with at most %d classes",
+				  LS_FM_MAX_WEIGHTS);
+	o->n_class_weights = classes;
+	if (strcmp(list, "balanced") == 0) {
+		balance(o, s->train.rows);
+		return 0;
+	}
+	uint32_t n = 0;
+	for (const char *p = list;; p++) {
+		char word[32];
+		size_t len = strcspn(p, ",");
+		double v;
+		snprintf(word, sizeof word, "%.*s", (int)len, p);
+		if (n == classes || ls_str_to_double(word, 0, 1e6, "option --class-weight", &v, err))
+			return n == classes
+				       ? ls_err_set(err, LS_EINPUT, "--class-weight: more than %u weights", classes)
+				       : LS_EINPUT;
+		o->class_weight[n++] = (float)v;
+		p += len;
+		if (!*p)
+			break;
+	}
+	return n == classes ? 0 : ls_err_set(err, LS_EINPUT, "--class-weight: %u weights for %u classes", n, classes);
+}
+
+/* --- the whole --- */
+
+static void report(const struct session *s, const struct ls_train_result *r)
+{
+	const struct ls_train *t = &s->train;
+	if (s->json) {
+		json_t *o = json_pack("{s:s,s:s,s:I,s:I,s:b,s:s,s:s}", "model", t->output, "digest", r->digest, "steps",
+				      (json_int_t)r->steps, "epochs", (json_int_t)r->epochs, "resumed", r->resumed,
+				      "engine", r->engine, "data_digest", t->data_digest);
+		if (t->valid) {
+			json_object_set_new(o, "best_epoch", json_integer(r->best_epoch));
+			json_object_set_new(o, ls_metric_name(t->metric), json_real(r->best_value));
+		}
+		ls_cmd_print_json_take(o);
+	} else if (!s->quiet) {
+		if (t->valid)
+			printf("best epoch %u, valid %s %.6f\n", r->best_epoch, ls_metric_name(t->metric),
+			       r->best_value);
+		printf("%s: digest %s\n", t->output, r->digest);
+	}
+}
+
+static int open_log(struct session *s, struct ls_err *err)
+{
+	const char *path = ls_args_get(s->args, "log");
+	if (!path)
+		return 0;
+	s->log = fopen(path, "ae");
+	return s->log ? 0 : ls_err_errno(err, path, "open");
+}
+
+static int prepare(struct session *s, struct ls_err *err)
+{
+	int rc = model_options(s->args, &s->train.opts, err);
+	if (rc == 0)
+		rc = run_options(s, err);
+	if (rc == 0)
+		rc = load_data(s, err);
+	if (rc == 0)
+		rc = find_classes(s, err);
+	if (rc == 0)
+		rc = class_weights(s, err);
+	if (rc == 0)
+		rc = open_log(s, err);
+	return rc ? rc : ls_pool_new(s->engine.threads, &s->train.pool, err);
+}
+
+static int run(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	struct session s = {.args = args, .quiet = ls_args_has(args, "quiet"), .json = ls_args_has(args, "json")};
+	struct ls_train_result result;
+	struct ls_err err = {0};
+	s.train.make_engine = make_engine;
+	s.train.tell = tell;
+	s.train.context = &s;
+	s.train.stop = &stop_signal;
+	int rc = prepare(&s, &err);
+	if (rc == 0) {
+		struct sigaction act = {.sa_handler = on_signal};
+		sigaction(SIGINT, &act, NULL);
+		sigaction(SIGTERM, &act, NULL);
+		ls_progress_start(&s.progress, !s.quiet);
+		rc = ls_fm_train(&s.train, &result, &err);
+		ls_progress_clear(&s.progress);
+	}
+	if (rc == 0)
+		report(&s, &result);
+	if (s.log)
+		fclose(s.log);
+	ls_pool_free(s.train.pool);
+	ls_data_free(s.data);
+	ls_data_free(s.valid);
+	if (rc == 0)
+		return LS_EXIT_YES;
+	int status = ls_cmd_fail(&err);
+	return rc == LS_EINTR && stop_signal == SIGTERM ? 143 : status;
+}
+
+const struct ls_cmd ls_cmd_fm_train = {
+	.name = "train",
+	.summary = "train a model: the same data, options and seed give the same bytes",
+	.synopsis = "DATA -o MODEL [OPTION …]",
+	.details =
+		"DATA is libsvm or libffm text (gzip or not, - for standard input), a scipy CSR matrix in .npz with\n"
+		"--labels, or .lsd. Threads, device and interruptions do not reach the bytes of the model.",
+	.opts = opts,
+	.min_pos = 1,
+	.max_pos = 1,
+	.run = run,
+};

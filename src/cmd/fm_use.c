@@ -1,0 +1,312 @@
+/* lockstep fm predict, eval, digest, inspect: what is done with a trained model. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "cmd/fm_common.h"
+#include "fm/inspect.h"
+#include "fm/metric.h"
+#include "fm/save.h"
+
+/* A model, data and the scores between them. */
+struct scored {
+	struct ls_fm_model *m;
+	struct ls_data *data;
+	const struct ls_rows *rows;
+	float *score;
+};
+
+static void scored_done(struct scored *s)
+{
+	ls_fm_model_free(s->m);
+	ls_data_free(s->data);
+	free(s->score);
+}
+
+static int compute_scores(struct scored *s, const struct ls_fm_engine_choice *choice, struct ls_err *err)
+{
+	struct ls_pool *pool = NULL;
+	struct ls_engine engine = {0};
+	s->score = ls_alloc_array(s->rows->n_rows * s->m->outputs, sizeof *s->score);
+	if (!s->score)
+		return ls_err_set(err, LS_ENOMEM, "no memory for %" PRIu64 " scores", s->rows->n_rows);
+	int rc = ls_pool_new(choice->threads, &pool, err);
+	if (rc == 0)
+		rc = ls_fm_engine_make_predictor(choice, s->m, pool, &engine, err);
+	if (rc == 0)
+		rc = engine.predict(engine.state, s->rows, s->score, err);
+	if (engine.free)
+		engine.free(engine.state);
+	ls_pool_free(pool);
+	return rc;
+}
+
+/* args: MODEL DATA */
+static int score_data(const struct ls_args *args, bool need_labels, struct scored *ret, struct ls_err *err)
+{
+	struct ls_fm_engine_choice choice;
+	int rc = ls_fm_engine_options(args, NULL, &choice, err);
+	if (rc == 0)
+		rc = ls_fm_load_model(args->pos[0], &ret->m, err);
+	if (rc == 0)
+		rc = ls_fm_load(args, args->pos[1], NULL, ret->m->n_fields > 0, need_labels, choice.threads, &ret->data,
+				err);
+	if (rc)
+		return rc;
+	ret->rows = ls_data_rows(ret->data);
+	return compute_scores(ret, &choice, err);
+}
+
+/* --- predict --- */
+
+static int write_scores(const struct scored *s, const char *path, struct ls_err *err)
+{
+	struct ls_writer *w = NULL;
+	int rc = path ? ls_writer_open(path, &w, err) : 0;
+	for (uint64_t i = 0; i < s->rows->n_rows && rc == 0; i++)
+		for (uint32_t o = 0; o < s->m->outputs && rc == 0; o++) {
+			char text[32];
+			int n = snprintf(text, sizeof text, "%.9g%c", (double)s->score[i * s->m->outputs + o],
+					 o + 1 == s->m->outputs ? '\n' : ' ');
+			if (w)
+				rc = ls_writer_write(w, text, (size_t)n, err);
+			else
+				fputs(text, stdout);
+		}
+	if (rc)
+		ls_writer_abort(w);
+	return rc || !w ? rc : ls_writer_commit(w, err);
+}
+
+static void print_scores_json(const struct scored *s)
+{
+	json_t *list = json_array();
+	for (uint64_t i = 0; i < s->rows->n_rows; i++) {
+		json_t *row = json_array();
+		for (uint32_t o = 0; o < s->m->outputs; o++)
+			json_array_append_new(row, json_real((double)s->score[i * s->m->outputs + o]));
+		if (s->m->outputs == 1) {
+			json_array_append(list, json_array_get(row, 0));
+			json_decref(row);
+		} else {
+			json_array_append_new(list, row);
+		}
+	}
+	ls_cmd_print_json_take(json_pack("{s:o}", "predictions", list));
+}
+
+static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	struct scored s = {0};
+	struct ls_err err = {0};
+	const char *to = ls_args_get(args, "output");
+	int rc = score_data(args, false, &s, &err);
+	if (rc == 0) {
+		if (!ls_args_has(args, "raw"))
+			ls_fm_link(s.m, s.score, s.rows->n_rows);
+		if (ls_args_has(args, "json") && !to)
+			print_scores_json(&s);
+		else
+			rc = write_scores(&s, to, &err);
+	}
+	if (rc == 0 && to && ls_args_has(args, "json"))
+		ls_cmd_print_json_take(json_pack("{s:s,s:I}", "file", to, "rows", (json_int_t)s.rows->n_rows));
+	scored_done(&s);
+	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
+}
+
+static const struct ls_opt predict_opts[] = {
+	{"output", 'o', "FILE", "where to write (default: standard output)"},
+	{"raw", 0, NULL, "scores instead of probabilities"},
+	LS_FM_DATA_OPTS,
+	LS_FM_ENGINE_OPTS,
+	{0},
+};
+
+const struct ls_cmd ls_cmd_fm_predict = {
+	.name = "predict",
+	.summary = "a prediction a row: probability, class probabilities or value",
+	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device DEVICE] [--threads N] [--format svm|ffm|npz|lsd] "
+		    "[--labels FILE.npy] [--weights FILE.npy]",
+	.details = "Labels in DATA are not needed. A feature that the model has not seen counts as absent.",
+	.opts = predict_opts,
+	.min_pos = 2,
+	.max_pos = 2,
+	.run = run_predict,
+};
+
+/* --- eval --- */
+
+static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	struct scored s = {0};
+	struct ls_err err = {0};
+	struct ls_metrics metrics = {0};
+	int rc = score_data(args, true, &s, &err);
+	if (rc == 0)
+		rc = ls_metrics_compute(s.m, s.rows, s.score, &metrics, &err);
+	json_t *o = json_pack("{s:I}", "rows", (json_int_t)(s.rows ? s.rows->n_rows : 0));
+	for (int i = 0; i < LS_METRICS && rc == 0; i++) {
+		if (!metrics.has[i])
+			continue;
+		json_object_set_new(o, ls_metric_name((enum ls_metric)i), json_real(metrics.value[i]));
+		if (!ls_args_has(args, "json"))
+			printf("%-9s %.9g\n", ls_metric_name((enum ls_metric)i), metrics.value[i]);
+	}
+	if (rc == 0 && ls_args_has(args, "json"))
+		ls_cmd_print_json_take(json_incref(o));
+	json_decref(o);
+	scored_done(&s);
+	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
+}
+
+static const struct ls_opt eval_opts[] = {LS_FM_DATA_OPTS, LS_FM_ENGINE_OPTS, {0}};
+
+const struct ls_cmd ls_cmd_fm_eval = {
+	.name = "eval",
+	.summary = "every metric of a model on labelled data",
+	.synopsis = "MODEL DATA [--device DEVICE] [--threads N] [--format svm|ffm|npz|lsd] [--labels FILE.npy] "
+		    "[--weights FILE.npy]",
+	.opts = eval_opts,
+	.min_pos = 2,
+	.max_pos = 2,
+	.run = run_eval,
+};
+
+/* --- digest --- */
+
+static int run_digest(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	json_t *list = json_array();
+	struct ls_err err = {0};
+	int rc = 0;
+	for (size_t i = 0; i < args->n_pos && rc == 0; i++) {
+		struct ls_fm_model *m;
+		char hex[LS_SHA256_HEX];
+		rc = ls_fm_load_model(args->pos[i], &m, &err);
+		if (rc)
+			break;
+		ls_fm_model_digest(m, hex);
+		ls_fm_model_free(m);
+		json_array_append_new(list, json_pack("{s:s,s:s}", "model", args->pos[i], "digest", hex));
+		if (!ls_args_has(args, "json"))
+			printf("%s  %s\n", hex, args->pos[i]);
+	}
+	if (rc == 0 && ls_args_has(args, "json"))
+		ls_cmd_print_json_take(json_pack("{s:O}", "models", list));
+	json_decref(list);
+	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
+}
+
+const struct ls_cmd ls_cmd_fm_digest = {
+	.name = "digest",
+	.summary = "the digest of a model's parameters, which must agree everywhere",
+	.synopsis = "MODEL …",
+	.min_pos = 1,
+	.max_pos = -1,
+	.run = run_digest,
+};
+
+/* --- inspect --- */
+
+static const char *const pair_names[][3] = {
+	[LS_FM] = {"feature", "feature", "strength"},
+	[LS_FFM] = {"feature", "field", "length"},
+	[LS_FWFM] = {"field", "field", "weight"},
+};
+
+static void print_ranks(const struct ls_fm_model *m, const struct ls_feature_rank *f, uint32_t nf,
+			const struct ls_pair_rank *p, uint32_t np, bool exact)
+{
+	struct ls_table t;
+	struct ls_str out = {0};
+	ls_table_init(&t, 3, (const char *const[]){"feature", "linear", "factors' length"});
+	for (uint32_t i = 0; i < nf; i++) {
+		char a[16], b[32], c[32];
+		snprintf(a, sizeof a, "%u", f[i].feature);
+		snprintf(b, sizeof b, "%.6g", (double)f[i].linear);
+		snprintf(c, sizeof c, "%.6g", (double)f[i].norm);
+		ls_table_row(&t, (const char *const[]){a, b, c});
+	}
+	ls_table_text(&t, &out);
+	ls_table_done(&t);
+	ls_str_add(&out, "\n");
+	ls_table_init(&t, 3, pair_names[m->opts.kind]);
+	for (uint32_t i = 0; i < np; i++) {
+		char a[16], b[16], c[32];
+		snprintf(a, sizeof a, "%u", p[i].a);
+		snprintf(b, sizeof b, "%u", p[i].b);
+		snprintf(c, sizeof c, "%.6g", (double)p[i].strength);
+		ls_table_row(&t, (const char *const[]){a, b, c});
+	}
+	ls_table_text(&t, &out);
+	ls_table_done(&t);
+	if (!exact)
+		ls_str_add(&out, "(among the features with the longest factors; pairs of others were not looked at)\n");
+	fputs(out.s, stdout);
+	ls_str_done(&out);
+}
+
+static void print_ranks_json(const struct ls_fm_model *m, const struct ls_feature_rank *f, uint32_t nf,
+			     const struct ls_pair_rank *p, uint32_t np, bool exact)
+{
+	json_t *features = json_array(), *pairs = json_array();
+	for (uint32_t i = 0; i < nf; i++)
+		json_array_append_new(features, json_pack("{s:I,s:f,s:f}", "feature", (json_int_t)f[i].feature,
+							  "linear", (double)f[i].linear, "norm", (double)f[i].norm));
+	for (uint32_t i = 0; i < np; i++)
+		json_array_append_new(pairs, json_pack("{s:I,s:I,s:f}", "a", (json_int_t)p[i].a, "b",
+						       (json_int_t)p[i].b, "strength", (double)p[i].strength));
+	ls_cmd_print_json_take(json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:b}", "kind", ls_fm_kind_name(m->opts.kind),
+					 "task", ls_fm_task_name(m->opts.task), "factors", (json_int_t)m->opts.factors,
+					 "features", (json_int_t)m->n_features, "fields", (json_int_t)m->n_fields,
+					 "top_features", features, "top_pairs", pairs, "exact", exact));
+}
+
+static int run_inspect(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	uint64_t top = 10, output = 0;
+	struct ls_fm_model *m = NULL;
+	struct ls_err err = {0};
+	if (ls_args_u64(args, "top", 1, 100000, &top, &err) ||
+	    ls_args_u64(args, "class", 0, LS_FM_MAX_CLASSES, &output, &err) || ls_fm_load_model(args->pos[0], &m, &err))
+		return ls_cmd_fail(&err);
+	if (output >= m->outputs) {
+		ls_err_set(&err, LS_EINPUT, "--class: the model has %u output(s), counted from 0", m->outputs);
+		ls_fm_model_free(m);
+		return ls_cmd_fail(&err);
+	}
+	struct ls_feature_rank *f = ls_xalloc(sizeof *f * top);
+	struct ls_pair_rank *p = ls_xalloc(sizeof *p * top);
+	bool exact;
+	uint32_t nf = ls_fm_top_features(m, (uint32_t)output, (uint32_t)top, f);
+	uint32_t np = ls_fm_top_pairs(m, (uint32_t)output, (uint32_t)top, p, &exact);
+	(ls_args_has(args, "json") ? print_ranks_json : print_ranks)(m, f, nf, p, np, exact);
+	free(f);
+	free(p);
+	ls_fm_model_free(m);
+	return LS_EXIT_YES;
+}
+
+static const struct ls_opt inspect_opts[] = {
+	{"top", 0, "N", "how many features and pairs (default 10)"},
+	{"class", 0, "N", "the class to look at, for multiclass models (default 0)"},
+	{0},
+};
+
+const struct ls_cmd ls_cmd_fm_inspect = {
+	.name = "inspect",
+	.summary = "the heaviest features and the strongest interactions",
+	.synopsis = "MODEL [--top N] [--class N]",
+	.opts = inspect_opts,
+	.min_pos = 1,
+	.max_pos = 1,
+	.run = run_inspect,
+};

@@ -1,0 +1,20 @@
+/* A progress line on a terminal: redrawn at most ten times a second, gone when done. Nothing without a terminal.
+ * The caller owns the struct; one thread. */
+#ifndef LS_CMD_PROGRESS_H
+#define LS_CMD_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ls_progress {
+	bool on;
+	double started, drawn;
+};
+
+void ls_progress_start(struct ls_progress *p, bool wanted);
+/* done of total, what the time so far says is left, and a text behind the bar. */
+void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text);
+/* Clears the line, so that something else can be printed. */
+void ls_progress_clear(const struct ls_progress *p);
+
+#endif

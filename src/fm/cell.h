@@ -1,0 +1,179 @@
+/* The formulas of factorization machines, a lane at a time: what one factor, one term, one parameter goes through.
+ * The common subset of C17 and CUDA C++; the CPU's loops and the GPU's threads both call these, so there is one source.
+ * Pure functions of their arguments; nothing is owned; any thread.
+ *
+ * A step over a batch, for output o and lane f (numerics contract: rules 2 and 3):
+ *   forward   t = v x;  S += t;  Q += t t        over a row's entries, in stored order, binary32
+ *             score = bias + sum(w x) + 0.5 halve(S S - Q)
+ *   slope     g = dloss/dscore, binary32, times the row's weight
+ *   backward  G_v = sum over the batch's entries of (g x) S  -  v sum of (g x) x     both sums order-free
+ *             G_w = sum of g x,   G_bias = sum of g                                  order-free
+ *   update    the optimizer, a parameter at a time, binary32
+ * fwfm: S is replaced by D_f = sum over fields h of r(f,h) U_h, and x x by r(f,f) x x.
+ * ffm:  S is replaced by P = sum over the row's other entries of field h of v(other, own field) x(other). */
+#ifndef LS_FM_CELL_H
+#define LS_FM_CELL_H
+
+#include "num/elem.h"
+#include "num/port.h"
+#include "num/rsqrt.h"
+#include "num/sum.h"
+
+/* What an optimizer needs beside the parameter: constants of the step. */
+struct ls_update {
+	int optimizer; /* enum ls_fm_optimizer */
+	float lr;      /* of this step; for SGD divided by the rows of the batch, for Adam bias-corrected */
+	float l1, l2;
+	float beta1, beta2, eps;
+	float ftrl_alpha_inv, ftrl_beta; /* 1 / lr, beta */
+};
+
+/* A parameter with its state: 0 unused, 1 AdaGrad's sum of squares, 2 Adam's moments or FTRL's z and n. */
+struct ls_param {
+	float v, s1, s2;
+};
+
+#if defined(__CUDACC__)
+#define LS_AUTO auto
+LS_FN float ls_sqrtf(float x)
+{
+	return __fsqrt_rn(x);
+}
+#else
+#define LS_AUTO __auto_type
+LS_FN float ls_sqrtf(float x)
+{
+	return __builtin_sqrtf(x);
+}
+#endif
+
+/* Two formulas as macros, because the CPU applies them to whole vectors of lanes and the GPU to one:
+ * an entry's part in the sums of a row, and a term on its way into an order-free sum (num/sum.h: to be taken as bits).
+ * slope is g x 2^p, exact; slope times factor is exact as well (24 + 24 bits): the one rounding is onto the grid. */
+#define LS_CELL_ADD(s, q, v, x)                                                                                        \
+	do {                                                                                                           \
+		LS_AUTO vx_ = (v) * (x);                                                                               \
+		(s) += vx_;                                                                                            \
+		(q) += vx_ * vx_;                                                                                      \
+	} while (0)
+#define LS_CELL_TERM(slope, factor) ((slope) * (factor) + LS_MAGIC)
+
+LS_FN float ls_cell_sign(float v)
+{
+	return (float)((v > 0.0f) - (v < 0.0f)); /* without a branch: it stands in vector loops */
+}
+
+LS_FN float ls_cell_regular(float g, float v, float l1, float l2)
+{
+	return g + l2 * v + l1 * ls_cell_sign(v);
+}
+
+LS_FN struct ls_param ls_cell_sgd(struct ls_param p, float g, const struct ls_update *u)
+{
+	g = ls_cell_regular(g, p.v, u->l1, u->l2);
+	p.v = p.v - u->lr * g;
+	return p;
+}
+
+LS_FN struct ls_param ls_cell_adagrad(struct ls_param p, float g, const struct ls_update *u)
+{
+	g = ls_cell_regular(g, p.v, u->l1, u->l2);
+	p.s1 = p.s1 + g * g;
+	p.v = p.v - u->lr * g * ls_rsqrt(p.s1);
+	return p;
+}
+
+LS_FN struct ls_param ls_cell_adam(struct ls_param p, float g, const struct ls_update *u)
+{
+	g = ls_cell_regular(g, p.v, u->l1, u->l2);
+	p.s1 = u->beta1 * p.s1 + (1.0f - u->beta1) * g;
+	p.s2 = u->beta2 * p.s2 + (1.0f - u->beta2) * g * g;
+	p.v = p.v - u->lr * p.s1 / (ls_sqrtf(p.s2) + u->eps);
+	return p;
+}
+
+/* Follow the regularised leader: s1 is z, s2 is n. */
+LS_FN float ls_cell_ftrl_weight(float z, float n, const struct ls_update *u)
+{
+	float size = z < 0.0f ? -z : z;
+	if (!(size > u->l1))
+		return 0.0f;
+	float shrunk = size - u->l1;
+	float v = shrunk / ((u->ftrl_beta + ls_sqrtf(n)) * u->ftrl_alpha_inv + u->l2);
+	return z < 0.0f ? v : -v;
+}
+
+LS_FN struct ls_param ls_cell_ftrl(struct ls_param p, float g, const struct ls_update *u)
+{
+	float n = p.s2 + g * g;
+	float sigma = (ls_sqrtf(n) - ls_sqrtf(p.s2)) * u->ftrl_alpha_inv;
+	p.s1 = p.s1 + g - sigma * p.v;
+	p.s2 = n;
+	p.v = ls_cell_ftrl_weight(p.s1, p.s2, u);
+	return p;
+}
+
+/* The z that makes FTRL's closed form give v when n is 0: a start that is not forgotten at the first step. */
+LS_FN float ls_cell_ftrl_start(float v, const struct ls_update *u)
+{
+	return -(v * (u->ftrl_beta * u->ftrl_alpha_inv + u->l2) + ls_cell_sign(v) * u->l1);
+}
+
+LS_FN struct ls_param ls_cell_update(struct ls_param p, float g, const struct ls_update *u)
+{
+	switch (u->optimizer) {
+	case 0:
+		return ls_cell_sgd(p, g, u);
+	case 1:
+		return ls_cell_adagrad(p, g, u);
+	case 2:
+		return ls_cell_adam(p, g, u);
+	default:
+		return ls_cell_ftrl(p, g, u);
+	}
+}
+
+/* From the two sums of a factor to its gradient: main / 2^p - v cross / 2^q. */
+LS_FN float ls_cell_gradient(int64_t main, double unit, float v, double cross)
+{
+	return (float)((double)main * unit - (double)v * cross);
+}
+
+/* Loss and slope of one score. label is 0..1 for binary. */
+LS_FN float ls_cell_logistic_loss(float score, float label)
+{
+	/* each part only where its label has weight: a hard label costs one softplus and cancels nothing */
+	float miss = label < 1.0f ? (1.0f - label) * ls_softplusf(score) : 0.0f;
+	return label > 0.0f ? miss + label * ls_softplusf(-score) : miss;
+}
+
+LS_FN float ls_cell_logistic_slope(float score, float label)
+{
+	return ls_sigmoidf(score) - label;
+}
+
+/* Loss of n scores against class y, its share 1 - soft + soft / n, every other soft / n; slope[] gets p - target. */
+LS_FN float ls_cell_softmax(const float *score, uint32_t n, uint32_t y, float soft, float *slope)
+{
+	float even = soft / (float)n, loss = 0.0f, total = ls_logsumexpf(score, (int)n);
+	ls_softmaxf(score, slope, (int)n);
+	for (uint32_t c = 0; c < n; c++) {
+		float target = c == y ? 1.0f - soft + even : even;
+		if (target > 0.0f)
+			loss += target * (total - score[c]);
+		slope[c] = slope[c] - target;
+	}
+	return loss;
+}
+
+LS_FN float ls_cell_squared_loss(float score, float label)
+{
+	return 0.5f * (score - label) * (score - label);
+}
+
+LS_FN float ls_cell_squared_slope(float score, float label)
+{
+	return score - label;
+}
+
+#endif

@@ -1,0 +1,492 @@
+/* A step: rows are shared out for the forward pass, then features for the backward pass.
+ *
+ *   A  each worker: its rows' scores, slopes and back vectors, its largest exponents, its entries' keys by owner
+ *   barrier
+ *   B  each worker: the grids (same for all), its rows' part of the scalar sums, then the features it owns:
+ *      gather keys, sort by feature, gradient and update in place
+ *   barrier (fwfm: C  field weights, shared out; barrier)
+ *
+ * A feature has one owner, so no two workers touch the same parameter; who owns what does not reach the bytes. The bias
+ * is so small that every worker keeps a copy and applies the same update to it at the start of the next A. */
+#include "fm/cpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fm/batch.h"
+#include "fm/step.h"
+#include "num/num.h"
+
+enum { RADIX_BITS = 11 };
+
+/* One worker's own, on cache lines of its own. */
+struct worker {
+	struct ls_worker w;
+	float *bias;          /* outputs × (1 + states), this worker's copy */
+	uint64_t *by_owner;   /* its keys grouped by owner, when there are several workers */
+	uint32_t *owner_from; /* threads + 1 offsets into by_owner */
+	int64_t *bias_sum;    /* outputs */
+	int64_t loss_sum;
+	double loss_total; /* worker 0: over the steps of a call */
+	char pad[64];
+};
+
+struct ls_cpu {
+	struct ls_fm_model *m;
+	const struct ls_rows *rows;
+	struct ls_pool *pool;
+	const struct ls_kern *kern;
+	struct ls_step step; /* what all workers share; each works on a copy */
+	uint64_t *pick;
+	uint64_t *keys, *by_owner, *sorted[2]; /* batch entries each; sorted: one region a worker */
+	size_t entries;                        /* capacity of the arrays above */
+	struct worker *workers;
+	uint64_t steps_per_epoch, first, n; /* of the call */
+	size_t back_bytes, sums_bytes;
+};
+
+struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint64_t n_rows, uint64_t n_entries)
+{
+	int gx = e->slope + e->value + 2; /* |g x| < 2^gx */
+	int linear = ls_sum_grid(gx, n_entries), back = ls_sum_grid(gx + e->back + 1, n_entries);
+	int self = ls_sum_grid(gx + e->value + 1 + self_weight + 1, n_entries);
+	struct ls_grids g = {.bias = ls_sum_grid(e->slope + 1, n_rows),
+			     .loss = ls_sum_grid(e->loss + 1, n_rows),
+			     /* halve of up to 256 products of two sums: 2 (sums + 1) + 8, one more for rounding up */
+			     .pair = ls_sum_grid(e->slope + 1 + 2 * (e->sums + 1) + 9, n_rows),
+			     .linear_scale = ls_pow2(linear),
+			     .back_scale = ls_pow2(back),
+			     .self_scale = ls_pow2(self),
+			     .linear_unit = ls_pow2(-linear),
+			     .back_unit = ls_pow2(-back),
+			     .self_unit = ls_pow2(-self)};
+	g.pair_scale = ls_pow2(g.pair);
+	return g;
+}
+
+/* --- making an engine --- */
+
+static uint64_t longest_row(const struct ls_rows *rows)
+{
+	uint64_t longest = 0;
+	for (uint64_t r = 0; r < rows->n_rows; r++) {
+		uint64_t n = rows->start[r + 1] - rows->start[r];
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+static int check_sizes(const struct ls_fm_model *m, const struct ls_rows *rows, int threads, uint64_t longest,
+		       struct ls_err *err)
+{
+	uint64_t each = (m->opts.batch + (uint64_t)threads - 1) / (uint64_t)threads * longest;
+	if (each * (uint64_t)threads >= UINT32_MAX)
+		return ls_err_set(
+			err, LS_EINPUT,
+			"a batch of %u rows with up to %llu entries each is too large; take a smaller --batch",
+			m->opts.batch, (unsigned long long)longest);
+	if (!rows->label)
+		return ls_err_set(err, LS_EINPUT, "the training data has no labels");
+	if (rows->n_features > m->n_features || (m->n_fields && (!rows->field || rows->n_fields > m->n_fields)))
+		return ls_err_set(err, LS_EINPUT, "the data has features or fields that the model has not");
+	return 0;
+}
+
+static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
+{
+	struct ls_fm_model *m = c->m;
+	struct ls_step *st = &c->step;
+	int threads = ls_pool_threads(c->pool);
+	size_t batch = m->opts.batch, each = (batch + (size_t)threads - 1) / (size_t)threads * longest;
+	bool ffm = m->opts.kind == LS_FFM, fwfm = m->opts.kind == LS_FWFM;
+	c->entries = each * (size_t)threads + 1;
+	st->entries_each = (uint32_t)each;
+	st->has_x = c->rows->value || m->opts.normalize;
+	st->back_stride = (size_t)m->outputs * (fwfm || ffm ? m->n_fields : 1) * m->padded;
+	c->back_bytes = sizeof(float) * st->back_stride * (ffm ? c->entries : batch);
+	c->sums_bytes = fwfm ? sizeof(float) * st->back_stride * 2 * batch : 0;
+	c->pick = ls_alloc_array(batch, sizeof *c->pick);
+	st->score = ls_alloc_array(batch * m->outputs, sizeof(float));
+	st->slope = ls_alloc_array(batch * m->outputs, sizeof(float));
+	st->loss = ls_alloc_array(batch, sizeof(float));
+	st->row_of = ls_fm_big_alloc(c->entries * sizeof *st->row_of);
+	st->x = st->has_x ? ls_fm_big_alloc(c->entries * sizeof *st->x) : NULL;
+	st->field = fwfm ? ls_fm_big_alloc(c->entries * sizeof *st->field) : NULL;
+	st->back = ls_fm_big_alloc(c->back_bytes);
+	st->sums = fwfm ? ls_fm_big_alloc(c->sums_bytes) : NULL;
+	c->keys = ls_fm_big_alloc(c->entries * sizeof *c->keys);
+	c->by_owner = ls_fm_big_alloc(c->entries * sizeof *c->keys);
+	for (int i = 0; i < 2; i++)
+		c->sorted[i] = ls_fm_big_alloc((size_t)threads * c->entries * sizeof *c->keys);
+	if (!c->pick || !st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
+	    (fwfm && (!st->field || !st->sums)) || !st->back || !c->keys || !c->by_owner || !c->sorted[0] ||
+	    !c->sorted[1])
+		return ls_err_set(err, LS_ENOMEM, "no memory for a batch of %zu rows; take a smaller --batch", batch);
+	return 0;
+}
+
+static void make_workers(struct ls_cpu *c)
+{
+	struct ls_fm_model *m = c->m;
+	int threads = ls_pool_threads(c->pool);
+	c->workers = ls_xalloc(sizeof *c->workers * (size_t)threads);
+	for (int t = 0; t < threads; t++) {
+		struct worker *w = &c->workers[t];
+		w->w.keys = c->keys + (size_t)t * c->step.entries_each;
+		w->by_owner = c->by_owner + (size_t)t * c->step.entries_each;
+		w->owner_from = ls_xalloc(sizeof *w->owner_from * ((size_t)threads + 1));
+		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_stride(m));
+		w->w.bias = w->bias;
+		w->bias_sum = ls_xalloc(sizeof *w->bias_sum * m->outputs);
+		w->w.acc = ls_xalloc(sizeof *w->w.acc * ((size_t)m->blocks * m->padded + 8));
+		w->w.pair_sums = ls_xalloc(sizeof *w->w.pair_sums * ((size_t)m->outputs * m->n_pairs + 1));
+	}
+}
+
+int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const char *isa,
+	       struct ls_cpu **ret, struct ls_err *err)
+{
+	const struct ls_kern *kern = ls_kern_pick(isa);
+	if (!kern)
+		return ls_err_set(err, LS_EUNKNOWN, "this machine cannot run the \"%s\" kernels", isa);
+	uint64_t longest = longest_row(rows);
+	int rc = check_sizes(m, rows, ls_pool_threads(pool), longest ? longest : 1, err);
+	if (rc)
+		return rc;
+	struct ls_cpu *c = ls_xalloc(sizeof *c);
+	c->m = m;
+	c->rows = rows;
+	c->pool = pool;
+	c->kern = kern;
+	c->steps_per_epoch = ls_fm_steps_per_epoch(&m->opts, rows->n_rows);
+	c->step.m = m;
+	c->step.rows = rows;
+	rc = alloc_batch(c, longest ? longest : 1, err);
+	if (rc) {
+		ls_cpu_free(c);
+		return rc;
+	}
+	c->step.pick = c->pick;
+	make_workers(c);
+	*ret = c;
+	return 0;
+}
+
+static void free_workers(struct ls_cpu *c)
+{
+	for (int t = 0; c->workers && t < ls_pool_threads(c->pool); t++) {
+		struct worker *w = &c->workers[t];
+		free(w->owner_from);
+		free(w->bias);
+		free(w->bias_sum);
+		free(w->w.acc);
+		free(w->w.pair_sums);
+	}
+	free(c->workers);
+}
+
+void ls_cpu_free(struct ls_cpu *c)
+{
+	if (!c)
+		return;
+	free_workers(c);
+	struct ls_step *st = &c->step;
+	size_t threads = (size_t)ls_pool_threads(c->pool);
+	free(c->pick);
+	free(st->score);
+	free(st->slope);
+	free(st->loss);
+	ls_fm_big_free(st->row_of, c->entries * sizeof *st->row_of);
+	ls_fm_big_free(st->x, c->entries * sizeof *st->x);
+	ls_fm_big_free(st->field, c->entries * sizeof *st->field);
+	ls_fm_big_free(st->back, c->back_bytes);
+	ls_fm_big_free(st->sums, c->sums_bytes);
+	ls_fm_big_free(c->keys, c->entries * sizeof *c->keys);
+	ls_fm_big_free(c->by_owner, c->entries * sizeof *c->keys);
+	for (int i = 0; i < 2; i++)
+		ls_fm_big_free(c->sorted[i], threads * c->entries * sizeof *c->keys);
+	free(c);
+}
+
+const char *ls_cpu_isa(const struct ls_cpu *cpu)
+{
+	return cpu->kern->name;
+}
+
+/* --- phase A --- */
+
+static uint32_t owner_of(uint64_t key, uint32_t threads)
+{
+	uint32_t hash = (uint32_t)(key >> 32) * 2654435769u;
+	return (uint32_t)((uint64_t)hash * threads >> 32);
+}
+
+/* Groups a worker's keys by owner: a counting sort with as many bins as workers. */
+static void group_by_owner(struct worker *w, uint32_t threads)
+{
+	uint32_t *from = w->owner_from;
+	memset(from, 0, sizeof *from * (threads + 1));
+	for (size_t i = 0; i < w->w.n_keys; i++)
+		from[owner_of(w->w.keys[i], threads) + 1]++;
+	for (uint32_t t = 0; t < threads; t++)
+		from[t + 1] += from[t];
+	for (size_t i = 0; i < w->w.n_keys; i++)
+		w->by_owner[from[owner_of(w->w.keys[i], threads)]++] = w->w.keys[i];
+	for (uint32_t t = threads; t > 0; t--) /* each offset has moved to the next one's place */
+		from[t] = from[t - 1];
+	from[0] = 0;
+}
+
+static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step)
+{
+	int threads = ls_pool_threads(c->pool);
+	uint64_t lo, hi;
+	uint32_t n = ls_fm_pick(&c->m->opts, c->rows->n_rows, step, 0, 0, c->pick);
+	ls_pool_share(n, thread, threads, &lo, &hi);
+	ls_fm_pick(&c->m->opts, c->rows->n_rows, step, (uint32_t)lo, (uint32_t)hi, c->pick);
+	st->n_rows = n;
+	w->w.exps = (struct ls_exps){LS_EXP_MIN, st->has_x ? LS_EXP_MIN : 0, LS_EXP_MIN, LS_EXP_MIN, LS_EXP_MIN};
+	w->w.bad_row = UINT64_MAX;
+	w->w.n_keys = 0;
+	c->kern->forward(st, &w->w, (uint32_t)lo, (uint32_t)hi, (uint32_t)thread * st->entries_each);
+	if (threads > 1)
+		group_by_owner(w, (uint32_t)threads);
+}
+
+/* --- phase B --- */
+
+static int self_exp(const struct ls_fm_model *m)
+{
+	int e = LS_EXP_MIN;
+	for (uint32_t o = 0; o < m->outputs; o++)
+		for (uint32_t f = 0; f < m->n_fields && m->pair; f++)
+			e = ls_exps_larger(e, ls_exp_of(m->pair[o * m->n_pairs + ls_fm_pair_index(m->n_fields, f, f)]));
+	return m->pair ? e : 0;
+}
+
+/* The largest exponents and the number of entries of the whole batch; false when a row was not finite. */
+static bool whole_batch(const struct ls_cpu *c, struct ls_exps *ret_exps, uint64_t *ret_entries, uint64_t *ret_bad)
+{
+	*ret_exps = c->workers[0].w.exps;
+	*ret_entries = 0;
+	*ret_bad = UINT64_MAX;
+	for (int t = 0; t < ls_pool_threads(c->pool); t++) {
+		const struct ls_worker *w = &c->workers[t].w;
+		ls_exps_max(ret_exps, &w->exps);
+		*ret_entries += w->n_keys;
+		*ret_bad = w->bad_row < *ret_bad ? w->bad_row : *ret_bad;
+	}
+	return *ret_bad == UINT64_MAX;
+}
+
+static void scalar_sums(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread)
+{
+	uint64_t lo, hi;
+	uint32_t outputs = c->m->outputs;
+	double bias_scale = ls_pow2(st->grids.bias), loss_scale = ls_pow2(st->grids.loss);
+	ls_pool_share(st->n_rows, thread, ls_pool_threads(c->pool), &lo, &hi);
+	memset(w->bias_sum, 0, sizeof *w->bias_sum * outputs);
+	w->loss_sum = 0;
+	for (uint64_t b = lo; b < hi; b++) {
+		w->loss_sum += ls_sum_term((double)st->loss[b] * loss_scale);
+		for (uint32_t o = 0; o < outputs; o++)
+			w->bias_sum[o] += ls_sum_term((double)st->slope[b * outputs + o] * bias_scale);
+	}
+	if (c->m->n_pairs) {
+		memset(w->w.pair_sums, 0, sizeof *w->w.pair_sums * outputs * c->m->n_pairs);
+		c->kern->pairs(st, &w->w, (uint32_t)lo, (uint32_t)hi);
+	}
+}
+
+/* One pass of a least-significant-digit radix sort. */
+static void radix_pass(const uint64_t *from, size_t n, uint32_t shift, uint32_t bits, uint64_t *to)
+{
+	uint32_t place[1 << RADIX_BITS], mask = (1u << bits) - 1, sum = 0;
+	memset(place, 0, sizeof *place << bits);
+	for (size_t i = 0; i < n; i++)
+		place[from[i] >> shift & mask]++;
+	for (uint32_t d = 0; d <= mask; d++) {
+		uint32_t here = place[d];
+		place[d] = sum;
+		sum += here;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[place[from[i] >> shift & mask]++] = from[i];
+}
+
+static uint32_t bits_of(uint64_t n_features)
+{
+	return (uint32_t)ls_log2_ceil(n_features > 2 ? n_features : 2);
+}
+
+/* Sorts by feature, the upper half of a key; returns where the result lies. */
+static uint64_t *sort_keys(uint64_t *a, uint64_t *b, size_t n, uint64_t n_features)
+{
+	uint32_t bits = bits_of(n_features), passes = (bits + RADIX_BITS - 1) / RADIX_BITS,
+		 each = (bits + passes - 1) / passes;
+	for (uint32_t p = 0; p < passes; p++) {
+		radix_pass(a, n, 32 + p * each, each, b);
+		uint64_t *t = a;
+		a = b;
+		b = t;
+	}
+	return a;
+}
+
+static void phase_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread)
+{
+	int threads = ls_pool_threads(c->pool);
+	uint64_t *a = c->sorted[0] + (size_t)thread * c->entries, *b = c->sorted[1] + (size_t)thread * c->entries;
+	size_t n = 0;
+	if (threads == 1) {
+		n = w->w.n_keys;
+		a = w->w.keys;
+	}
+	for (int t = 0; threads > 1 && t < threads; t++) {
+		const struct worker *from = &c->workers[t];
+		size_t count = from->owner_from[thread + 1] - from->owner_from[thread];
+		memcpy(a + n, from->by_owner + from->owner_from[thread], count * sizeof *a);
+		n += count;
+	}
+	c->kern->columns(st, &w->w, sort_keys(a, b, n, c->rows->n_features), n);
+}
+
+/* --- bias, field weights --- */
+
+static void update_one(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n, size_t i, float g)
+{
+	struct ls_param p = {v[i], m->states > 0 ? v[n + i] : 0.0f, m->states > 1 ? v[2 * n + i] : 0.0f};
+	p = ls_cell_update(p, g, u);
+	v[i] = p.v;
+	if (m->states > 0)
+		v[n + i] = p.s1;
+	if (m->states > 1)
+		v[2 * n + i] = p.s2;
+}
+
+static void update_bias(struct ls_cpu *c, const struct ls_step *st, struct worker *w)
+{
+	for (uint32_t o = 0; o < c->m->outputs; o++) {
+		int64_t sum = 0;
+		for (int t = 0; t < ls_pool_threads(c->pool); t++)
+			sum += c->workers[t].bias_sum[o];
+		update_one(c->m, &st->update, w->bias, c->m->outputs, o, ls_sum_float(sum, st->grids.bias));
+	}
+}
+
+static void update_pairs(struct ls_cpu *c, const struct ls_step *st, int thread)
+{
+	uint64_t lo, hi, n = (uint64_t)c->m->outputs * c->m->n_pairs;
+	ls_pool_share(n, thread, ls_pool_threads(c->pool), &lo, &hi);
+	for (uint64_t i = lo; i < hi; i++) {
+		int64_t sum = 0;
+		for (int t = 0; t < ls_pool_threads(c->pool); t++)
+			sum += c->workers[t].w.pair_sums[i];
+		update_one(c->m, &st->update, c->m->pair, n, i, ls_sum_float(sum, st->grids.pair));
+	}
+}
+
+static double batch_loss(const struct ls_cpu *c, const struct ls_step *st)
+{
+	int64_t sum = 0;
+	for (int t = 0; t < ls_pool_threads(c->pool); t++)
+		sum += c->workers[t].loss_sum;
+	return ls_sum_value(sum, st->grids.loss);
+}
+
+/* --- a stretch of steps --- */
+
+static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step)
+{
+	phase_rows(c, st, w, thread, step);
+	ls_pool_barrier(c->pool);
+	struct ls_exps exps;
+	uint64_t entries, bad;
+	if (!whole_batch(c, &exps, &entries, &bad))
+		return false;
+	st->grids = ls_fm_grids(&exps, self_exp(c->m), st->n_rows, entries);
+	st->update = ls_fm_update(&c->m->opts, step, st->n_rows);
+	scalar_sums(c, st, w, thread);
+	phase_columns(c, st, w, thread);
+	ls_pool_barrier(c->pool);
+	if (c->m->n_pairs) {
+		update_pairs(c, st, thread);
+		ls_pool_barrier(c->pool);
+	}
+	if (thread == 0)
+		w->loss_total += batch_loss(c, st);
+	update_bias(c, st, w);
+	return true;
+}
+
+static void steps_main(void *context, int thread, int threads)
+{
+	(void)threads;
+	struct ls_cpu *c = context;
+	struct worker *w = &c->workers[thread];
+	struct ls_step st = c->step;
+	uint64_t saved = ls_fp_enter();
+	size_t bias_bytes = sizeof(float) * ls_fm_linear_stride(c->m);
+	memcpy(w->bias, c->m->bias, bias_bytes);
+	w->loss_total = 0;
+	for (uint64_t s = c->first; s < c->first + c->n; s++)
+		if (!one_step(c, &st, w, thread, s))
+			break;
+	ls_pool_barrier(c->pool);
+	if (thread == 0)
+		memcpy(c->m->bias, w->bias, bias_bytes);
+	ls_fp_leave(saved);
+}
+
+int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *ret_loss, struct ls_err *err)
+{
+	c->first = first;
+	c->n = n;
+	ls_pool_run(c->pool, steps_main, c);
+	struct ls_exps exps;
+	uint64_t entries, bad;
+	if (!whole_batch(c, &exps, &entries, &bad))
+		return ls_err_set(
+			err, LS_EDIFFER,
+			"training left the finite numbers at row %llu of the data, in the steps after %llu: a lower "
+			"--lr, --normalize or smaller feature values would help",
+			(unsigned long long)bad + 1, (unsigned long long)first);
+	*ret_loss = c->workers[0].loss_total;
+	return 0;
+}
+
+/* --- prediction --- */
+
+struct prediction {
+	const struct ls_fm_model *m;
+	const struct ls_rows *rows;
+	float *score, *scratch;
+	size_t each;
+};
+
+static void predict_main(void *context, int thread, int threads)
+{
+	const struct prediction *p = context;
+	uint64_t lo, hi, saved = ls_fp_enter();
+	ls_pool_share(p->rows->n_rows, thread, threads, &lo, &hi);
+	ls_kern_pick(NULL)->predict(p->m, p->rows, lo, hi, p->score + lo * p->m->outputs,
+				    p->scratch + (size_t)thread * p->each);
+	ls_fp_leave(saved);
+}
+
+int ls_cpu_predict(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, float *ret_score,
+		   struct ls_err *err)
+{
+	if (m->n_fields && !rows->field)
+		return ls_err_set(err, LS_EINPUT, "this %s model needs data with fields (libffm)",
+				  ls_fm_kind_name(m->opts.kind));
+	struct prediction p = {m, rows, ret_score, NULL, ls_kern_scratch(m, longest_row(rows)) + 16};
+	p.scratch = ls_alloc_array(p.each * (size_t)ls_pool_threads(pool), sizeof(float));
+	if (!p.scratch)
+		return ls_err_set(err, LS_ENOMEM, "no memory to predict rows this long");
+	ls_pool_run(pool, predict_main, &p);
+	free(p.scratch);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* Training steps and prediction on the CPU, by all threads of a pool, with the same bytes for any number of them.
+ * The engine borrows model, rows and pool; ls_cpu_free accepts NULL. One call at a time. */
+#ifndef LS_FM_CPU_H
+#define LS_FM_CPU_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/pool.h"
+#include "fm/model.h"
+#include "fm/rows.h"
+
+struct ls_cpu;
+
+/* isa: NULL for the best build of the kernels, or its name (step.h). */
+int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const char *isa,
+	       struct ls_cpu **ret, struct ls_err *err);
+void ls_cpu_free(struct ls_cpu *cpu);
+const char *ls_cpu_isa(const struct ls_cpu *cpu);
+
+/* Steps first .. first + n of the whole training (steps are counted through all epochs). *ret_loss gets the sum of the
+ * losses of all rows passed. LS_EDIFFER: a score was not finite; the message names step and row. */
+int ls_cpu_steps(struct ls_cpu *cpu, uint64_t first, uint64_t n, double *ret_loss, struct ls_err *err);
+
+/* Scores of all rows: n_rows × outputs floats. */
+int ls_cpu_predict(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, float *ret_score,
+		   struct ls_err *err);
+
+#endif

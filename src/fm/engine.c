@@ -1,0 +1,56 @@
+#include "fm/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "fm/cpu.h"
+
+struct on_cpu {
+	struct ls_fm_model *m;
+	struct ls_pool *pool;
+	struct ls_cpu *cpu;
+};
+
+static int cpu_steps(void *state, uint64_t first, uint64_t n, double *ret_loss, struct ls_err *err)
+{
+	const struct on_cpu *s = state;
+	return ls_cpu_steps(s->cpu, first, n, ret_loss, err);
+}
+
+static int cpu_predict(void *state, const struct ls_rows *rows, float *ret_score, struct ls_err *err)
+{
+	const struct on_cpu *s = state;
+	return ls_cpu_predict(s->m, rows, s->pool, ret_score, err);
+}
+
+static int cpu_fetch(void *state, struct ls_err *err)
+{
+	(void)state;
+	(void)err;
+	return 0; /* the model is where the CPU works */
+}
+
+static void cpu_free(void *state)
+{
+	struct on_cpu *s = state;
+	ls_cpu_free(s->cpu);
+	free(s);
+}
+
+int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const char *isa,
+		  struct ls_engine *ret, struct ls_err *err)
+{
+	struct ls_cpu *cpu = NULL;
+	int rc = !rows ? 0 : ls_cpu_new(m, rows, pool, isa, &cpu, err);
+	if (rc)
+		return rc;
+	struct on_cpu *s = ls_xalloc(sizeof *s);
+	*s = (struct on_cpu){m, pool, cpu};
+	*ret = (struct ls_engine){
+		.state = s, .steps = cpu_steps, .predict = cpu_predict, .fetch = cpu_fetch, .free = cpu_free};
+	int threads = ls_pool_threads(pool);
+	snprintf(ret->name, sizeof ret->name, "cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s",
+		 cpu ? ls_cpu_isa(cpu) : "predicting");
+	return 0;
+}

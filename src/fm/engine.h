@@ -1,0 +1,29 @@
+/* What trains a model: the CPU's threads or a GPU, behind one small table of operations with one meaning for the bytes.
+ * An engine borrows model, rows and pool; `free` releases it. One call at a time. */
+#ifndef LS_FM_ENGINE_H
+#define LS_FM_ENGINE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/pool.h"
+#include "fm/model.h"
+#include "fm/rows.h"
+
+struct ls_engine {
+	void *state;
+	char name[128]; /* for people: "cpu, 2 threads, baseline" */
+	/* Steps first .. first + n (counted through all epochs); *ret_loss: sum of the losses of the rows passed. */
+	int (*steps)(void *state, uint64_t first, uint64_t n, double *ret_loss, struct ls_err *err);
+	/* Scores of other rows under the parameters as they are now: n_rows × outputs. */
+	int (*predict)(void *state, const struct ls_rows *rows, float *ret_score, struct ls_err *err);
+	/* Brings parameters and optimizer state back into the model, for saving. */
+	int (*fetch)(void *state, struct ls_err *err);
+	void (*free)(void *state);
+};
+
+/* rows NULL: an engine that only predicts. isa: NULL, or the name of a build of the CPU kernels (step.h). */
+int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const char *isa,
+		  struct ls_engine *ret, struct ls_err *err);
+
+#endif

@@ -1,0 +1,210 @@
+#include "fm/metric.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fm/cell.h"
+
+static const char *const names[LS_METRICS] = {"logloss", "rmse", "accuracy", "auc", "macro-f1"};
+
+const char *ls_metric_name(enum ls_metric metric)
+{
+	return names[metric];
+}
+
+enum ls_metric ls_metric_find(const char *name)
+{
+	for (int i = 0; i < LS_METRICS; i++)
+		if (strcmp(names[i], name) == 0)
+			return (enum ls_metric)i;
+	return LS_METRICS;
+}
+
+bool ls_metric_more_is_better(enum ls_metric metric)
+{
+	return metric == LS_ACCURACY || metric == LS_AUC || metric == LS_MACRO_F1;
+}
+
+enum ls_metric ls_metric_default(enum ls_fm_task task)
+{
+	return task == LS_REGRESSION ? LS_RMSE : LS_LOGLOSS;
+}
+
+/* The order-free sum of n finite floats, in units that depend on nothing but them. */
+static double sum_of(const float *t, uint64_t n)
+{
+	int top = LS_EXP_MIN;
+	for (uint64_t i = 0; i < n; i++) {
+		int e = ls_exp_of(t[i]);
+		top = e > top ? e : top;
+	}
+	int p = ls_sum_grid(top + 1, n);
+	double scale = ls_pow2(p);
+	int64_t acc = 0;
+	for (uint64_t i = 0; i < n; i++)
+		acc += ls_sum_term((double)t[i] * scale);
+	return ls_sum_value(acc, p);
+}
+
+static uint32_t best_class(const float *score, uint32_t n)
+{
+	uint32_t best = 0;
+	for (uint32_t c = 1; c < n; c++)
+		if (score[c] > score[best])
+			best = c;
+	return best;
+}
+
+static uint32_t true_class(const struct ls_fm_model *m, float label)
+{
+	return m->opts.task == LS_BINARY ? label > 0.0f : (uint32_t)label;
+}
+
+static uint32_t said_class(const struct ls_fm_model *m, const float *score)
+{
+	return m->opts.task == LS_BINARY ? score[0] > 0.0f : best_class(score, m->outputs);
+}
+
+static float row_logloss(const struct ls_fm_model *m, const float *score, float label)
+{
+	if (m->opts.task == LS_BINARY)
+		return ls_cell_logistic_loss(score[0], label > 0.0f ? 1.0f : 0.0f);
+	return ls_logsumexpf(score, (int)m->outputs) - score[(uint32_t)label];
+}
+
+/* Sum over rows of weight × what, divided by the sum of the weights. what is scratch for n_rows floats. */
+static double weighted_mean(const struct ls_rows *rows, float *what)
+{
+	if (!rows->weight)
+		return sum_of(what, rows->n_rows) / (double)rows->n_rows;
+	for (uint64_t i = 0; i < rows->n_rows; i++)
+		what[i] *= rows->weight[i];
+	return sum_of(what, rows->n_rows) / sum_of(rows->weight, rows->n_rows);
+}
+
+/* A float's bits as an integer of the same order. */
+static uint32_t ordered(float x)
+{
+	uint32_t u = ls_bits_f(x + 0.0f); /* -0 and +0 are one score */
+	return u & 0x80000000u ? ~u : u | 0x80000000u;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Pairs of a positive and a negative row in which the positive scores higher, ties counting half; in half pairs. */
+static bool auc(const struct ls_rows *rows, const float *score, uint64_t *keys, double *ret)
+{
+	uint64_t n = rows->n_rows, below = 0, positives = 0;
+	unsigned __int128 halves = 0;
+	for (uint64_t i = 0; i < n; i++)
+		keys[i] = (uint64_t)ordered(score[i]) << 1 | (rows->label[i] > 0.0f);
+	qsort(keys, n, sizeof *keys, by_key);
+	for (uint64_t i = 0; i < n;) {
+		uint64_t neg = 0, pos = 0, tie = keys[i] >> 1;
+		for (; i < n && keys[i] >> 1 == tie; i++)
+			*(keys[i] & 1 ? &pos : &neg) += 1;
+		halves += (unsigned __int128)pos * (2 * below + neg);
+		below += neg;
+		positives += pos;
+	}
+	if (!positives || !below)
+		return false;
+	*ret = (double)halves / (2.0 * (double)positives * (double)below);
+	return true;
+}
+
+/* Mean over the classes of 2 TP / (2 TP + FP + FN); a class that neither occurs nor is said counts 0. */
+static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score)
+{
+	uint32_t classes = m->opts.task == LS_BINARY ? 2 : m->outputs;
+	uint64_t *hit = ls_xalloc(sizeof *hit * classes * 2), *either = hit + classes;
+	for (uint64_t i = 0; i < rows->n_rows; i++) {
+		uint32_t is = true_class(m, rows->label[i]), said = said_class(m, score + i * m->outputs);
+		hit[is] += is == said;
+		either[is]++;
+		either[said]++;
+	}
+	double sum = 0;
+	for (uint32_t c = 0; c < classes; c++)
+		sum += either[c] ? 2.0 * (double)hit[c] / (double)either[c] : 0.0;
+	free(hit);
+	return sum / (double)classes;
+}
+
+static void set(struct ls_metrics *ret, enum ls_metric metric, double value)
+{
+	ret->has[metric] = true;
+	ret->value[metric] = value;
+}
+
+static void classification(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, float *what,
+			   uint64_t *keys, struct ls_metrics *ret)
+{
+	double area;
+	for (uint64_t i = 0; i < rows->n_rows; i++)
+		what[i] = row_logloss(m, score + i * m->outputs, rows->label[i]);
+	set(ret, LS_LOGLOSS, weighted_mean(rows, what));
+	for (uint64_t i = 0; i < rows->n_rows; i++)
+		what[i] = true_class(m, rows->label[i]) == said_class(m, score + i * m->outputs) ? 1.0f : 0.0f;
+	set(ret, LS_ACCURACY, weighted_mean(rows, what));
+	set(ret, LS_MACRO_F1, macro_f1(m, rows, score));
+	if (m->opts.task == LS_BINARY && auc(rows, score, keys, &area))
+		set(ret, LS_AUC, area);
+}
+
+static int check(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_err *err)
+{
+	if (!rows->label || !rows->n_rows)
+		return ls_err_set(err, LS_EINPUT, "there are no labelled rows to measure on");
+	for (uint64_t i = 0; i < rows->n_rows * m->outputs; i++)
+		if (ls_exp_of(score[i]) == LS_EXP_INF)
+			return ls_err_set(err, LS_EDIFFER, "the score of row %llu is not finite",
+					  (unsigned long long)(i / m->outputs + 1));
+	for (uint64_t i = 0; i < rows->n_rows && m->opts.task == LS_MULTICLASS; i++)
+		if (!(rows->label[i] >= 0.0f && rows->label[i] < (float)m->outputs))
+			return ls_err_set(err, LS_EINPUT, "row %llu: label %g is not a class from 0 to %u",
+					  (unsigned long long)i + 1, (double)rows->label[i], m->outputs - 1);
+	return 0;
+}
+
+int ls_metrics_compute(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score,
+		       struct ls_metrics *ret, struct ls_err *err)
+{
+	int rc = check(m, rows, score, err);
+	if (rc)
+		return rc;
+	struct ls_metrics out = {0};
+	float *what = ls_alloc_array(rows->n_rows, sizeof *what);
+	uint64_t *keys = ls_alloc_array(m->opts.task == LS_BINARY ? rows->n_rows : 1, sizeof *keys);
+	if (!what || !keys) {
+		rc = ls_err_set(err, LS_ENOMEM, "no memory for the metrics of %llu rows",
+				(unsigned long long)rows->n_rows);
+	} else if (m->opts.task == LS_REGRESSION) {
+		for (uint64_t i = 0; i < rows->n_rows; i++)
+			what[i] = (score[i] - rows->label[i]) * (score[i] - rows->label[i]);
+		set(&out, LS_RMSE, __builtin_sqrt(weighted_mean(rows, what)));
+	} else {
+		classification(m, rows, score, what, keys, &out);
+	}
+	free(what);
+	free(keys);
+	if (rc == 0)
+		*ret = out;
+	return rc;
+}
+
+void ls_fm_link(const struct ls_fm_model *m, float *score, uint64_t n_rows)
+{
+	for (uint64_t i = 0; i < n_rows && m->opts.task != LS_REGRESSION; i++) {
+		float *s = score + i * m->outputs;
+		if (m->opts.task == LS_BINARY)
+			s[0] = ls_sigmoidf(s[0]);
+		else
+			ls_softmaxf(s, s, (int)m->outputs);
+	}
+}

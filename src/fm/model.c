@@ -1,0 +1,255 @@
+#include "fm/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+#include "fm/cell.h"
+#include "num/num.h"
+#include "num/philox.h"
+
+enum { PURPOSE_INIT = 1 };
+
+void *ls_fm_big_alloc(size_t bytes)
+{
+	enum { HUGE_PAGE = 2 << 20 };
+	if (!bytes)
+		bytes = 1;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	if (bytes >= HUGE_PAGE)
+		madvise(p, bytes, MADV_HUGEPAGE); /* only advice: a refusal changes speed, nothing else */
+	return p;
+}
+
+void ls_fm_big_free(void *p, size_t bytes)
+{
+	if (p)
+		munmap(p, bytes ? bytes : 1);
+}
+
+static uint32_t states_of(enum ls_fm_optimizer optimizer)
+{
+	return optimizer == LS_SGD ? 0 : optimizer == LS_ADAGRAD ? 1 : 2;
+}
+
+static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
+{
+	const struct ls_fm_opts *o = &m->opts;
+	m->outputs = o->task == LS_MULTICLASS ? o->classes : 1;
+	m->blocks = o->kind == LS_FFM ? m->n_fields : 1;
+	m->padded = (o->factors + 3) / 4 * 4;
+	m->states = states_of(o->optimizer);
+	m->n_pairs = o->kind == LS_FWFM ? m->n_fields * (m->n_fields + 1) / 2 : 0;
+	uint64_t width = (uint64_t)m->outputs * m->blocks * m->padded;
+	if (width > 1 << 24 || m->n_fields > 1 << 14)
+		return ls_err_set(err, LS_EINPUT,
+				  "%u outputs × %u fields × %u factors a feature is more than lockstep takes",
+				  m->outputs, m->n_fields, o->factors);
+	m->width = (uint32_t)width;
+	m->record_bytes = sizeof(float) * m->n_features * ls_fm_stride(m);
+	m->linear_bytes = sizeof(float) * m->n_features * ls_fm_linear_stride(m);
+	return 0;
+}
+
+uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields)
+{
+	struct ls_fm_model m = {.opts = *opts, .n_features = n_features, .n_fields = n_fields};
+	return set_sizes(&m, NULL) ? UINT64_MAX : m.record_bytes + m.linear_bytes;
+}
+
+int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, struct ls_fm_model **ret,
+		    struct ls_err *err)
+{
+	if (opts->kind != LS_FM && !n_fields)
+		return ls_err_set(err, LS_EINPUT, "%s needs fields: give libffm data (label field:feature:value …)",
+				  ls_fm_kind_name(opts->kind));
+	struct ls_fm_model *m = ls_xalloc(sizeof *m);
+	m->opts = *opts;
+	m->n_features = n_features;
+	m->n_fields = opts->kind == LS_FM ? 0 : n_fields;
+	int rc = set_sizes(m, err);
+	if (rc) {
+		free(m);
+		return rc;
+	}
+	m->record = ls_fm_big_alloc(m->record_bytes);
+	m->linear = ls_fm_big_alloc(m->linear_bytes);
+	m->bias = ls_xalloc(sizeof(float) * ls_fm_linear_stride(m));
+	m->pair = m->n_pairs ? ls_alloc_array((size_t)m->outputs * m->n_pairs * (1 + m->states), sizeof(float)) : NULL;
+	if (!m->record || !m->linear || (m->n_pairs && !m->pair)) {
+		uint64_t need = m->record_bytes + m->linear_bytes;
+		ls_fm_model_free(m);
+		return ls_err_set(err, LS_ENOMEM,
+				  "no memory for %llu MiB of parameters; fewer factors or fields would do",
+				  (unsigned long long)(need >> 20));
+	}
+	*ret = m;
+	return 0;
+}
+
+void ls_fm_model_free(struct ls_fm_model *m)
+{
+	if (!m)
+		return;
+	ls_fm_big_free(m->record, m->record_bytes);
+	ls_fm_big_free(m->linear, m->linear_bytes);
+	free(m->bias);
+	free(m->pair);
+	free(m);
+}
+
+/* The state that an optimizer starts from, for n parameters at v. */
+static void init_states(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n)
+{
+	for (size_t i = 0; i < n && m->opts.optimizer == LS_ADAGRAD; i++)
+		v[n + i] = m->opts.initial_sum;
+	for (size_t i = 0; i < n && m->opts.optimizer == LS_FTRL; i++)
+		v[n + i] = ls_cell_ftrl_start(v[i], u);
+}
+
+struct init {
+	struct ls_fm_model *m;
+	struct ls_update update;
+};
+
+/* Four factors come from one Philox block, counted by (feature, quarter): uniform with the wanted deviation. */
+static void init_features(void *context, int thread, int threads)
+{
+	const struct init *in = context;
+	struct ls_fm_model *m = in->m;
+	uint64_t lo, hi, key = ls_seed_key(m->opts.seed, PURPOSE_INIT), saved = ls_fp_enter();
+	float scale = m->opts.init_scale * 1.7320508f;
+	uint32_t k = m->opts.factors;
+	ls_pool_share(m->n_features, thread, threads, &lo, &hi);
+	for (uint64_t j = lo; j < hi; j++) {
+		float *v = m->record + j * ls_fm_stride(m);
+		for (uint32_t d = 0; d < m->width; d += 4) {
+			struct ls_u32x4 r = ls_philox(key, j, d / 4);
+			for (uint32_t i = 0; i < 4; i++)
+				v[d + i] = (d + i) % m->padded < k ? scale * ls_symf(r.v[i]) : 0.0f;
+		}
+		init_states(m, &in->update, v, m->width);
+		init_states(m, &in->update, m->linear + j * ls_fm_linear_stride(m), m->outputs);
+	}
+	ls_fp_leave(saved);
+}
+
+void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool)
+{
+	struct init in = {m, ls_fm_update(&m->opts, 0, 1)};
+	ls_pool_run(pool, init_features, &in);
+	for (size_t i = 0; i < (size_t)m->outputs * m->n_pairs; i++)
+		m->pair[i] = 1.0f; /* every pair of fields counts alike at first: an fm */
+	init_states(m, &in.update, m->bias, m->outputs);
+	if (m->n_pairs)
+		init_states(m, &in.update, m->pair, (size_t)m->outputs * m->n_pairs);
+}
+
+void ls_fm_model_start_states(struct ls_fm_model *m)
+{
+	struct ls_update u = ls_fm_update(&m->opts, 0, 1);
+	for (uint64_t j = 0; j < m->n_features; j++) {
+		init_states(m, &u, m->record + j * ls_fm_stride(m), m->width);
+		init_states(m, &u, m->linear + j * ls_fm_linear_stride(m), m->outputs);
+	}
+	init_states(m, &u, m->bias, m->outputs);
+	if (m->n_pairs)
+		init_states(m, &u, m->pair, (size_t)m->outputs * m->n_pairs);
+}
+
+static double schedule(const struct ls_fm_opts *o, uint64_t step)
+{
+	if (step < o->warmup_steps)
+		return (double)(step + 1) / (double)o->warmup_steps;
+	double past = o->decay_steps ? (double)(step - o->warmup_steps) / (double)o->decay_steps : 0.0;
+	if (o->decay == LS_DECAY_LINEAR)
+		return past < 1.0 ? 1.0 - past : 0.0;
+	if (o->decay == LS_DECAY_INVSQRT)
+		return 1.0 / __builtin_sqrt(1.0 + past);
+	return 1.0;
+}
+
+/* beta^n by squaring: a written order, from IEEE products alone. */
+static double power(double beta, uint64_t n)
+{
+	double result = 1.0;
+	for (; n; n >>= 1, beta *= beta)
+		if (n & 1)
+			result *= beta;
+	return result;
+}
+
+struct ls_update ls_fm_update(const struct ls_fm_opts *o, uint64_t step, uint32_t n_rows)
+{
+	double lr = (double)o->lr * schedule(o, step);
+	struct ls_update u = {.optimizer = (int)o->optimizer,
+			      .l1 = o->l1,
+			      .l2 = o->l2,
+			      .beta1 = o->beta1,
+			      .beta2 = o->beta2,
+			      .eps = o->eps,
+			      .ftrl_alpha_inv = 1.0f / o->lr,
+			      .ftrl_beta = o->ftrl_beta};
+	if (o->optimizer == LS_SGD)
+		lr = lr / (double)n_rows;
+	if (o->optimizer == LS_ADAM)
+		lr = lr * __builtin_sqrt(1.0 - power((double)o->beta2, step + 1)) /
+		     (1.0 - power((double)o->beta1, step + 1));
+	u.lr = (float)lr;
+	return u;
+}
+
+struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enum ls_fm_optimizer optimizer)
+{
+	static const float rate[] = {[LS_SGD] = 0.5f, [LS_ADAGRAD] = 0.05f, [LS_ADAM] = 0.001f, [LS_FTRL] = 0.1f};
+	struct ls_fm_opts o = {.kind = kind,
+			       .task = task,
+			       .optimizer = optimizer,
+			       .factors = kind == LS_FFM    ? 4
+					  : kind == LS_FWFM ? 8
+							    : 16,
+			       .classes = 1,
+			       .batch = kind == LS_FFM ? 64 : 256,
+			       .lr = rate[optimizer],
+			       .init_scale = 0.01f,
+			       .initial_sum = 1.0f,
+			       .beta1 = 0.9f,
+			       .beta2 = 0.999f,
+			       .eps = 1e-8f,
+			       .ftrl_beta = 1.0f,
+			       .seed = 1337};
+	return o;
+}
+
+const char *ls_fm_kind_name(enum ls_fm_kind kind)
+{
+	static const char *const names[] = {"fm", "ffm", "fwfm"};
+	return names[kind];
+}
+
+const char *ls_fm_task_name(enum ls_fm_task task)
+{
+	static const char *const names[] = {"binary", "regression", "multiclass"};
+	return names[task];
+}
+
+const char *ls_fm_optimizer_name(enum ls_fm_optimizer optimizer)
+{
+	static const char *const names[] = {"sgd", "adagrad", "adam", "ftrl"};
+	return names[optimizer];
+}
+
+const char *ls_fm_shuffle_name(enum ls_fm_shuffle shuffle)
+{
+	static const char *const names[] = {"rows", "blocks", "none"};
+	return names[shuffle];
+}
+
+const char *ls_fm_decay_name(enum ls_fm_decay decay)
+{
+	static const char *const names[] = {"none", "linear", "invsqrt"};
+	return names[decay];
+}

@@ -1,0 +1,110 @@
+/* A factorization machine: its options, its parameters and their place in memory.
+ * ls_fm_model_new allocates and initialises; ls_fm_model_free accepts NULL. Parameters are written by one engine at a
+ * time.
+ *
+ * A feature's record holds its factors and, right behind them, the optimizer's state for each, so that a step touches
+ * one run of memory a feature: [factors][state 1][state 2], each of `width` floats = outputs × blocks × padded factors.
+ * blocks is 1, or the number of fields for ffm. Linear weights have records of their own: [weights][state 1][state 2],
+ * outputs floats each. Padding lanes are zero and stay zero. */
+#ifndef LS_FM_MODEL_H
+#define LS_FM_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/pool.h"
+
+enum ls_fm_kind { LS_FM, LS_FFM, LS_FWFM };
+enum ls_fm_task { LS_BINARY, LS_REGRESSION, LS_MULTICLASS };
+enum ls_fm_optimizer { LS_SGD, LS_ADAGRAD, LS_ADAM, LS_FTRL };
+enum ls_fm_decay { LS_DECAY_NONE, LS_DECAY_LINEAR, LS_DECAY_INVSQRT };
+
+enum { LS_FM_MAX_FACTORS = 256, LS_FM_MAX_CLASSES = 4096, LS_FM_MAX_BATCH = 1 << 24, LS_FM_MAX_WEIGHTS = 64 };
+
+/* All that decides the bytes of a model, besides the data. Goes into the model file whole. */
+struct ls_fm_opts {
+	enum ls_fm_kind kind;
+	enum ls_fm_task task;
+	enum ls_fm_optimizer optimizer;
+	uint32_t factors, classes; /* classes: 1 unless multiclass */
+	uint32_t batch;            /* rows a step: micro-batch × accumulation */
+	float lr, l1, l2;
+	float init_scale;        /* standard deviation of the initial factors */
+	float initial_sum;       /* AdaGrad: where the sums of squares start */
+	float beta1, beta2, eps; /* Adam; eps also guards nothing else */
+	float ftrl_beta;
+	float label_smoothing;
+	uint32_t n_class_weights;              /* 0: every class weighs 1 */
+	float class_weight[LS_FM_MAX_WEIGHTS]; /* by class; binary: of label 0 (or -1) and of label 1 */
+	bool normalize;                        /* each row scaled to length 1 */
+	enum ls_fm_shuffle { LS_SHUFFLE_ROWS, LS_SHUFFLE_BLOCKS, LS_SHUFFLE_NONE } shuffle;
+	enum ls_fm_decay decay;
+	uint64_t warmup_steps, decay_steps;
+	uint64_t seed;
+};
+
+struct ls_fm_model {
+	struct ls_fm_opts opts;
+	uint64_t n_features;
+	uint32_t n_fields;
+	uint32_t outputs; /* 1, or the number of classes */
+	uint32_t blocks;  /* 1, or n_fields for ffm */
+	uint32_t padded;  /* factors rounded up to a multiple of 4 */
+	uint32_t width;   /* outputs × blocks × padded */
+	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2 */
+	uint32_t n_pairs; /* fwfm: fields × (fields + 1) / 2 weights an output; otherwise 0 */
+	float *record;    /* n_features × width × (1 + states) */
+	float *linear;    /* n_features × outputs × (1 + states) */
+	float *bias;      /* outputs × (1 + states) */
+	float *pair;      /* outputs × n_pairs × (1 + states), or NULL */
+	size_t record_bytes, linear_bytes;
+};
+
+/* The defaults that a plain `lockstep fm train` uses for this kind and task. */
+struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enum ls_fm_optimizer optimizer);
+
+int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, struct ls_fm_model **ret,
+		    struct ls_err *err);
+/* Initial factors: a function of (seed, feature, output, block, factor), whatever the thread. */
+void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool);
+/* Puts the optimizer's state of every parameter at its start. */
+void ls_fm_model_start_states(struct ls_fm_model *m);
+void ls_fm_model_free(struct ls_fm_model *m);
+
+struct ls_update;
+/* The optimizer's constants for a step (counted from 0) over n_rows rows: schedule, bias correction, SGD's mean. */
+struct ls_update ls_fm_update(const struct ls_fm_opts *opts, uint64_t step, uint32_t n_rows);
+
+/* Where fwfm keeps the weight of fields f <= g. */
+static inline uint32_t ls_fm_pair_index(uint32_t n_fields, uint32_t f, uint32_t g)
+{
+	return f * n_fields - f * (f + 1) / 2 + g;
+}
+
+/* Floats from one feature's record to the next. */
+static inline size_t ls_fm_stride(const struct ls_fm_model *m)
+{
+	return (size_t)m->width * (1 + m->states);
+}
+
+static inline size_t ls_fm_linear_stride(const struct ls_fm_model *m)
+{
+	return (size_t)m->outputs * (1 + m->states);
+}
+
+/* Bytes that the parameters and the optimizer's state of such a model take. */
+uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields);
+
+/* Anonymous memory, zeroed, on huge pages where the system gives them; free with ls_fm_big_free. NULL: none left. */
+void *ls_fm_big_alloc(size_t bytes);
+void ls_fm_big_free(void *p, size_t bytes);
+
+const char *ls_fm_kind_name(enum ls_fm_kind kind);
+const char *ls_fm_task_name(enum ls_fm_task task);
+const char *ls_fm_optimizer_name(enum ls_fm_optimizer optimizer);
+const char *ls_fm_shuffle_name(enum ls_fm_shuffle shuffle);
+const char *ls_fm_decay_name(enum ls_fm_decay decay);
+
+#endif

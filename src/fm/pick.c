@@ -1,0 +1,72 @@
+/* Which build of the kernels runs here. */
+#include <stddef.h>
+#include <string.h>
+
+#include "fm/step.h"
+
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#endif
+
+extern const struct ls_kern ls_kern_baseline, ls_kern_avx2, ls_kern_avx512, ls_kern_sve256;
+
+static bool can_always(void)
+{
+	return true;
+}
+
+#if defined(LS_HAVE_KERN_AVX2)
+static bool can_avx2(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+
+static bool can_avx512(void)
+{
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+}
+#endif
+
+#if defined(LS_HAVE_KERN_SVE256)
+static bool can_sve256(void)
+{
+	enum { SVE_BIT = 1 << 22, GET_VECTOR_LENGTH = 51, LENGTH_MASK = 0xffff };
+	if (!(getauxval(AT_HWCAP) & SVE_BIT))
+		return false;
+	int length = prctl(GET_VECTOR_LENGTH);
+	return length > 0 && (length & LENGTH_MASK) == 32;
+}
+#endif
+
+/* best first */
+static const struct {
+	const struct ls_kern *kern;
+	bool (*can_run)(void);
+} builds[] = {
+#if defined(LS_HAVE_KERN_AVX512)
+	{&ls_kern_avx512, can_avx512},
+#endif
+#if defined(LS_HAVE_KERN_AVX2)
+	{&ls_kern_avx2, can_avx2},
+#endif
+	{&ls_kern_baseline, can_always},
+#if defined(LS_HAVE_KERN_SVE256)
+	{&ls_kern_sve256, can_sve256}, /* behind NEON: measured no faster on a Neoverse-V1 */
+#endif
+};
+
+const struct ls_kern *ls_kern_pick(const char *name)
+{
+	for (size_t i = 0; i < sizeof builds / sizeof *builds; i++)
+		if ((!name || strcmp(name, builds[i].kern->name) == 0) && builds[i].can_run())
+			return builds[i].kern;
+	return NULL;
+}
+
+size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row)
+{
+	size_t each = m->opts.kind == LS_FM ? m->padded : 3 * (size_t)m->n_fields * m->padded;
+	return m->outputs * each + 3 * (size_t)longest_row + 16;
+}

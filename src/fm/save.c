@@ -1,0 +1,541 @@
+#include "fm/save.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "num/num.h"
+#include "tensor/safetensors.h"
+
+enum { MAX_TENSORS = 16, MAX_META = 16 };
+
+/* A group of parameters as a tensor: features (or one row) × outputs × blocks × factors floats, where they lie. */
+struct group {
+	char name[32];
+	float *data;
+	bool by_feature;
+	uint64_t rows, row_stride;
+	uint64_t dims[3];
+	uint64_t inner; /* floats from one run of dims[2] to the next */
+};
+
+/* The tensors of a model in file order; state 0 is the parameters, 1 and 2 the optimizer's. */
+static size_t groups_of(const struct ls_fm_model *m, uint32_t state, struct group *g)
+{
+	static const char *const suffix[] = {"", ".state1", ".state2"};
+	uint64_t outputs = m->outputs, pairs = outputs * m->n_pairs;
+	size_t n = pairs ? 4 : 3;
+	const struct group all[4] = {
+		{"bias", m->bias + state * outputs, false, 1, 0, {outputs, 1, 1}, 1},
+		{"linear",
+		 m->linear + state * outputs,
+		 true,
+		 m->n_features,
+		 ls_fm_linear_stride(m),
+		 {outputs, 1, 1},
+		 1},
+		{"factors",
+		 m->record + state * m->width,
+		 true,
+		 m->n_features,
+		 ls_fm_stride(m),
+		 {outputs, m->blocks, m->opts.factors},
+		 m->padded},
+		{"field_weights", pairs ? m->pair + state * pairs : NULL, false, 1, 0, {outputs, m->n_pairs, 1}, 1},
+	};
+	for (size_t i = 0; i < n; i++) {
+		g[i] = all[i];
+		memcpy(g[i].name + strlen(all[i].name), suffix[state], strlen(suffix[state]) + 1);
+	}
+	return n;
+}
+
+/* As readers see it: a row a feature where there is one, then the dimensions that are not 1; factors always. */
+static int describe(const struct group *g, struct ls_tensor *t, struct ls_err *err)
+{
+	uint64_t shape[4], strides[3] = {g->dims[1] * g->inner, g->inner, 1};
+	int64_t stride[4];
+	size_t n = 0;
+	bool factors = ls_str_starts(g->name, "factors");
+	if (g->by_feature) {
+		stride[n] = (int64_t)g->row_stride;
+		shape[n++] = g->rows;
+	}
+	for (int i = 0; i < 3; i++)
+		if (g->dims[i] != 1 || (factors && i == 2) || (!g->by_feature && i == 0)) {
+			stride[n] = (int64_t)strides[i];
+			shape[n++] = g->dims[i];
+		}
+	*t = (struct ls_tensor){.name = g->name, .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)g->data};
+	int rc = ls_tensor_set_contiguous(t, shape, n, err);
+	memcpy(t->stride, stride, n * sizeof *stride);
+	return rc;
+}
+
+static void add_float(struct ls_str *text, const char *key, float value)
+{
+	ls_str_addf(text, ", \"%s\": %.9g", key, (double)value);
+}
+
+static void add_count(struct ls_str *text, const char *key, uint64_t value)
+{
+	ls_str_addf(text, ", \"%s\": %llu", key, (unsigned long long)value);
+}
+
+char *ls_fm_opts_text(const struct ls_fm_opts *o)
+{
+	struct ls_str text = {0};
+	ls_str_addf(&text, "{\"kind\": \"%s\", \"task\": \"%s\", \"optimizer\": \"%s\"", ls_fm_kind_name(o->kind),
+		    ls_fm_task_name(o->task), ls_fm_optimizer_name(o->optimizer));
+	add_count(&text, "factors", o->factors);
+	add_count(&text, "classes", o->classes);
+	add_count(&text, "batch", o->batch);
+	add_float(&text, "lr", o->lr);
+	add_float(&text, "l1", o->l1);
+	add_float(&text, "l2", o->l2);
+	add_float(&text, "init_scale", o->init_scale);
+	add_float(&text, "initial_sum", o->initial_sum);
+	add_float(&text, "beta1", o->beta1);
+	add_float(&text, "beta2", o->beta2);
+	add_float(&text, "eps", o->eps);
+	add_float(&text, "ftrl_beta", o->ftrl_beta);
+	add_float(&text, "label_smoothing", o->label_smoothing);
+	ls_str_add(&text, ", \"class_weight\": [");
+	for (uint32_t i = 0; i < o->n_class_weights; i++)
+		ls_str_addf(&text, "%s%.9g", i ? ", " : "", (double)o->class_weight[i]);
+	ls_str_addf(&text, "], \"normalize\": %s, \"shuffle\": \"%s\", \"decay\": \"%s\"",
+		    o->normalize ? "true" : "false", ls_fm_shuffle_name(o->shuffle), ls_fm_decay_name(o->decay));
+	add_count(&text, "warmup_steps", o->warmup_steps);
+	add_count(&text, "decay_steps", o->decay_steps);
+	add_count(&text, "seed", o->seed);
+	ls_str_add(&text, "}");
+	return ls_str_take(&text);
+}
+
+/* --- reading options back --- */
+
+static int find_name(const char *text, const char *(*name)(int), int n)
+{
+	for (int i = 0; i < n; i++)
+		if (text && strcmp(text, name(i)) == 0)
+			return i;
+	return -1;
+}
+
+static const char *kind_at(int i)
+{
+	return ls_fm_kind_name((enum ls_fm_kind)i);
+}
+
+static const char *task_at(int i)
+{
+	return ls_fm_task_name((enum ls_fm_task)i);
+}
+
+static const char *optimizer_at(int i)
+{
+	return ls_fm_optimizer_name((enum ls_fm_optimizer)i);
+}
+
+static const char *shuffle_at(int i)
+{
+	return ls_fm_shuffle_name((enum ls_fm_shuffle)i);
+}
+
+static const char *decay_at(int i)
+{
+	return ls_fm_decay_name((enum ls_fm_decay)i);
+}
+
+struct opts_source {
+	const json_t *object;
+	const char *path;
+	bool bad;
+};
+
+static float get_float(struct opts_source *s, const char *key)
+{
+	const json_t *v = json_object_get(s->object, key);
+	double d = json_number_value(v);
+	if (!json_is_number(v) || !(d >= -1e30 && d <= 1e30))
+		s->bad = true;
+	return s->bad ? 0.0f : (float)d;
+}
+
+static uint64_t get_count(struct opts_source *s, const char *key, uint64_t min, uint64_t max)
+{
+	const json_t *v = json_object_get(s->object, key);
+	json_int_t i = json_integer_value(v);
+	if (!json_is_integer(v) || i < 0 || (uint64_t)i < min || (uint64_t)i > max)
+		s->bad = true;
+	return s->bad ? min : (uint64_t)i;
+}
+
+static int get_name(struct opts_source *s, const char *key, const char *(*name)(int), int n)
+{
+	int i = find_name(json_string_value(json_object_get(s->object, key)), name, n);
+	if (i < 0)
+		s->bad = true;
+	return i < 0 ? 0 : i;
+}
+
+static void get_class_weights(struct opts_source *s, struct ls_fm_opts *o)
+{
+	const json_t *list = json_object_get(s->object, "class_weight");
+	if (!json_is_array(list) || json_array_size(list) > LS_FM_MAX_WEIGHTS) {
+		s->bad = true;
+		return;
+	}
+	o->n_class_weights = (uint32_t)json_array_size(list);
+	for (uint32_t i = 0; i < o->n_class_weights; i++)
+		o->class_weight[i] = (float)json_number_value(json_array_get(list, i));
+}
+
+static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *ret, struct ls_err *err)
+{
+	struct opts_source s = {object, path, !json_is_object(object)};
+	struct ls_fm_opts o = {.kind = (enum ls_fm_kind)get_name(&s, "kind", kind_at, 3),
+			       .task = (enum ls_fm_task)get_name(&s, "task", task_at, 3),
+			       .optimizer = (enum ls_fm_optimizer)get_name(&s, "optimizer", optimizer_at, 4),
+			       .shuffle = (enum ls_fm_shuffle)get_name(&s, "shuffle", shuffle_at, 3),
+			       .decay = (enum ls_fm_decay)get_name(&s, "decay", decay_at, 3),
+			       .factors = (uint32_t)get_count(&s, "factors", 1, LS_FM_MAX_FACTORS),
+			       .classes = (uint32_t)get_count(&s, "classes", 1, LS_FM_MAX_CLASSES),
+			       .batch = (uint32_t)get_count(&s, "batch", 1, LS_FM_MAX_BATCH),
+			       .warmup_steps = get_count(&s, "warmup_steps", 0, INT64_MAX),
+			       .decay_steps = get_count(&s, "decay_steps", 0, INT64_MAX),
+			       .seed = get_count(&s, "seed", 0, INT64_MAX),
+			       .lr = get_float(&s, "lr"),
+			       .l1 = get_float(&s, "l1"),
+			       .l2 = get_float(&s, "l2"),
+			       .init_scale = get_float(&s, "init_scale"),
+			       .initial_sum = get_float(&s, "initial_sum"),
+			       .beta1 = get_float(&s, "beta1"),
+			       .beta2 = get_float(&s, "beta2"),
+			       .eps = get_float(&s, "eps"),
+			       .ftrl_beta = get_float(&s, "ftrl_beta"),
+			       .label_smoothing = get_float(&s, "label_smoothing"),
+			       .normalize = json_is_true(json_object_get(object, "normalize"))};
+	get_class_weights(&s, &o);
+	if (s.bad)
+		return ls_err_set(err, LS_EINPUT, "%s: its options are not those of a lockstep model", path);
+	*ret = o;
+	return 0;
+}
+
+/* --- writing --- */
+
+/* Metadata that model and checkpoint share; the strings belong to `texts`. */
+struct meta {
+	struct ls_kv kv[MAX_META];
+	char *texts[MAX_META];
+	size_t n;
+};
+
+static void add_meta_take(struct meta *meta, const char *key, char *value)
+{
+	meta->texts[meta->n] = value;
+	meta->kv[meta->n++] = (struct ls_kv){key, value};
+}
+
+static void meta_done(struct meta *meta)
+{
+	for (size_t i = 0; i < meta->n; i++)
+		free(meta->texts[i]);
+}
+
+static void common_meta(struct meta *meta, const struct ls_fm_model *m, const char *format, const char *data_digest)
+{
+	*meta = (struct meta){.n = 0};
+	add_meta_take(meta, "format", ls_xstrdup(format));
+	add_meta_take(meta, "numerics_version", ls_xasprintf("%d", LS_NUMERICS_VERSION));
+	add_meta_take(meta, "kind", ls_xstrdup(ls_fm_kind_name(m->opts.kind)));
+	add_meta_take(meta, "task", ls_xstrdup(ls_fm_task_name(m->opts.task)));
+	add_meta_take(meta, "n_features", ls_xasprintf("%llu", (unsigned long long)m->n_features));
+	add_meta_take(meta, "n_fields", ls_xasprintf("%u", m->n_fields));
+	add_meta_take(meta, "seed", ls_xasprintf("%llu", (unsigned long long)m->opts.seed));
+	add_meta_take(meta, "data_digest", ls_xstrdup(data_digest));
+	add_meta_take(meta, "options", ls_fm_opts_text(&m->opts));
+}
+
+static int check_finite(const struct group *g, const char *path, struct ls_err *err)
+{
+	for (uint64_t r = 0; r < g->rows; r++) {
+		const float *v = g->data + r * g->row_stride;
+		uint32_t top = 0;
+		uint64_t span = g->dims[0] * g->dims[1] * g->inner;
+		for (uint64_t i = 0; i < span; i++) {
+			uint32_t u;
+			memcpy(&u, &v[i], sizeof u);
+			u &= 0x7fffffffu;
+			top = u > top ? u : top;
+		}
+		if (top >= 0x7f800000u)
+			return ls_err_set(err, LS_EDIFFER,
+					  "%s: %s of feature %llu is not a finite number; a lower --lr or "
+					  "--normalize would help",
+					  path, g->name, (unsigned long long)r);
+	}
+	return 0;
+}
+
+static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t states, const struct meta *meta,
+			struct ls_err *err)
+{
+	struct group groups[MAX_TENSORS];
+	struct ls_tensor tensors[MAX_TENSORS];
+	size_t n = 0;
+	for (uint32_t s = 0; s <= states; s++)
+		n += groups_of(m, s, groups + n);
+	for (size_t i = 0; i < n; i++)
+		if (check_finite(&groups[i], path, err) || describe(&groups[i], &tensors[i], err))
+			return err->code;
+	return ls_safetensors_write(path, tensors, n, meta->kv, meta->n, err);
+}
+
+int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const char *data_digest, struct ls_err *err)
+{
+	struct meta meta;
+	struct ls_err mine = {0};
+	common_meta(&meta, m, "lockstep-fm", data_digest);
+	int rc = write_groups(path, m, 0, &meta, err ? err : &mine);
+	meta_done(&meta);
+	return rc;
+}
+
+/* A double as its bits: text that gives the same double back. */
+static char *double_text(double d)
+{
+	uint64_t u;
+	memcpy(&u, &d, sizeof u);
+	return ls_xasprintf("%016llx", (unsigned long long)u);
+}
+
+int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at,
+			  struct ls_err *err)
+{
+	struct meta meta;
+	struct ls_err mine = {0};
+	common_meta(&meta, m, "lockstep-fm-checkpoint", at->data_digest);
+	add_meta_take(&meta, "position",
+		      ls_xasprintf("{\"step\": %llu, \"epochs\": %llu, \"best_epoch\": %u, \"stale_epochs\": %u}",
+				   (unsigned long long)at->step, (unsigned long long)at->epochs, at->best_epoch,
+				   at->stale_epochs));
+	add_meta_take(&meta, "valid_digest", ls_xstrdup(at->valid_digest));
+	add_meta_take(&meta, "best_value_bits", double_text(at->best_value));
+	add_meta_take(&meta, "loss_bits", double_text(at->loss_so_far));
+	int rc = write_groups(path, m, m->states, &meta, err ? err : &mine);
+	meta_done(&meta);
+	return rc;
+}
+
+/* --- reading --- */
+
+static int wrong(const char *path, const char *what, struct ls_err *err)
+{
+	return ls_err_set(err, LS_EINPUT, "%s: %s", path, what);
+}
+
+/* Copies a tensor into its group; the shape must be what the model's sizes say. */
+static int read_group(struct ls_bundle *b, const struct group *g, const char *path, struct ls_err *err)
+{
+	struct ls_tensor want, *t = ls_bundle_find(b, g->name);
+	if (!t)
+		return ls_err_set(err, LS_EINPUT, "%s: tensor \"%s\" is missing", path, g->name);
+	int rc = describe(g, &want, err);
+	if (rc)
+		return rc;
+	if (t->dtype != LS_DT_F32 || t->ndim != want.ndim ||
+	    memcmp(t->shape, want.shape, sizeof(uint64_t) * (size_t)t->ndim))
+		return ls_err_set(err, LS_EINPUT, "%s: tensor \"%s\" has another type or shape than the options say",
+				  path, g->name);
+	const uint8_t *from = t->data;
+	uint64_t runs = g->dims[0] * g->dims[1], k = g->dims[2];
+	for (uint64_t r = 0; r < g->rows; r++)
+		for (uint64_t i = 0; i < runs; i++, from += k * sizeof(float))
+			memcpy(g->data + r * g->row_stride + i * g->inner, from, k * sizeof(float));
+	return check_finite(g, path, err);
+}
+
+static int read_header(const struct ls_bundle *b, const char *path, const char *format, struct ls_fm_opts *ret_opts,
+		       uint64_t *ret_features, uint32_t *ret_fields, struct ls_err *err)
+{
+	const char *is = ls_bundle_meta(b, "format"), *version = ls_bundle_meta(b, "numerics_version");
+	const char *features = ls_bundle_meta(b, "n_features"), *fields = ls_bundle_meta(b, "n_fields");
+	const char *options = ls_bundle_meta(b, "options");
+	if (!is || !ls_str_starts(is, "lockstep-fm"))
+		return wrong(path, "not written by lockstep fm", err);
+	if (strcmp(is, format) != 0)
+		return wrong(path,
+			     strcmp(format, "lockstep-fm") == 0
+				     ? "a checkpoint, not a model: train on with --resume"
+				     : "a model, not a checkpoint; --warm-start takes models",
+			     err);
+	uint64_t n, f;
+	if (!version || ls_str_to_u64(version, 0, INT32_MAX, "version", &n, NULL) || n != LS_NUMERICS_VERSION)
+		return ls_err_set(err, LS_EINPUT, "%s: made under numerics version %s, this is version %d", path,
+				  version ? version : "unknown", LS_NUMERICS_VERSION);
+	if (!features || !fields || !options || ls_str_to_u64(features, 0, (uint64_t)1 << 32, "n_features", &n, NULL) ||
+	    ls_str_to_u64(fields, 0, 65536, "n_fields", &f, NULL))
+		return wrong(path, "its metadata is not complete", err);
+	json_t *object;
+	int rc = ls_json_parse(options, strlen(options), path, &object, err);
+	if (rc)
+		return rc;
+	rc = read_opts(object, path, ret_opts, err);
+	json_decref(object);
+	*ret_features = n;
+	*ret_fields = (uint32_t)f;
+	return rc;
+}
+
+/* Before memory is asked for: the file must be large enough to hold what its metadata claims. */
+static int check_claim(const struct ls_bundle *b, const struct ls_fm_opts *opts, uint64_t n_features, const char *path,
+		       struct ls_err *err)
+{
+	const struct ls_tensor *t = ls_bundle_find(b, "factors"), *l = ls_bundle_find(b, "linear");
+	if (!t || !l || t->ndim < 2 || t->shape[0] != n_features || t->shape[t->ndim - 1] != opts->factors ||
+	    l->ndim < 1 || l->shape[0] != n_features)
+		return wrong(path, "its tensors do not match its metadata", err);
+	if (opts->kind == LS_FFM && t->ndim < 3)
+		return wrong(path, "its tensors do not match its metadata", err);
+	return 0;
+}
+
+static int load(const char *path, const char *format, struct ls_bundle **ret_bundle, struct ls_fm_model **ret,
+		struct ls_err *err)
+{
+	struct ls_bundle *b;
+	int rc = ls_safetensors_open(path, &b, err);
+	if (rc)
+		return rc;
+	struct ls_fm_opts opts;
+	uint64_t n_features = 0;
+	uint32_t n_fields = 0;
+	struct ls_fm_model *m = NULL;
+	rc = read_header(b, path, format, &opts, &n_features, &n_fields, err);
+	if (rc == 0)
+		rc = check_claim(b, &opts, n_features, path, err);
+	if (rc == 0)
+		rc = ls_fm_model_new(&opts, n_features, n_fields, &m, err);
+	bool with_state = strcmp(format, "lockstep-fm") != 0;
+	for (uint32_t s = 0; rc == 0 && s <= (with_state ? m->states : 0); s++) {
+		struct group groups[MAX_TENSORS];
+		size_t n = groups_of(m, s, groups);
+		for (size_t i = 0; i < n && rc == 0; i++)
+			rc = read_group(b, &groups[i], path, err);
+	}
+	if (rc) {
+		ls_fm_model_free(m);
+		ls_bundle_free(b);
+		return rc;
+	}
+	*ret_bundle = b;
+	*ret = m;
+	return 0;
+}
+
+int ls_fm_load_model(const char *path, struct ls_fm_model **ret, struct ls_err *err)
+{
+	struct ls_bundle *b;
+	int rc = load(path, "lockstep-fm", &b, ret, err);
+	if (rc == 0)
+		ls_bundle_free(b);
+	return rc;
+}
+
+static bool parse_bits(const char *text, double *ret)
+{
+	char *end;
+	uint64_t u = text && strlen(text) == 16 ? strtoull(text, &end, 16) : 0;
+	if (!text || strlen(text) != 16 || *end)
+		return false;
+	memcpy(ret, &u, sizeof u);
+	return true;
+}
+
+static int read_position(const struct ls_bundle *b, const char *path, struct ls_fm_position *at, struct ls_err *err)
+{
+	const char *text = ls_bundle_meta(b, "position"), *data = ls_bundle_meta(b, "data_digest");
+	const char *valid = ls_bundle_meta(b, "valid_digest");
+	json_t *object = NULL;
+	*at = (struct ls_fm_position){0};
+	if (!text || !data || !valid || strlen(data) >= LS_SHA256_HEX || strlen(valid) >= LS_SHA256_HEX ||
+	    ls_json_parse(text, strlen(text), path, &object, err))
+		return wrong(path, "its position is missing or not readable", err);
+	struct opts_source s = {object, path, !json_is_object(object)};
+	at->step = get_count(&s, "step", 0, INT64_MAX);
+	at->epochs = get_count(&s, "epochs", 0, INT64_MAX);
+	at->best_epoch = (uint32_t)get_count(&s, "best_epoch", 0, UINT32_MAX);
+	at->stale_epochs = (uint32_t)get_count(&s, "stale_epochs", 0, UINT32_MAX);
+	json_decref(object);
+	memcpy(at->data_digest, data, strlen(data) + 1);
+	memcpy(at->valid_digest, valid, strlen(valid) + 1);
+	if (s.bad || !parse_bits(ls_bundle_meta(b, "best_value_bits"), &at->best_value) ||
+	    !parse_bits(ls_bundle_meta(b, "loss_bits"), &at->loss_so_far))
+		return wrong(path, "its position is not readable", err);
+	return 0;
+}
+
+int ls_fm_load_checkpoint(const char *path, struct ls_fm_model **ret, struct ls_fm_position *ret_at, struct ls_err *err)
+{
+	struct ls_bundle *b;
+	struct ls_fm_model *m;
+	struct ls_fm_position at;
+	int rc = load(path, "lockstep-fm-checkpoint", &b, &m, err);
+	if (rc)
+		return rc;
+	rc = read_position(b, path, &at, err);
+	ls_bundle_free(b);
+	if (rc) {
+		ls_fm_model_free(m);
+		return rc;
+	}
+	*ret = m;
+	*ret_at = at;
+	return 0;
+}
+
+/* --- digest --- */
+
+enum { DIGEST_CHUNK = 1 << 14 }; /* floats gathered before they are hashed: padding is left out on the way */
+
+static void digest_group(struct ls_sha256 *h, const struct group *g, float *chunk)
+{
+	uint64_t runs = g->dims[0] * g->dims[1], k = g->dims[2], n = 0;
+	for (uint64_t r = 0; r < g->rows; r++)
+		for (uint64_t j = 0; j < runs; j++) {
+			if (n + k > DIGEST_CHUNK) {
+				ls_sha256_add(h, chunk, n * sizeof *chunk);
+				n = 0;
+			}
+			memcpy(chunk + n, g->data + r * g->row_stride + j * g->inner, k * sizeof *chunk);
+			n += k;
+		}
+	ls_sha256_add(h, chunk, n * sizeof *chunk);
+}
+
+void ls_fm_model_digest(const struct ls_fm_model *m, char ret_hex[LS_SHA256_HEX])
+{
+	struct ls_sha256 *h = ls_sha256_new();
+	struct group groups[MAX_TENSORS];
+	size_t n = groups_of(m, 0, groups);
+	float *chunk = ls_xalloc(sizeof *chunk * DIGEST_CHUNK);
+	char text[128];
+	snprintf(text, sizeof text, "lockstep-fm %d %s %s\n", LS_NUMERICS_VERSION, ls_fm_kind_name(m->opts.kind),
+		 ls_fm_task_name(m->opts.task));
+	ls_sha256_add(h, text, strlen(text));
+	for (size_t i = 0; i < n; i++) {
+		const struct group *g = &groups[i];
+		snprintf(text, sizeof text, "%.31s %llu %llu %llu %llu\n", g->name, (unsigned long long)g->rows,
+			 (unsigned long long)g->dims[0], (unsigned long long)g->dims[1],
+			 (unsigned long long)g->dims[2]);
+		ls_sha256_add(h, text, strlen(text));
+		digest_group(h, g, chunk);
+	}
+	free(chunk);
+	ls_sha256_final(h, ret_hex);
+}

@@ -1,0 +1,39 @@
+/* Model and checkpoint files: safetensors with named tensors and metadata, the same bytes for the same model.
+ * Loading makes a model that the caller frees; both files are described in docs/FORMATS.md. One thread a call. */
+#ifndef LS_FM_SAVE_H
+#define LS_FM_SAVE_H
+
+#include <stdint.h>
+
+#include "base/digest.h"
+#include "base/err.h"
+#include "fm/model.h"
+
+/* Where a training stands; part of a checkpoint. */
+struct ls_fm_position {
+	uint64_t step;                    /* steps done */
+	uint64_t epochs;                  /* of the whole training; it may be raised at a resume */
+	char data_digest[LS_SHA256_HEX];  /* of the training data */
+	char valid_digest[LS_SHA256_HEX]; /* of the validation data, or empty */
+	uint32_t best_epoch;              /* 0: none yet */
+	uint32_t stale_epochs;            /* since the best one */
+	double best_value, loss_so_far;   /* of the metric; of the epoch under way */
+};
+
+/* Parameters, options, and the digest of the data they were trained on. */
+int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const char *data_digest, struct ls_err *err);
+int ls_fm_load_model(const char *path, struct ls_fm_model **ret, struct ls_err *err);
+
+/* The same with the optimizer's state and the position. */
+int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at,
+			  struct ls_err *err);
+int ls_fm_load_checkpoint(const char *path, struct ls_fm_model **ret, struct ls_fm_position *ret_at,
+			  struct ls_err *err);
+
+/* SHA-256 over kind, task, numerics version and every parameter: what must agree everywhere. */
+void ls_fm_model_digest(const struct ls_fm_model *m, char ret_hex[LS_SHA256_HEX]);
+
+/* The options as JSON text, the one form in which they are stored and compared; caller frees. */
+char *ls_fm_opts_text(const struct ls_fm_opts *o);
+
+#endif

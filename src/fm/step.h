@@ -1,0 +1,104 @@
+/* One step of training, or a stretch of prediction, as the CPU kernels see it: borrowed pointers, no ownership.
+ * cpu.c fills it; kern.c, compiled once an instruction set, does the arithmetic. Workers write disjoint parts.
+ *
+ * A batch's entries are numbered e: worker t's rows have theirs from t * entries_each on, without gaps.
+ * back[] holds, for each entry, the vector that its factors' gradient is a multiple of (cell.h): one a row for fm, one
+ * a row and field for fwfm, one an entry for ffm. */
+#ifndef LS_FM_STEP_H
+#define LS_FM_STEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fm/cell.h"
+#include "fm/model.h"
+#include "fm/rows.h"
+
+/* Largest exponents seen (num/sum.h): reduced with max over workers, so order-free. */
+struct ls_exps {
+	int slope; /* g */
+	int value; /* x after normalisation */
+	int back;  /* back[] */
+	int sums;  /* fwfm: U and Q */
+	int loss;
+};
+
+static inline int ls_exps_larger(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static inline void ls_exps_max(struct ls_exps *a, const struct ls_exps *b)
+{
+	a->slope = ls_exps_larger(a->slope, b->slope);
+	a->value = ls_exps_larger(a->value, b->value);
+	a->back = ls_exps_larger(a->back, b->back);
+	a->sums = ls_exps_larger(a->sums, b->sums);
+	a->loss = ls_exps_larger(a->loss, b->loss);
+}
+
+/* The grids of a step, one a parameter group, and what they multiply and divide by. */
+struct ls_grids {
+	int bias, pair, loss;                                    /* p of the sums that are not scaled entry by entry */
+	double linear_scale, back_scale, self_scale, pair_scale; /* 2^p */
+	double linear_unit, back_unit, self_unit;                /* 2^-p */
+};
+
+/* Grids from the largest exponents of a whole batch with that many rows and entries. self_weight: the largest exponent
+ * of fwfm's r(f,f), ignored by the other kinds. */
+struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint64_t n_rows, uint64_t n_entries);
+
+struct ls_step {
+	struct ls_fm_model *m;
+	const struct ls_rows *rows;
+	struct ls_update update;
+	struct ls_grids grids;
+
+	uint32_t n_rows;      /* of this batch */
+	const uint64_t *pick; /* n_rows row numbers in the data */
+	uint32_t entries_each;
+
+	uint32_t *row_of; /* by entry */
+	float *x;         /* by entry; used when has_x */
+	uint16_t *field;  /* by entry; NULL for fm */
+	float *back;      /* back_stride floats a row (fm, fwfm) or an entry (ffm) */
+	size_t back_stride;
+	float *sums;  /* fwfm: U and Q, 2 × back_stride floats a row; otherwise unused */
+	float *score; /* n_rows × outputs */
+	float *slope; /* n_rows × outputs */
+	float *loss;  /* n_rows */
+	bool has_x;   /* false: every x is 1 */
+};
+
+/* What a worker has for itself. */
+struct ls_worker {
+	struct ls_exps exps;
+	uint64_t bad_row;  /* a data row whose score is not finite, or UINT64_MAX */
+	const float *bias; /* outputs */
+	uint64_t *keys;    /* feature << 32 | entry, of this worker's rows */
+	size_t n_keys;
+	int64_t *acc;       /* width accumulators */
+	int64_t *pair_sums; /* fwfm: outputs × n_pairs */
+};
+
+struct ls_kern {
+	const char *name;
+	/* Scores, losses, slopes and back[] of rows lo..hi of the batch; entries from `entry` on; fills keys. */
+	void (*forward)(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry);
+	/* Gradient and update of every feature in keys, which are sorted. */
+	void (*columns)(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n);
+	/* fwfm: adds rows lo..hi of the batch to w->pair_sums. */
+	void (*pairs)(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi);
+	/* Scores alone, for rows lo..hi of the data: score has (hi - lo) × outputs. */
+	void (*predict)(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo, uint64_t hi, float *score,
+			float *scratch);
+};
+
+/* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512", "sve"); NULL when it cannot run here.
+ */
+const struct ls_kern *ls_kern_pick(const char *name);
+/* Floats of scratch that predict needs. */
+size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row);
+
+#endif

@@ -1,0 +1,337 @@
+#include "fm/train.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "fm/batch.h"
+
+/* Rows between two looks at the stop flag. Decides nothing about the bytes. */
+enum { STRETCH_ROWS = 1 << 15 };
+
+struct run {
+	const struct ls_train *t;
+	struct ls_fm_model *m;
+	struct ls_engine engine;
+	struct ls_fm_position at;
+	uint64_t per_epoch, total;
+	float *score; /* of the validation rows */
+	double seconds;
+	bool resumed;
+};
+
+static double now(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+/* --- the start --- */
+
+static int check_labels(const struct ls_train *t, struct ls_err *err)
+{
+	const struct ls_rows *rows = t->rows;
+	if (!rows->n_rows)
+		return ls_err_set(err, LS_EINPUT, "the training data has no rows");
+	for (uint64_t i = 0; i < rows->n_rows; i++) {
+		float y = rows->label[i];
+		bool class_number = y >= 0.0f && y < (float)t->opts.classes && y == (float)(uint32_t)y;
+		if (t->opts.task == LS_MULTICLASS && !class_number)
+			return ls_err_set(err, LS_EINPUT, "row %llu: label %g is not a class number below %u",
+					  (unsigned long long)i + 1, (double)y, t->opts.classes);
+		if (t->opts.task == LS_BINARY && y != 0.0f && y != 1.0f && y != -1.0f)
+			return ls_err_set(
+				err, LS_EINPUT,
+				"row %llu: label %g is not 0, 1 or -1; is this --task regression or multiclass?",
+				(unsigned long long)i + 1, (double)y);
+	}
+	return 0;
+}
+
+/* Parameters from another model: kind, task and factors must agree; features that it has not keep their start. */
+static int warm_start(struct ls_fm_model *m, const char *path, struct ls_err *err)
+{
+	struct ls_fm_model *old;
+	int rc = ls_fm_load_model(path, &old, err);
+	if (rc)
+		return rc;
+	if (old->opts.kind != m->opts.kind || old->opts.task != m->opts.task || old->opts.factors != m->opts.factors ||
+	    old->outputs != m->outputs || old->n_fields != m->n_fields)
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: cannot start from it: kind, task, factors, classes and fields must agree", path);
+	uint64_t n = old->n_features < m->n_features ? old->n_features : m->n_features;
+	for (uint64_t j = 0; j < n && rc == 0; j++) {
+		memcpy(m->record + j * ls_fm_stride(m), old->record + j * ls_fm_stride(old), sizeof(float) * m->width);
+		memcpy(m->linear + j * ls_fm_linear_stride(m), old->linear + j * ls_fm_linear_stride(old),
+		       sizeof(float) * m->outputs);
+	}
+	if (rc == 0) {
+		memcpy(m->bias, old->bias, sizeof(float) * m->outputs);
+		if (m->n_pairs)
+			memcpy(m->pair, old->pair, sizeof(float) * m->outputs * m->n_pairs);
+		ls_fm_model_start_states(m);
+	}
+	ls_fm_model_free(old);
+	return rc;
+}
+
+static int make_model(struct run *r, struct ls_err *err)
+{
+	const struct ls_train *t = r->t;
+	uint64_t features = t->rows->n_features;
+	uint32_t fields = t->rows->n_fields;
+	int rc = ls_fm_model_new(&t->opts, features, fields, &r->m, err);
+	if (rc)
+		return rc;
+	ls_fm_model_init(r->m, t->pool);
+	r->at = (struct ls_fm_position){.epochs = t->epochs};
+	memcpy(r->at.data_digest, t->data_digest, strlen(t->data_digest) + 1);
+	if (t->valid_digest)
+		memcpy(r->at.valid_digest, t->valid_digest, strlen(t->valid_digest) + 1);
+	return t->warm_start ? warm_start(r->m, t->warm_start, err) : 0;
+}
+
+/* A checkpoint belongs to this training only if options and data are the same to the bit. */
+static int check_resume(const struct run *r, struct ls_err *err)
+{
+	const struct ls_train *t = r->t;
+	char *was = ls_fm_opts_text(&r->m->opts), *is = ls_fm_opts_text(&t->opts);
+	int rc = 0;
+	if (strcmp(was, is) != 0)
+		rc = ls_err_set(err, LS_EINPUT, "%s: made with other options; was %.400s, is %.400s", t->checkpoint,
+				was, is);
+	else if (strcmp(r->at.data_digest, t->data_digest) != 0)
+		rc = ls_err_set(err, LS_EINPUT, "%s: made with other training data (digest %.12s, now %.12s)",
+				t->checkpoint, r->at.data_digest, t->data_digest);
+	else if (strcmp(r->at.valid_digest, t->valid_digest ? t->valid_digest : "") != 0)
+		rc = ls_err_set(err, LS_EINPUT, "%s: made with other validation data", t->checkpoint);
+	free(was);
+	free(is);
+	return rc;
+}
+
+static int start(struct run *r, struct ls_err *err)
+{
+	const struct ls_train *t = r->t;
+	int rc = check_labels(t, err);
+	if (rc)
+		return rc;
+	if (t->resume) {
+		rc = ls_fm_load_checkpoint(t->checkpoint, &r->m, &r->at, err);
+		if (rc == LS_ENOENT)
+			return ls_err_set(err, LS_EINPUT,
+					  "%s: there is no checkpoint to resume from; start without --resume",
+					  t->checkpoint);
+		r->resumed = true;
+		if (rc == 0)
+			rc = check_resume(r, err);
+		r->at.epochs = t->epochs;
+	} else {
+		rc = make_model(r, err);
+	}
+	if (rc == 0 && t->valid) {
+		r->score = ls_alloc_array(t->valid->n_rows * r->m->outputs, sizeof(float));
+		if (!r->score)
+			rc = ls_err_set(err, LS_ENOMEM, "no memory for the scores of the validation rows");
+	}
+	return rc ? rc : t->make_engine(t->context, r->m, t->rows, t->pool, &r->engine, err);
+}
+
+/* --- the middle --- */
+
+static int save_checkpoint(struct run *r, struct ls_err *err)
+{
+	if (!r->t->checkpoint)
+		return 0;
+	int rc = r->engine.fetch(r->engine.state, err);
+	return rc ? rc : ls_fm_save_checkpoint(r->t->checkpoint, r->m, &r->at, err);
+}
+
+static int save_model(struct run *r, struct ls_err *err)
+{
+	int rc = r->engine.fetch(r->engine.state, err);
+	return rc ? rc : ls_fm_save_model(r->t->output, r->m, r->t->data_digest, err);
+}
+
+static struct ls_train_event event_at(const struct run *r, enum ls_train_what what)
+{
+	uint64_t in_epoch = r->at.step % r->per_epoch, rows = in_epoch * r->t->opts.batch;
+	if (in_epoch == 0 || rows > r->t->rows->n_rows)
+		rows = r->t->rows->n_rows;
+	return (struct ls_train_event){.what = what,
+				       .step = r->at.step,
+				       .steps_per_epoch = r->per_epoch,
+				       .total_steps = r->total,
+				       .epoch = (uint32_t)((r->at.step + r->per_epoch - 1) / r->per_epoch),
+				       .loss = r->at.loss_so_far / (double)rows,
+				       .seconds = r->seconds};
+}
+
+static void tell(const struct run *r, const struct ls_train_event *e)
+{
+	if (r->t->tell)
+		r->t->tell(r->t->context, e);
+}
+
+static bool is_better(const struct run *r, double value)
+{
+	if (!r->at.best_epoch)
+		return true;
+	return ls_metric_more_is_better(r->t->metric) ? value > r->at.best_value : value < r->at.best_value;
+}
+
+/* Validation at the end of an epoch: the best model so far goes to the output file at once, so a kill keeps it. */
+static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
+{
+	const struct ls_train *t = r->t;
+	double from = now();
+	int rc = r->engine.predict(r->engine.state, t->valid, r->score, err);
+	if (rc == 0)
+		rc = ls_metrics_compute(r->m, t->valid, r->score, &e->valid, err);
+	if (rc)
+		return rc;
+	if (!e->valid.has[t->metric])
+		return ls_err_set(err, LS_EINPUT,
+				  "the validation data cannot be judged by %s (one class only, or another task)",
+				  ls_metric_name(t->metric));
+	e->has_valid = true;
+	e->is_best = is_better(r, e->valid.value[t->metric]);
+	r->at.stale_epochs = e->is_best ? 0 : r->at.stale_epochs + 1;
+	if (e->is_best) {
+		r->at.best_epoch = e->epoch;
+		r->at.best_value = e->valid.value[t->metric];
+		rc = save_model(r, err);
+	}
+	e->valid_seconds = now() - from;
+	return rc;
+}
+
+static int end_of_epoch(struct run *r, struct ls_err *err)
+{
+	struct ls_train_event e = event_at(r, LS_TRAIN_EPOCH);
+	int rc = r->t->valid ? validate(r, &e, err) : 0;
+	if (rc)
+		return rc;
+	r->at.loss_so_far = 0;
+	r->seconds = 0;
+	rc = save_checkpoint(r, err);
+	if (rc == 0)
+		tell(r, &e);
+	return rc;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Steps up to the next thing that has to be done between two steps. */
+static uint64_t stretch(const struct run *r)
+{
+	const struct ls_train *t = r->t;
+	uint64_t step = r->at.step, n = STRETCH_ROWS / t->opts.batch;
+	n = least(n ? n : 1, r->per_epoch - step % r->per_epoch);
+	if (t->checkpoint_every)
+		n = least(n, t->checkpoint_every - step % t->checkpoint_every);
+	if (t->tell_every)
+		n = least(n, t->tell_every - step % t->tell_every);
+	return n;
+}
+
+static int one_stretch(struct run *r, struct ls_err *err)
+{
+	const struct ls_train *t = r->t;
+	uint64_t n = stretch(r);
+	double loss, from = now();
+	int rc = r->engine.steps(r->engine.state, r->at.step, n, &loss, err);
+	if (rc)
+		return rc;
+	r->seconds += now() - from;
+	r->at.step += n;
+	r->at.loss_so_far += loss;
+	if (r->at.step % r->per_epoch == 0)
+		return end_of_epoch(r, err);
+	struct ls_train_event e = event_at(r, LS_TRAIN_STEPS);
+	tell(r, &e);
+	return t->checkpoint_every && r->at.step % t->checkpoint_every == 0 ? save_checkpoint(r, err) : 0;
+}
+
+static bool is_over(const struct run *r)
+{
+	bool stale = r->t->early_stop && r->t->valid && r->at.stale_epochs >= r->t->early_stop;
+	return r->at.step >= r->total || stale;
+}
+
+static int interrupted(struct run *r, struct ls_err *err)
+{
+	int rc = save_checkpoint(r, err);
+	if (rc)
+		return rc;
+	if (r->t->checkpoint)
+		return ls_err_set(
+			err, LS_EINTR,
+			"stopped after step %llu; the checkpoint %s is written: the same command with --resume goes on",
+			(unsigned long long)r->at.step, r->t->checkpoint);
+	return ls_err_set(err, LS_EINTR, "stopped after step %llu; nothing is kept: --checkpoint FILE would have",
+			  (unsigned long long)r->at.step);
+}
+
+static int steps(struct run *r, struct ls_err *err)
+{
+	int rc = 0;
+	r->per_epoch = ls_fm_steps_per_epoch(&r->t->opts, r->t->rows->n_rows);
+	r->total = r->per_epoch * r->t->epochs;
+	while (rc == 0 && !is_over(r)) {
+		if (r->t->stop && *r->t->stop)
+			return interrupted(r, err);
+		rc = one_stretch(r, err);
+	}
+	return rc;
+}
+
+/* --- the end --- */
+
+/* Without validation the last parameters are the model; with it the best epoch's file is there already. */
+static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
+{
+	struct ls_train_result res = {.steps = r->at.step,
+				      .epochs = (uint32_t)(r->at.step / r->per_epoch),
+				      .best_epoch = r->at.best_epoch,
+				      .best_value = r->at.best_value,
+				      .resumed = r->resumed};
+	memcpy(res.engine, r->engine.name, sizeof res.engine);
+	int rc = r->t->valid ? 0 : save_model(r, err);
+	if (rc)
+		return rc;
+	if (r->t->valid && r->at.best_epoch != res.epochs) {
+		struct ls_fm_model *best;
+		rc = ls_fm_load_model(r->t->output, &best, err);
+		if (rc)
+			return rc;
+		ls_fm_model_digest(best, res.digest);
+		ls_fm_model_free(best);
+	} else {
+		ls_fm_model_digest(r->m, res.digest);
+	}
+	*ret = res;
+	return 0;
+}
+
+int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls_err *err)
+{
+	struct run r = {.t = t};
+	int rc = start(&r, err);
+	if (rc == 0)
+		rc = steps(&r, err);
+	if (rc == 0)
+		rc = finish(&r, ret, err);
+	if (r.engine.free)
+		r.engine.free(r.engine.state);
+	ls_fm_model_free(r.m);
+	free(r.score);
+	return rc;
+}
