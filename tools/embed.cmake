@@ -1,4 +1,8 @@
-# Writes OUT: a C file that holds each of FILES (paths relative to ROOT) as bytes, and the table ls_embedded.
+# Writes OUT: a C file that holds each of FILES (paths relative to ROOT) as bytes, and their table, called TABLE
+# (ls_embedded when not given).
+if(NOT TABLE)
+  set(TABLE ls_embedded)
+endif()
 set(arrays "")
 set(rows "")
 set(n 0)
@@ -11,4 +15,4 @@ foreach(f IN LISTS FILES)
   string(APPEND rows "\t{\"${f}\", blob${n}, ${size}},\n")
   math(EXPR n "${n} + 1")
 endforeach()
-file(WRITE ${OUT} "#include \"base/embed.h\"\n\n${arrays}\nconst struct ls_blob ls_embedded[] = {\n${rows}\t{0, 0, 0},\n};\n")
+file(WRITE ${OUT} "#include \"base/embed.h\"\n\n${arrays}\nextern const struct ls_blob ${TABLE}[];\nconst struct ls_blob ${TABLE}[] = {\n${rows}\t{0, 0, 0},\n};\n")

@@ -1,6 +1,7 @@
 #include "cmd/version.h"
 
 #include "cmd/cmd.h"
+#include "cmd/gpu.h"
 #include "lockstep.h"
 
 #if defined(__clang__)
@@ -19,11 +20,18 @@
 
 int ls_cmd_print_version(bool as_json)
 {
-	if (as_json) {
-		ls_cmd_print_json_take(json_pack("{s:s,s:i,s:s,s:s}", "version", LS_VERSION, "numerics_version",
-						 ls_numerics_version(), "compiler", COMPILER, "machine", MACHINE));
-		return 0;
-	}
-	printf("lockstep %s\nnumerics %d\n%s, %s\n", LS_VERSION, ls_numerics_version(), MACHINE, COMPILER);
+	struct ls_cmd_gpu gpu;
+	struct ls_str kernels = {0};
+	ls_cmd_gpu_init(&gpu);
+	ls_kernels_describe(&gpu.conf, &kernels);
+	ls_cmd_gpu_done(&gpu);
+	if (as_json)
+		ls_cmd_print_json_take(json_pack("{s:s,s:i,s:s,s:s,s:s}", "version", LS_VERSION, "numerics_version",
+						 ls_numerics_version(), "compiler", COMPILER, "machine", MACHINE,
+						 "gpu_kernels", kernels.s));
+	else
+		printf("lockstep %s\nnumerics %d\n%s, %s\nGPU kernels: %s\n", LS_VERSION, ls_numerics_version(),
+		       MACHINE, COMPILER, kernels.s);
+	ls_str_done(&kernels);
 	return 0;
 }

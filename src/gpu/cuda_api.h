@@ -160,7 +160,7 @@ enum ls_cu_constant {
 	  (ls_cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ls_cu_stream,         \
 	   void **))
 
-#define LS_CUDA_MEMBER(member, symbol, args) unsigned(*member) args;
+#define LS_CUDA_MEMBER(member, symbol, args) unsigned(*member) args; /* NOLINT(bugprone-macro-parentheses) */
 struct ls_cuda {
 	LS_CUDA_FUNCTIONS(LS_CUDA_MEMBER)
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "gpu/cuda_err.h"
 #include "gpu/dl.h"
@@ -39,12 +40,14 @@ static int explain(const struct ls_cuda *cuda, const struct ls_gpu_info *info, u
 
 static int library_open(const char *library, struct ls_cuda *cuda, struct ls_dl **ret, struct ls_err *err)
 {
-	/* the second is where WSL puts it, outside the loader's path */
-	const char *const system[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", NULL}, *const one[] = {library,
-													      NULL};
+	/* Under WSL it is outside the loader's path. Named only when it is there, or messages would speak of it
+	 * everywhere. */
+	static const char wsl[] = "/usr/lib/wsl/lib/libcuda.so.1";
+	const char *const names[] = {library ? library : "libcuda.so.1", !library && ls_file_exists(wsl) ? wsl : NULL,
+				     NULL};
 	struct ls_dl *lib;
 	struct ls_err why;
-	if (ls_dl_open(library ? one : system, symbols, cuda, &lib, &why))
+	if (ls_dl_open(names, symbols, cuda, &lib, &why))
 		return ls_err_set(err, LS_EUNKNOWN,
 				  "no usable NVIDIA driver here (%s): install one, or use --device cpu", why.msg);
 	unsigned cu = cuda->init(0);

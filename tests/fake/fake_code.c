@@ -101,7 +101,7 @@ unsigned cuLinkCreate_v2(unsigned n, unsigned *options, void **values, ls_cu_lin
 }
 
 unsigned cuLinkAddData_v2(ls_cu_link link, unsigned type, void *data, size_t size, const char *name, unsigned n,
-			  unsigned *options, void **values)
+			  unsigned *options, void **values) /* NOLINT(readability-non-const-parameter): NVIDIA's */
 {
 	ENTER(cuLinkAddData_v2);
 	if (type != LS_CU_JIT_INPUT_PTX || !name || n || options || values || !size || ((char *)data)[size - 1])

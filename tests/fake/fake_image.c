@@ -27,13 +27,20 @@ static int newest_ptx(int cuda)
 	return major == 11 ? 70 + minor : major >= 13 ? 90 + minor : 64;
 }
 
+static int number(const char *text)
+{
+	return (int)strtol(text, NULL, 10);
+}
+
 static unsigned read_ptx(const char *text, int cc, int cuda, struct fake_image *image)
 {
-	int major, minor, target;
-	const char *version = strstr(text, ".version "), *arch = strstr(text, ".target sm_");
-	if (!version || !arch || sscanf(version, ".version %d.%d", &major, &minor) != 2 ||
-	    sscanf(arch, ".target sm_%d", &target) != 1)
+	static const char version_is[] = "\n.version ", target_is[] = "\n.target sm_";
+	const char *version = strstr(text, version_is), *arch = strstr(text, target_is);
+	char *dot;
+	if (!version || !arch)
 		return LS_CU_INVALID_PTX;
+	long major = strtol(version + sizeof version_is - 1, &dot, 10);
+	int minor = *dot == '.' ? number(dot + 1) : 0, target = number(arch + sizeof target_is - 1);
 	if (major * 10 + minor > newest_ptx(cuda))
 		return LS_CU_UNSUPPORTED_PTX_VERSION;
 	if (target > cc)
@@ -44,7 +51,8 @@ static unsigned read_ptx(const char *text, int cc, int cuda, struct fake_image *
 
 static unsigned read_own(const char *text, int cc, struct fake_image *image)
 {
-	if (atoi(text + sizeof magic - 1) != cc)
+	int arch = number(text + sizeof magic - 1);
+	if (arch / 10 != cc / 10 || arch > cc)
 		return LS_CU_NO_BINARY_FOR_GPU;
 	image->ptx = strdup(strchr(text, '\n') + 1);
 	return image->ptx ? 0 : LS_CU_OUT_OF_MEMORY;
@@ -147,9 +155,9 @@ static size_t param_size(const char *p, size_t len)
 	size_t bits = 0, count = 1;
 	for (size_t i = 0; i + 2 < len; i++) {
 		if (p[i] == '.' && strchr("usbf", p[i + 1]) && isdigit((unsigned char)p[i + 2]) && !bits)
-			bits = (size_t)atoi(p + i + 2);
+			bits = (size_t)number(p + i + 2);
 		if (p[i] == '[')
-			count = (size_t)atoi(p + i + 1);
+			count = (size_t)number(p + i + 1);
 	}
 	return bits / 8 * count;
 }

@@ -42,13 +42,13 @@ static void parse_config(const char *text)
 		}
 		*value++ = 0;
 		if (strcmp(word, "devices") == 0)
-			config.devices = atoi(value);
+			config.devices = (int)strtol(value, NULL, 10);
 		else if (strcmp(word, "cc") == 0)
-			config.cc = atoi(value);
+			config.cc = (int)strtol(value, NULL, 10);
 		else if (strcmp(word, "cuda") == 0)
-			config.cuda = atoi(value);
+			config.cuda = (int)strtol(value, NULL, 10);
 		else if (strcmp(word, "lazy") == 0)
-			config.lazy = atoi(value);
+			config.lazy = (int)strtol(value, NULL, 10);
 		else if (strcmp(word, "mem") == 0)
 			config.mem = strtoull(value, NULL, 10);
 		else if (strcmp(word, "order") == 0)
@@ -65,12 +65,18 @@ static void parse_faults(const char *text)
 	n_faults = 0;
 	for (const char *p = text ? text : ""; *p && n_faults < MAX_FAULTS;) {
 		struct fault *f = &faults[n_faults++];
-		int used = 0;
-		if (sscanf(p, "%63[^:]:%u:%u%n", f->function, &f->nth, &f->code, &used) != 3) {
+		const char *colon = strchr(p, ':');
+		char *end = NULL;
+		if (colon) {
+			snprintf(f->function, sizeof f->function, "%.*s", (int)(colon - p), p);
+			f->nth = (unsigned)strtoul(colon + 1, &end, 10);
+		}
+		if (!end || *end != ':') {
 			fprintf(stderr, "fake_cuda: cannot read the fault \"%s\"\n", p);
 			abort();
 		}
-		p += used;
+		f->code = (unsigned)strtoul(end + 1, &end, 10);
+		p = end;
 		if (*p == ',')
 			p++;
 	}

@@ -85,7 +85,7 @@ static void drain(struct CUstream_st *s, const struct CUevent_st *until)
 		o->next = NULL;
 		run(o);
 		int done = o->kind == OP_RECORD && o->event == until;
-		if (o->kind == OP_RECORD) {
+		if (o->kind == OP_RECORD && o->event) {
 			o->event->pending = NULL;
 			o->event->stamp = operations;
 		}
@@ -120,8 +120,8 @@ unsigned submit(ls_cu_stream handle, const struct op *o)
 unsigned cuStreamCreate(ls_cu_stream *ret, unsigned flags)
 {
 	ENTER(cuStreamCreate);
-	struct CUstream_st *s = calloc(1, sizeof *s);
-	if (!s || flags > 1)
+	struct CUstream_st *s = flags <= 1 ? calloc(1, sizeof *s) : NULL;
+	if (!s)
 		return LS_CU_INVALID_VALUE;
 	s->next = streams;
 	streams = s;
@@ -266,8 +266,8 @@ unsigned cuStreamEndCapture(ls_cu_stream s, ls_cu_graph *graph)
 unsigned cuGraphInstantiateWithFlags(ls_cu_graph_exec *ret, ls_cu_graph graph, unsigned long long flags)
 {
 	ENTER(cuGraphInstantiateWithFlags);
-	struct CUgraphExec_st *g = calloc(1, sizeof *g);
-	if (!g || flags)
+	struct CUgraphExec_st *g = flags ? NULL : calloc(1, sizeof *g);
+	if (!g)
 		return LS_CU_INVALID_VALUE;
 	for (struct op *o = graph->first; o; o = o->next) {
 		fake_args_share(o->args);

@@ -1,13 +1,30 @@
 /* Compiled only, where NVIDIA's cuda.h is: every declaration in gpu/cuda_api.h is the type that cuda.h gives the same
  * symbol, and every number is the one that cuda.h gives the same name. */
 #include <cuda.h>
+#if __has_include(<nvrtc.h>)
+#include <nvrtc.h>
+#define HAVE_NVRTC
+#endif
 
 #include "gpu/cuda_api.h"
+#include "gpu/nvrtc.h"
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types take none */
 #define SAME_TYPE(member, symbol, args)                                                                                \
 	_Static_assert(_Generic(&symbol, unsigned(*) args : 1, default : 0),                                           \
 		       #symbol " is declared otherwise in cuda.h");
 LS_CUDA_FUNCTIONS(SAME_TYPE)
+
+/* NVRTC's status is an enumeration: unsigned for the compiler, and never negative, so that int in our table is as good
+ */
+#ifdef HAVE_NVRTC
+#define SAME_RTC(member, symbol, args)                                                                                 \
+	_Static_assert(_Generic(&symbol, unsigned(*) args : 1, default : 0),                                           \
+		       #symbol " is declared otherwise in nvrtc.h");
+LS_NVRTC_FUNCTIONS(SAME_RTC)
+#endif
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs " is another number in cuda.h")
 SAME(LS_CU_SUCCESS, CUDA_SUCCESS);

@@ -23,7 +23,7 @@ static fake_cuda_live_fn *live;
 static fake_cuda_calls_fn *calls;
 
 static const char ptx[] =
-	".version 7.0\n.target sm_75\n.address_size 64\n"
+	"\n.version 7.0\n.target sm_75\n.address_size 64\n"
 	".visible .entry add_one(\n\t.param .u64 add_one_param_0,\n\t.param .u32 add_one_param_1\n)\n{ret;}\n"
 	".visible .entry absent(.param .align 8 .b8 absent_param_0[24]) {ret;}\n";
 
@@ -440,8 +440,8 @@ static void code_that_does_not_fit_is_told_apart(void **state)
 		const char *config, *ptx, *words;
 		unsigned cu;
 	} cases[] = {
-		{"cuda=12040", ".version 9.0\n.target sm_75\n", "driver for CUDA 12.4", 222},
-		{"cc=60", ".version 7.0\n.target sm_75\n", "compute capability 6.0", 218},
+		{"cuda=12040", "\n.version 9.0\n.target sm_75\n", "driver for CUDA 12.4", 222},
+		{"cc=60", "\n.version 7.0\n.target sm_75\n", "compute capability 6.0", 218},
 		{"cc=80", "FAKECUBIN sm_90\nx", "no code for this GPU's architecture", 209},
 		{"cc=80", "garbage", "form of code", 200},
 	};

@@ -1,0 +1,18 @@
+/* Where commands look for GPU things, from the environment: the cache of compiled kernels and NVRTC.
+ * ls_cmd_gpu_done frees. One thread. */
+#ifndef LS_CMD_GPU_H
+#define LS_CMD_GPU_H
+
+#include "gpu/kernels.h"
+
+struct ls_cmd_gpu {
+	struct ls_kernels_conf conf; /* borrows from the rest */
+	char *cache, **nvrtc;
+};
+
+/* The cache: $XDG_CACHE_HOME/lockstep/kernels, or under ~/.cache; without either nothing is kept. NVRTC: the loader's
+ * path, the toolkit, and PyTorch's copy in $VIRTUAL_ENV, $CONDA_PREFIX, ~/.local, /usr/local, /usr. */
+void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu);
+void ls_cmd_gpu_done(struct ls_cmd_gpu *gpu);
+
+#endif

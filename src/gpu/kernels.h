@@ -1,0 +1,43 @@
+/* The kernels of this program, from whichever form of them this machine can use, loaded into a device.
+ * Sources travel inside the program; so does PTX where nvcc or NVRTC was there at build time. The caller frees the
+ * module (ls_gpu_module_free). One thread at a time a device.
+ *
+ * In order: embedded PTX, compiled by the driver; where the driver or the GPU refuses it, or there is none, the
+ * embedded source, compiled by NVRTC for this very GPU. Either way the machine code is kept in cache_dir (gpu/cache.h)
+ * under the SHA-256 of source or PTX, compiler options and version, driver and GPU. The driver has a cache of its own
+ * for PTX, but that one is off in many containers, is keyed by nothing we can see, and knows nothing of NVRTC. */
+#ifndef LS_GPU_KERNELS_H
+#define LS_GPU_KERNELS_H
+
+#include <stdbool.h>
+
+#include "base/embed.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "gpu/driver.h"
+
+struct ls_kernels_conf {
+	const char *cache_dir;    /* "…/lockstep/kernels"; NULL: nothing is kept */
+	const char *const *nvrtc; /* libraries to try, as ls_nvrtc_places lists them; NULL: none */
+	bool from_source;         /* leave the embedded PTX alone */
+};
+
+struct ls_kernels_how {
+	char text[256]; /* "embedded PTX for compute_75", "NVRTC 12.4 for sm_80, cached" */
+	bool cached;    /* no compiler was asked */
+};
+
+/* module: the name of a .cu file without folder and suffix. ret_how may be NULL. */
+int ls_kernels_load(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, const char *module, ls_cu_module *ret,
+		    struct ls_kernels_how *ret_how, struct ls_err *err);
+
+/* What this build has, and without embedded PTX what this machine has: one line for --version and doctor. Never fails;
+ * opens NVRTC only when it matters. */
+void ls_kernels_describe(const struct ls_kernels_conf *conf, struct ls_str *out);
+int ls_kernels_embedded(void); /* 75 for compute_75; 0: no PTX is embedded */
+
+/* Made by the build (cmake/gpu.cmake): all sources and headers by the name that #include gives them, and PTX by module;
+ * each ends with a NULL name. */
+extern const struct ls_blob ls_gpu_sources[], ls_gpu_ptx[];
+
+#endif
