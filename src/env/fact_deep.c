@@ -121,8 +121,9 @@ void ls_look_deep(struct ls_look *look)
 		all_answers(look, doc);
 	} else {
 		char *why = rc ? ls_xstrdup(err.msg)
-			       : ls_xasprintf("%s ended with status %d%s: %.300s", program, r.status,
-					      r.timed_out ? " (took too long)" : "", r.err.s ? r.err.s : "");
+			       : ls_xasprintf("%s ended with status %d%s%s%.300s", program, r.status,
+					      r.timed_out ? " (took too long)" : "", r.err.len ? ": " : "",
+					      r.err.len ? r.err.s : "");
 		refused(look, ls_str_trim(why));
 		free(why);
 	}

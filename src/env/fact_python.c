@@ -151,10 +151,9 @@ static void without_python(struct ls_look *look, enum ls_fact_state state, const
 
 void ls_look_python(struct ls_look *look)
 {
-	struct ls_err err;
-	int rc = ls_interp_find(look->root, look->how->env, look->how->python, &look->python, &err);
-	if (rc) {
-		without_python(look, rc == LS_ENOENT ? LS_FACT_ABSENT : LS_FACT_UNKNOWN, err.msg);
+	if (!look->python) {
+		bool none = look->no_python.code == LS_ENOENT;
+		without_python(look, none ? LS_FACT_ABSENT : LS_FACT_UNKNOWN, look->no_python.msg);
 		return;
 	}
 	interpreter(look);

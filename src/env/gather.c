@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "env/look.h"
-#include "env/root.h"
 
 const char *ls_look_env(const struct ls_look *look, const char *name)
 {
@@ -13,9 +12,13 @@ const char *ls_look_env(const struct ls_look *look, const char *name)
 int ls_gather(const struct ls_gather *how, struct ls_facts **ret, struct ls_err *err)
 {
 	struct ls_look look = {.how = how, .root = how->root ? how->root : ""};
-	if (how->python && !ls_root_is_program(look.root, how->python))
-		return ls_err_set(err, LS_ENOENT, "%s: no such program; --python wants the path of an interpreter",
-				  how->python);
+	/* an interpreter that was named and is none is wrong input; one that was only looked for is a fact */
+	look.no_python.code = ls_interp_find(look.root, how->env, how->python, &look.python, &look.no_python);
+	if (how->python && look.no_python.code) {
+		if (err)
+			*err = look.no_python;
+		return look.no_python.code;
+	}
 	look.facts = ls_facts_new();
 	ls_look_system(&look);
 	ls_look_container(&look);

@@ -11,7 +11,7 @@
 
 struct ls_gather {
 	const char *const *env;       /* "NAME=value" strings, NULL-terminated: the environment to judge */
-	const char *python;           /* path of an interpreter; NULL: the first on PATH */
+	const char *python;           /* an interpreter, by path or by name on PATH; NULL: the first on PATH */
 	const char *const *packages;  /* further distributions to look for, NULL-terminated, or NULL */
 	const char *const *variables; /* further environment variables to record, NULL-terminated, or NULL */
 	const char *root;             /* prefix of every path looked at, for tests; NULL or "": the machine itself */

@@ -314,15 +314,34 @@ static bool is_script(const char *root, const char *path)
 	return yes;
 }
 
+/* A bare name is looked up on PATH, a relative path is seen from where we are; NULL when there is no such program. */
+static char *named(const char *root, const char *path, const char *python)
+{
+	char here[4096];
+	if (*python == '/')
+		return ls_xstrdup(python);
+	if (strchr(python, '/'))
+		return getcwd(here, sizeof here) ? ls_xasprintf("%s/%s", here, python) : NULL;
+	for (const char *p = path ? path : ""; *p;) {
+		size_t len = strcspn(p, ":");
+		char *file = ls_xasprintf("%.*s/%s", (int)len, p, python);
+		if (len && ls_root_is_program(root, file))
+			return file;
+		free(file);
+		p += len + (p[len] == ':');
+	}
+	return NULL;
+}
+
 static int choose(const char *root, const char *const *env, const char *python, struct ls_interp *py,
 		  struct ls_err *err)
 {
 	const char *path = ls_env_get(env, "PATH");
-	py->path = python ? ls_xstrdup(python) : on_path(root, path, NULL);
-	if (!py->path)
+	py->path = python ? named(root, path, python) : on_path(root, path, NULL);
+	if (!py->path && !python)
 		return ls_err_set(err, LS_ENOENT, "no python3 or python on PATH; name one with --python");
-	if (!ls_root_is_program(root, py->path))
-		return ls_err_set(err, LS_ENOENT, "%s: no such program", py->path);
+	if (!py->path || !ls_root_is_program(root, py->path))
+		return ls_err_set(err, LS_ENOENT, "%s: no such program; --python wants an interpreter", python);
 	if (is_shim(root, py->path)) {
 		py->shim = py->path;
 		py->path = behind_shim(root, env, py->shim);

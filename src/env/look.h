@@ -3,6 +3,7 @@
 #ifndef LS_ENV_LOOK_H
 #define LS_ENV_LOOK_H
 
+#include "base/err.h"
 #include "env/facts.h"
 #include "env/gather.h"
 #include "env/interp.h"
@@ -12,6 +13,7 @@ struct ls_look {
 	const char *root;
 	struct ls_facts *facts;
 	struct ls_interp *python; /* NULL: none found */
+	struct ls_err no_python;  /* and why */
 	char *torch_dir;          /* folder of the torch package, or NULL */
 };
 

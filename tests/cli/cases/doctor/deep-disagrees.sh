@@ -1,0 +1,34 @@
+# A real Python whose torch says another thing than its files: --deep asks it, and the difference fails the gate.
+python3 -m venv --without-pip env || exit
+site=$(echo env/lib/python3*/site-packages)
+mkdir -p "$site/torch" "$site/nvidia/cudnn/lib" "$site/nvidia_cudnn_cu12-8.9.2.26.dist-info"
+printf "__version__ = '2.3.1+cu121'\ncuda: Optional[str] = '12.1'\n" >"$site/torch/version.py"
+printf 'Name: nvidia-cudnn-cu12\nVersion: 8.9.2.26\n' >"$site/nvidia_cudnn_cu12-8.9.2.26.dist-info/METADATA"
+cat >"$site/torch/__init__.py" <<'PY'
+from types import SimpleNamespace as S
+
+print("chatter on stdout {while importing}")
+__version__ = "2.3.1+cu121"
+version = S(cuda="12.1")
+backends = S(cudnn=S(version=lambda: CUDNN))
+cuda = S(is_available=lambda: False, get_arch_list=lambda: ["sm_50", "sm_90"])
+CUDNN = 8902
+PY
+say() { printf '\n== %s\n' "$1"; }
+look() {
+	lockstep doctor --python env/bin/python3 --deep --fail-on-mismatch >out
+	echo "status $?"
+	grep -e '^deep.torch ' -e '^deep.cudnn ' -e '^deep.arch' out | sed 's/  */ /g'
+	sed -n '/^DIFFERS \(deep\|cuda-version\|torch-import\)/,/^differs/{/^differs/!p}' out | sed 's|python3\.[0-9]*/|python3.N/|'
+}
+say 'agreement'
+look
+say 'another cuDNN is loaded'
+sed -i 's/8902/8907/' "$site/torch/__init__.py"
+look
+say 'the import fails for want of a symbol version'
+echo 'raise ImportError("/usr/lib/libcublas.so.12: version `CUDA_12.1'"'"' not found (required by libtorch_cuda.so)")' >"$site/torch/__init__.py"
+look
+say 'the import ends the process'
+echo 'import os; os._exit(7)' >"$site/torch/__init__.py"
+look
