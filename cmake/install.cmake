@@ -1,5 +1,6 @@
 # cmake --install: program, library, public header, pkg-config file, man pages, shell completion.
 install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS lockstep_inject LIBRARY DESTINATION lib/lockstep)
 install(TARGETS ls_core ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/lockstep.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 file(RELATIVE_PATH LS_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

@@ -4,7 +4,16 @@
 #include "cmd/cmd.h"
 
 const struct ls_cmd *const ls_cmds[] = {
-	&ls_cmd_doctor, &ls_cmd_fm, &ls_cmd_help, &ls_cmd_completion, NULL,
+	/* One a line, so that branches that each add a command merge. */
+	/* clang-format off */
+	&ls_cmd_doctor,
+	&ls_cmd_run,
+	&ls_cmd_manifest,
+	&ls_cmd_fm,
+	&ls_cmd_help,
+	&ls_cmd_completion,
+	NULL,
+	/* clang-format on */
 };
 
 int main(int argc, char **argv)

@@ -68,6 +68,24 @@ int ls_json_write(const char *path, const json_t *value, struct ls_err *err)
 	return rc;
 }
 
+json_t *ls_json_lossy(const char *text)
+{
+	json_t *v = json_string(text);
+	if (v)
+		return v;
+	struct ls_str s = {0};
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c < 128)
+			ls_str_add_bytes(&s, text, 1);
+		else
+			ls_str_addf(&s, "\\x%02x", c);
+	}
+	v = json_string(s.s);
+	ls_str_done(&s);
+	return v;
+}
+
 const char *ls_json_kind(const json_t *value)
 {
 	switch (json_typeof(value)) {

@@ -14,6 +14,8 @@ int ls_json_load(const char *path, json_t **ret, struct ls_err *err); /* at most
 int ls_json_only(const json_t *object, const char *const *names, const char *where, struct ls_err *err);
 char *ls_json_text(const json_t *value); /* indented, ending in a newline; caller frees */
 int ls_json_write(const char *path, const json_t *value, struct ls_err *err); /* atomically */
+/* A string value of text that may not be UTF-8 (a path, a variable): other bytes become \\xNN. New reference, never NULL. */
+json_t *ls_json_lossy(const char *text);
 /* What a type is called in messages: "an object", "a string". */
 const char *ls_json_kind(const json_t *value);
 

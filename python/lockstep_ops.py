@@ -1,0 +1,214 @@
+"""--trace ops: every PyTorch operation's inputs and outputs, digested, with the line of the program that called it.
+
+One text file a process. "H" says what the file is, "S id frames" names a stack once, "O seq op stack inputs outputs"
+is an operation, "E count digest" ends it. A tensor reads dtype[shape]@device:digest. The digest is sensitive to order
+and taken where the tensor lies: BLAKE2b over memory on the CPU, an index-salted integer mix elsewhere, whose sum is
+exact in any order. Device digests are fetched in batches, so that the program does not wait for each.
+"""
+import ctypes
+import hashlib
+import os
+import time
+
+import lockstep_hook as hook
+
+_BATCH = 64
+_UNSET = ("empty", "new_empty", "resize_")  # their result is memory nobody has written yet
+_FILLS = ("uniform_", "normal_", "random_", "fill_", "zero_", "copy_", "bernoulli_", "exponential_", "log_normal_",
+          "geometric_", "cauchy_", "set_", "resize_")  # what their first argument held before does not matter
+
+
+def _signed(x):
+    return x - (1 << 64) if x >= 1 << 63 else x
+
+
+_K1, _K2 = _signed(0x9E3779B97F4A7C15), _signed(0xBF58476D1CE4E5B9)
+
+
+class _Digester:
+    def __init__(self, torch):
+        self.torch = torch
+
+    def on_cpu(self, t):
+        n = t.numel() * t.element_size()
+        data = (ctypes.c_char * n).from_address(t.data_ptr()) if n else b""
+        return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+    def on_device(self, t):
+        """A 0-d int64 tensor on t's device: the sum over 8-byte words of mix(word + index * K)."""
+        torch = self.torch
+        data = t.reshape(-1).view(torch.uint8)
+        if data.numel() % 8:
+            data = torch.nn.functional.pad(data, (0, 8 - data.numel() % 8))
+        if data.data_ptr() % 8:
+            data = data.clone()
+        words, step = data.view(torch.int64), 1 << 24
+        total = torch.zeros((), dtype=torch.int64, device=t.device)
+        for at in range(0, words.numel(), step):
+            z = words[at:at + step]
+            z = z + torch.arange(at, at + z.numel(), device=t.device) * _K1
+            z = (z ^ (z >> 30)) * _K2
+            total = total + (z ^ (z >> 27)).sum()
+        return total
+
+    def __call__(self, t):
+        """(text before the digest, digest as text or as a tensor still on its device)"""
+        head = "%s[%s]@%s:" % (str(t.dtype).replace("torch.", ""), "x".join(map(str, t.shape)), t.device)
+        if t.layout is not self.torch.strided:
+            return head, "unread"
+        if t.device.type == "meta" or type(t).__name__ == "FakeTensor":
+            return head, "none"
+        t = t.detach()
+        if t.dtype.is_complex:
+            t = t.resolve_conj()
+        t = t.resolve_neg().contiguous()
+        return head, (self.on_cpu(t) if t.device.type == "cpu" else self.on_device(t))
+
+
+class Log:
+    def __init__(self, torch, policy):
+        self.torch, self.policy, self.digest = torch, policy, _Digester(torch)
+        self.package = os.path.dirname(torch.__file__) + os.sep
+        self.reset()
+
+    def reset(self):
+        self.path, self.count, self.stacks = None, 0, {}
+        self.lines, self.waiting = [], []
+        self.rolling = hashlib.blake2b(digest_size=16)
+
+    def _open(self):
+        name = "%s-%d-%d.ops" % (os.uname().nodename, os.getpid(), time.time_ns())
+        self.path = os.path.join(self.policy["trace_dir"], name)
+        rank = os.environ.get("RANK", os.environ.get("SLURM_PROCID", "0"))
+        self.lines.append(["H\tlockstep-ops\t1\t%s\t%d\t%.6f\n" % (rank, os.getpid(), time.time())])
+
+    def stack_id(self):
+        text = "|".join(f.replace("\t", " ").replace("|", "/").replace("\n", " ")
+                        for f in hook.frames((self.package,), 12))
+        if text not in self.stacks:
+            self.stacks[text] = len(self.stacks)
+            self.lines.append(["S\t%d\t%s\n" % (self.stacks[text], text)])
+        return self.stacks[text]
+
+    def describe(self, value, into):
+        """Appends text parts and waiting digests of a value to a line."""
+        torch = self.torch
+        if isinstance(value, torch.Tensor):
+            try:
+                head, digest = self.digest(value)
+            except Exception as fault:  # pylint: disable=broad-except
+                head, digest = "tensor:", "unread-" + type(fault).__name__
+            into.append(" " + head)
+            if isinstance(digest, str):
+                into.append(digest)
+            else:
+                self.waiting.append((into, len(into), digest))
+                into.append(None)
+        elif isinstance(value, (list, tuple)):
+            for v in value:
+                self.describe(v, into)
+        elif isinstance(value, dict):
+            for k in value:
+                self.describe(value[k], into)
+        elif isinstance(value, torch.storage.UntypedStorage):
+            into.append(" =storage-%d" % value.nbytes())
+        elif isinstance(value, torch.Generator):
+            into.append(" =generator")
+        elif isinstance(value, (bool, int, float, complex, str, torch.dtype, torch.device, torch.layout)):
+            into.append(" =" + "".join(c if c > " " else "_" for c in str(value))[:60])
+
+    def write(self, name, stack, before, after):
+        self.lines.append(["O\t%d\t%s\t%d\t" % (self.count, name, stack)] + before + ["\t"] + after + ["\n"])
+        for n, (parts, at, digest) in enumerate(self.waiting):
+            if parts is before or parts is after:
+                shift = 1 if parts is before else 2 + len(before)
+                self.waiting[n] = (self.lines[-1], at + shift, digest)
+        self.count += 1
+        if self.count % _BATCH == 0:
+            self.flush()
+
+    def _roll(self, parts):
+        if parts[0].startswith("O"):
+            self.rolling.update("".join(parts).encode("utf-8", "replace"))
+
+    def flush(self):
+        if self.path is None and self.lines:
+            keep, self.lines = self.lines, []
+            self._open()
+            self.lines += keep
+        if self.waiting:
+            by_device = {}
+            for item in self.waiting:
+                by_device.setdefault(item[2].device, []).append(item)
+            for items in by_device.values():
+                values = self.torch.stack([i[2] for i in items]).tolist()
+                for (parts, at, _), v in zip(items, values):
+                    parts[at] = "%016x" % (v & 0xFFFFFFFFFFFFFFFF)
+            self.waiting = []
+        if not self.lines:
+            return
+        for parts in self.lines:
+            self._roll(parts)
+        text = "".join("".join(parts) for parts in self.lines).encode("utf-8", "replace")
+        self.lines = []
+        with open(self.path, "ab") as f:
+            f.write(text)
+
+    def finish(self):
+        if self.count:
+            self.flush()
+            self.lines.append(["E\t%d\t%s\n" % (self.count, self.rolling.hexdigest())])
+            self.flush()
+            return {"ops": self.count}
+        return None
+
+
+def _written(func, args, kwargs):
+    """The arguments that an operation writes into; some operations return nothing."""
+    out = []
+    for n, a in enumerate(func._schema.arguments):
+        if a.alias_info is not None and a.alias_info.is_write:
+            value = args[n] if n < len(args) else kwargs.get(a.name)
+            if value is not None:
+                out.append(value)
+    return out
+
+
+def _inputs(func, base, args, kwargs):
+    """What an operation reads: not the buffers it only fills."""
+    if base in _FILLS:
+        args = args[1:]
+    outs = {a.name for a in func._schema.arguments if a.kwarg_only and a.alias_info is not None and a.alias_info.is_write}
+    return args, {k: v for k, v in kwargs.items() if k not in outs}
+
+
+def _outputs(func, result, args, kwargs):
+    returned = result if isinstance(result, (list, tuple)) else [result]
+    return [result] + [w for w in _written(func, args, kwargs) if not any(w is r for r in returned)]
+
+
+def start(torch, policy):
+    from torch.utils._python_dispatch import TorchDispatchMode
+    log = Log(torch, policy)
+
+    class Trace(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            if func.is_view or func.namespace == "prim":
+                return func(*args, **kwargs)
+            base = func.__name__.split(".")[0]
+            stack, before, after = log.stack_id(), [], []
+            with torch.no_grad():
+                log.describe(_inputs(func, base, args, kwargs), before)
+            result = func(*args, **kwargs)
+            # a collective writes its buffers later, from another thread: reading them here would be a race
+            if not base.startswith(_UNSET) and func.namespace not in ("c10d", "_c10d_functional"):
+                with torch.no_grad():
+                    log.describe(_outputs(func, result, args, kwargs), after)
+            log.write("%s.%s" % (func.namespace, func.__name__), stack, before, after)
+            return result
+
+    mode = Trace()
+    mode.__enter__()
+    hook.at_child.append(log.reset)
+    hook.at_exit.append(log.finish)

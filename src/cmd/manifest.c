@@ -1,0 +1,104 @@
+/* lockstep manifest: what a run was, and what two runs had different. */
+#include <stdlib.h>
+
+#include "base/table.h"
+#include "cmd/cmd.h"
+#include "run/manifest.h"
+
+static int show(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	json_t *m;
+	struct ls_err err = {0};
+	if (ls_manifest_load(args->pos[0], &m, &err))
+		return ls_cmd_fail(&err);
+	if (ls_args_has(args, "json")) {
+		ls_cmd_print_json_take(m);
+		return 0;
+	}
+	struct ls_str s = {0};
+	ls_manifest_text(m, &s);
+	fputs(s.s, stdout);
+	ls_str_done(&s);
+	json_decref(m);
+	return 0;
+}
+
+static void print_differences(const struct ls_differences *d)
+{
+	const char *const heading[] = {"WHAT", "A", "B", "WHY"};
+	for (int w = LS_BITS; w <= LS_RESULT; w++) {
+		struct ls_table t;
+		ls_table_init(&t, 4, heading);
+		for (size_t i = 0; i < d->n; i++) {
+			const struct ls_difference *x = &d->items[i];
+			const char *const row[] = {x->what, x->a, x->b, x->why};
+			if ((int)x->weight == w)
+				ls_table_row(&t, row);
+		}
+		if (t.rows > 1) {
+			struct ls_str s = {0};
+			ls_table_text(&t, &s);
+			printf("%s:\n%s\n", ls_weight_name((enum ls_weight)w), s.s);
+			ls_str_done(&s);
+		}
+		ls_table_done(&t);
+	}
+}
+
+static int diff(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	json_t *a, *b;
+	struct ls_err err = {0};
+	if (ls_manifest_load(args->pos[0], &a, &err))
+		return ls_cmd_fail(&err);
+	if (ls_manifest_load(args->pos[1], &b, &err)) {
+		json_decref(a);
+		return ls_cmd_fail(&err);
+	}
+	struct ls_differences d = {0};
+	ls_manifest_diff(a, b, &d);
+	if (ls_args_has(args, "json"))
+		ls_cmd_print_json_take(ls_differences_json(&d));
+	else if (d.n == 0)
+		puts("the two runs have nothing different that can change bits");
+	else
+		print_differences(&d);
+	bool differs = false;
+	for (size_t i = 0; i < d.n; i++)
+		differs = differs || d.items[i].weight != LS_HARMLESS;
+	ls_differences_done(&d);
+	json_decref(a);
+	json_decref(b);
+	return differs ? LS_EXIT_NO : LS_EXIT_YES;
+}
+
+static const struct ls_cmd sub_show = {
+	.name = "show",
+	.summary = "a run's manifest, readable",
+	.synopsis = "FILE|DIR",
+	.min_pos = 1,
+	.max_pos = 1,
+	.run = show,
+};
+
+static const struct ls_cmd sub_diff = {
+	.name = "diff",
+	.summary = "what two runs had different, ranked by what it can do to their bits",
+	.synopsis = "A B",
+	.details = "Exit status: 0 when nothing differs that matters, 1 when something does. With kernel traces the "
+		   "first\n"
+		   "kernel that differs is named.",
+	.min_pos = 2,
+	.max_pos = 2,
+	.run = diff,
+};
+
+static const struct ls_cmd *const subs[] = {&sub_show, &sub_diff, NULL};
+
+const struct ls_cmd ls_cmd_manifest = {
+	.name = "manifest",
+	.summary = "show a run's manifest, or explain two runs",
+	.subs = subs,
+};

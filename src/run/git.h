@@ -1,0 +1,11 @@
+/* The state of the source tree a run starts from, asked of git.
+ * The result is a new reference. Any thread. */
+#ifndef LS_RUN_GIT_H
+#define LS_RUN_GIT_H
+
+#include "base/json.h"
+
+/* {"commit", "branch", "dirty", "diff_sha256", "untracked"} or {"unknown": why}: git is not there, no repository. */
+json_t *ls_git_state(void);
+
+#endif

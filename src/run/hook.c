@@ -1,0 +1,115 @@
+#include "run/hook.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/embed.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "run/folder.h"
+
+static int write_plain(const char *dir, const char *name, const void *data, size_t len, struct ls_err *err)
+{
+	char *path = ls_xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "wbe"); /* no fsync: the folder does not outlive the run */
+	int rc = 0;
+	if (!f)
+		rc = ls_err_errno(err, path, "create");
+	else {
+		size_t n = fwrite(data, 1, len, f);
+		if (fclose(f) != 0 || n != len)
+			rc = ls_err_errno(err, path, "write");
+	}
+	free(path);
+	return rc ? LS_EIO : 0;
+}
+
+/* JSON is a Python literal once its three words have values; importing json would cost more than the whole hook. */
+static int write_policy(const struct ls_hook *hook, const json_t *policy, struct ls_err *err)
+{
+	char *json = json_dumps(policy, JSON_COMPACT);
+	char *text = ls_xasprintf("true, false, null = True, False, None\nPOLICY = %s\n", json ? json : "{}");
+	int rc = write_plain(hook->dir, "lockstep_policy.py", text, strlen(text), err);
+	free(json);
+	free(text);
+	return rc;
+}
+
+static json_t *hook_policy(const struct ls_hook *hook, const struct ls_policy *policy, const struct ls_runenv *env)
+{
+	json_t *p = ls_policy_json(policy), *vars = json_object(), *change;
+	const char *name, *threads = ls_runenv_get(env, "OMP_NUM_THREADS");
+	json_object_foreach(env->changes, name, change) json_object_set(vars, name, json_object_get(change, "value"));
+	json_object_set_new(p, "env", vars);
+	json_object_set_new(p, "seen", json_string(hook->seen));
+	json_object_set_new(p, "trace_dir", hook->trace_dir ? json_string(hook->trace_dir) : json_null());
+	uint64_t n = 1;
+	if (threads)
+		ls_str_to_u64(threads, 1, 1 << 16, "OMP_NUM_THREADS", &n, NULL); /* a list of levels counts as 1 */
+	json_object_set_new(p, "threads", json_integer((json_int_t)n));
+	return p;
+}
+
+static void add_to_path(const struct ls_hook *hook, struct ls_runenv *env)
+{
+	const char *now = ls_runenv_get(env, "PYTHONPATH");
+	char *path = now && *now ? ls_xasprintf("%s:%s", hook->dir, now) : ls_xstrdup(hook->dir);
+	ls_runenv_set(env, "PYTHONPATH", path);
+	free(path);
+}
+
+static int write_files(struct ls_hook *hook, const struct ls_policy *policy, struct ls_runenv *env, struct ls_err *err)
+{
+	int rc = 0;
+	for (const struct ls_blob *b = ls_embedded; b->name && rc == 0; b++)
+		if (ls_str_starts(b->name, "python/"))
+			rc = write_plain(hook->dir, b->name + 7, b->data, b->len, err);
+	if (rc)
+		return rc;
+	if (mkdir(hook->seen, 0700) < 0)
+		return ls_err_errno(err, hook->seen, "make the folder");
+	if (hook->trace_dir && (rc = ls_folder_make(hook->trace_dir, err)))
+		return rc;
+	json_t *p = hook_policy(hook, policy, env);
+	rc = write_policy(hook, p, err);
+	json_decref(p);
+	return rc;
+}
+
+int ls_hook_init(struct ls_hook *hook, const char *out, const struct ls_policy *policy, struct ls_runenv *env,
+		 struct ls_err *err)
+{
+	struct ls_hook h = {.dir = ls_xasprintf("%s/.lockstep.XXXXXX", out)};
+	if (strchr(out, ':')) {
+		free(h.dir);
+		return ls_err_set(err, LS_EINPUT, "%s: an output folder with a colon cannot stand on PYTHONPATH", out);
+	}
+	if (!mkdtemp(h.dir)) {
+		int rc = ls_err_errno(err, h.dir, "make the folder");
+		free(h.dir);
+		return rc;
+	}
+	h.seen = ls_xasprintf("%s/seen", h.dir);
+	h.trace_dir = policy->trace ? ls_xasprintf("%s/run_trace", out) : NULL;
+	int rc = write_files(&h, policy, env, err);
+	if (rc) {
+		ls_hook_done(&h);
+		return rc;
+	}
+	add_to_path(&h, env);
+	*hook = h;
+	return 0;
+}
+
+void ls_hook_done(struct ls_hook *hook)
+{
+	if (hook->dir)
+		ls_folder_remove(hook->dir);
+	free(hook->dir);
+	free(hook->seen);
+	free(hook->trace_dir);
+	*hook = (struct ls_hook){0};
+}

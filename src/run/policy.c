@@ -1,0 +1,173 @@
+#include "run/policy.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+static size_t find(const struct ls_runenv *env, const char *name)
+{
+	size_t len = strlen(name);
+	for (size_t i = 0; i < env->n; i++)
+		if (strncmp(env->vars[i], name, len) == 0 && env->vars[i][len] == '=')
+			return i;
+	return env->n;
+}
+
+static void append_take(struct ls_runenv *env, char *text)
+{
+	env->vars = ls_grow(env->vars, env->n + 1, &env->cap, sizeof *env->vars);
+	env->vars[env->n++] = text;
+	env->vars[env->n] = NULL;
+}
+
+void ls_runenv_init(struct ls_runenv *env, char *const *environ_now)
+{
+	*env = (struct ls_runenv){.changes = json_object()};
+	for (; *environ_now; environ_now++)
+		append_take(env, ls_xstrdup(*environ_now));
+}
+
+void ls_runenv_done(struct ls_runenv *env)
+{
+	for (size_t i = 0; i < env->n; i++)
+		free(env->vars[i]);
+	free(env->vars);
+	json_decref(env->changes);
+	*env = (struct ls_runenv){0};
+}
+
+const char *ls_runenv_get(const struct ls_runenv *env, const char *name)
+{
+	size_t i = find(env, name);
+	return i < env->n ? env->vars[i] + strlen(name) + 1 : NULL;
+}
+
+/* The first value that stood there stays recorded when a variable is changed twice. */
+static void record(struct ls_runenv *env, const char *name, const char *value)
+{
+	json_t *change = json_object_get(env->changes, name);
+	const char *before = ls_runenv_get(env, name);
+	if (!change) {
+		change = json_object();
+		json_object_set_new(change, "before", before ? ls_json_lossy(before) : json_null());
+		json_object_set_new(env->changes, name, change);
+	}
+	json_object_set_new(change, "value", value ? ls_json_lossy(value) : json_null());
+}
+
+void ls_runenv_set(struct ls_runenv *env, const char *name, const char *value)
+{
+	record(env, name, value);
+	size_t i = find(env, name);
+	if (i < env->n) {
+		free(env->vars[i]);
+		env->vars[i] = env->vars[env->n - 1];
+		env->vars[--env->n] = NULL;
+	}
+	if (value)
+		append_take(env, ls_xasprintf("%s=%s", name, value));
+}
+
+struct rule {
+	int level;
+	const char *name, *value; /* value NULL: unset */
+};
+
+/* Level 3 asks MKL for the code path that every x86-64 has, level 2 only for one that does not change from run to run.
+ */
+static const struct rule rules[] = {
+	{1, "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", NULL}, /* some containers force TF32 back on with it */
+	{2, "TF_DETERMINISTIC_OPS", "1"},
+	{2, "TF_CUDNN_DETERMINISTIC", "1"},
+	{2, "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0"},
+	{2, "MKL_CBWR", "AUTO"},
+	{3, "MKL_CBWR", "COMPATIBLE"},
+	{3, "OMP_NUM_THREADS", "1"},
+	{3, "MKL_NUM_THREADS", "1"},
+	{3, "OPENBLAS_NUM_THREADS", "1"},
+	{3, "NUMEXPR_NUM_THREADS", "1"},
+	{3, "CUDA_LAUNCH_BLOCKING", "1"},
+	{3, "NCCL_ALGO", "Ring"},
+	{3, "NCCL_PROTO", "Simple"},
+};
+
+static void add_xla_flag(struct ls_runenv *env, const char *flag)
+{
+	const char *now = ls_runenv_get(env, "XLA_FLAGS");
+	if (now && strstr(now, flag))
+		return;
+	char *both = now && *now ? ls_xasprintf("%s %s", now, flag) : ls_xstrdup(flag);
+	ls_runenv_set(env, "XLA_FLAGS", both);
+	free(both);
+}
+
+static void apply_high(const struct ls_policy *policy, struct ls_runenv *env)
+{
+	char number[32];
+	snprintf(number, sizeof number, "%" PRIu64, policy->seed % 4294967296u); /* Python takes 32 bits here */
+	ls_runenv_set(env, "PYTHONHASHSEED", number);
+	/* both values are deterministic; the user's choice of the smaller one is kept */
+	const char *workspace = ls_runenv_get(env, "CUBLAS_WORKSPACE_CONFIG");
+	if (!workspace || strcmp(workspace, ":16:8") != 0)
+		ls_runenv_set(env, "CUBLAS_WORKSPACE_CONFIG", ":4096:8");
+	else
+		ls_runenv_set(env, "CUBLAS_WORKSPACE_CONFIG", ":16:8");
+	add_xla_flag(env, "--xla_gpu_deterministic_ops=true");
+}
+
+void ls_policy_apply(const struct ls_policy *policy, struct ls_runenv *env)
+{
+	if (policy->level >= 1)
+		ls_runenv_set(env, "NVIDIA_TF32_OVERRIDE", strcmp(policy->precision, "tf32") == 0 ? NULL : "0");
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (policy->level >= rules[i].level)
+			ls_runenv_set(env, rules[i].name, rules[i].value);
+	if (policy->level >= 2)
+		apply_high(policy, env);
+}
+
+json_t *ls_policy_json(const struct ls_policy *p)
+{
+	static const char *const names[] = {"record only", "comparable", "high", "bitwise"};
+	return json_pack("{s:i,s:s,s:I,s:s,s:b,s:b,s:b,s:s?}", "level", p->level, "level_name", names[p->level], "seed",
+			 (json_int_t)p->seed, "precision", p->precision, "warn_only", p->warn_only, "fill", p->fill,
+			 "hold", p->hold, "trace", p->trace);
+}
+
+json_t *ls_policy_observed(const struct ls_runenv *env)
+{
+	static const char *const names[] = {
+		"CUDA_VISIBLE_DEVICES",
+		"CUDA_DEVICE_ORDER",
+		"CUDA_FORCE_PTX_JIT",
+		"CUDA_CACHE_DISABLE",
+		"CUDA_MODULE_LOADING",
+		"CUDA_LAUNCH_BLOCKING",
+		"CUBLAS_EMULATE_SINGLE_PRECISION",
+		"CUBLAS_EMULATE_DOUBLE_PRECISION",
+		"CUBLAS_EMULATION_STRATEGY",
+		"CUBLASLT_HEURISTICS_LUT_FILE",
+		"NCCL_ALGO",
+		"NCCL_PROTO",
+		"OMP_NUM_THREADS",
+		"MKL_NUM_THREADS",
+		"OPENBLAS_NUM_THREADS",
+		"OPENBLAS_CORETYPE",
+		"ATEN_CPU_CAPABILITY",
+		"PYTORCH_CUDA_ALLOC_CONF",
+		"WORLD_SIZE",
+		"RANK",
+		"SLURM_JOB_ID",
+		"LD_PRELOAD",
+	};
+	json_t *all = json_object();
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *value = ls_runenv_get(env, names[i]);
+		if (value && !json_object_get(env->changes, names[i]))
+			json_object_set_new(all, names[i], ls_json_lossy(value));
+	}
+	return all;
+}

@@ -1,0 +1,43 @@
+/* Determinism levels: which environment variables they set and what the Python hook is told.
+ * struct ls_policy borrows its texts; an ls_runenv owns its strings (init/done). One thread at a time an object. */
+#ifndef LS_RUN_POLICY_H
+#define LS_RUN_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+
+/* 0 records only; 1 comparable: precision explicit; 2 high: seeds and deterministic algorithms; 3 bitwise: one thread,
+ * blocking launches, one summation order in MKL and NCCL. */
+struct ls_policy {
+	int level;
+	uint64_t seed;
+	const char *precision; /* "fp32", "tf32", "bf16", "fp16" */
+	bool warn_only;        /* record an operation without a deterministic form instead of raising */
+	bool fill;             /* torch fills memory that it hands out uninitialised */
+	bool hold;             /* refuse changes that the program makes to the settings */
+	const char *trace;     /* "ops", "kernels" or NULL */
+};
+
+/* A child's environment in the making, with what was changed and what stood there before. */
+struct ls_runenv {
+	char **vars; /* "NAME=VALUE", NULL-terminated: what execve takes */
+	size_t n, cap;
+	json_t *changes; /* {NAME: {"value": text or null, "before": text or null}} */
+};
+
+void ls_runenv_init(struct ls_runenv *env, char *const *environ_now);
+void ls_runenv_done(struct ls_runenv *env);
+const char *ls_runenv_get(const struct ls_runenv *env, const char *name); /* NULL when not set */
+void ls_runenv_set(struct ls_runenv *env, const char *name,
+		   const char *value); /* value NULL: unset. Counted as a change */
+
+void ls_policy_apply(const struct ls_policy *policy, struct ls_runenv *env);
+/* The policy as the manifest and the hook have it, without "env". New reference. */
+json_t *ls_policy_json(const struct ls_policy *policy);
+/* Variables that can change bits and that no level sets: recorded as they are. {NAME: text}; new reference. */
+json_t *ls_policy_observed(const struct ls_runenv *env);
+
+#endif

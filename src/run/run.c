@@ -1,0 +1,329 @@
+#include "run/run.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "run/cmdline.h"
+#include "run/folder.h"
+#include "run/git.h"
+#include "run/hook.h"
+#include "run/ktrace.h"
+#include "run/manifest.h"
+
+struct run {
+	const struct ls_run_request *ask;
+	const char **argv; /* with {out} filled in */
+	size_t argc;
+	char *out;
+	struct ls_cmdline cmdline;
+	struct ls_runenv env;
+	struct ls_hook hook;
+	struct ls_tree before;
+	struct ls_procscan scan;
+	json_t *manifest;
+	char *path;
+	struct ls_str notices;
+	bool held;
+};
+
+static json_t *time_now(void)
+{
+	struct timespec ts;
+	struct tm tm;
+	char text[64];
+	clock_gettime(CLOCK_REALTIME, &ts);
+	gmtime_r(&ts.tv_sec, &tm);
+	size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, sizeof text - n, ".%03ldZ", ts.tv_nsec / 1000000);
+	return json_string(text);
+}
+
+/* Every "{out}" in a word becomes the folder. */
+static char *fill_out(const char *word, const char *out)
+{
+	struct ls_str s = {0};
+	for (const char *p; (p = strstr(word, "{out}")); word = p + 5) {
+		ls_str_add_bytes(&s, word, (size_t)(p - word));
+		ls_str_add(&s, out);
+	}
+	ls_str_add(&s, word);
+	return ls_str_take(&s);
+}
+
+static void fill_argv(struct run *r)
+{
+	while (r->ask->argv[r->argc])
+		r->argc++;
+	r->argv = ls_xalloc((r->argc + 1) * sizeof *r->argv);
+	for (size_t i = 0; i < r->argc; i++)
+		r->argv[i] = fill_out(r->ask->argv[i], r->out);
+}
+
+/* What can be wrong with a request is found before anything is written. */
+static int check_request(struct run *r, struct ls_err *err)
+{
+	for (const char *const *v = r->ask->vars; v && *v; v++)
+		if (!strchr(*v, '=') || **v == '=')
+			return ls_err_set(err, LS_EINPUT, "environment \"%.80s\": expected NAME=VALUE", *v);
+	for (const char *const *p = r->ask->inputs; p && *p; p++)
+		if (access(*p, R_OK) < 0)
+			return ls_err_errno(err, *p, "read the input");
+	if (strchr(r->ask->out, ':'))
+		return ls_err_set(err, LS_EINPUT, "%s: an output folder with a colon cannot stand on PYTHONPATH",
+				  r->ask->out);
+	char *program = ls_proc_find(r->ask->argv[0]);
+	if (!program)
+		return ls_err_set(err, LS_ENOENT, "%s: no such program on PATH", r->ask->argv[0]);
+	free(program);
+	ls_cmdline_read(r->ask->argv, &r->cmdline);
+	if (r->cmdline.shut)
+		return ls_err_set(err, LS_EINPUT, "%s: the policy would not reach the program, so it was not started",
+				  r->cmdline.shut);
+	return 0;
+}
+
+static int make_out(struct run *r, struct ls_err *err)
+{
+	int rc = ls_folder_make(r->ask->out, err);
+	if (rc)
+		return rc;
+	r->out = realpath(r->ask->out, NULL);
+	if (!r->out)
+		return ls_err_errno(err, r->ask->out, "resolve");
+	char *trace = ls_xasprintf("%s/run_trace", r->out);
+	ls_folder_remove(trace); /* an earlier run's */
+	free(trace);
+	r->path = ls_xasprintf("%s/run_manifest.json", r->out);
+	return ls_tree_read(r->out, &r->before, err);
+}
+
+static int digest_inputs(struct run *r, json_t *list, struct ls_err *err)
+{
+	int rc = 0;
+	for (const char *const *p = r->ask->inputs; p && *p && rc == 0; p++) {
+		json_t *one;
+		rc = ls_folder_digest(*p, &one, err);
+		if (rc == 0)
+			json_array_append_new(list, one);
+	}
+	return rc;
+}
+
+static void user_vars(struct run *r)
+{
+	for (const char *const *v = r->ask->vars; v && *v; v++) {
+		char *name = ls_xstrndup(*v, strcspn(*v, "="));
+		ls_runenv_set(&r->env, name, strchr(*v, '=') + 1);
+		free(name);
+	}
+}
+
+static int prepare_env(struct run *r, struct ls_err *err)
+{
+	const struct ls_policy *policy = &r->ask->policy;
+	ls_runenv_init(&r->env, r->ask->envp);
+	ls_policy_apply(policy, &r->env);
+	user_vars(r);
+	int rc = ls_hook_init(&r->hook, r->out, policy, &r->env, err);
+	if (rc)
+		return rc;
+	char seed[32];
+	snprintf(seed, sizeof seed, "%llu", (unsigned long long)policy->seed);
+	ls_runenv_set(&r->env, "LOCKSTEP_OUT", r->out);
+	ls_runenv_set(&r->env, "LOCKSTEP_SEED", seed);
+	ls_runenv_set(&r->env, "LOCKSTEP_PRECISION", policy->precision);
+	if (r->ask->inject) {
+		ls_runenv_set(&r->env, "CUDA_INJECTION64_PATH", r->ask->inject);
+		ls_runenv_set(&r->env, "LOCKSTEP_TRACE_DIR", r->hook.trace_dir);
+	}
+	return 0;
+}
+
+static json_t *host_json(void)
+{
+	char name[256] = "";
+	gethostname(name, sizeof name - 1);
+	return ls_json_lossy(name);
+}
+
+static json_t *words_json(const char *const *words)
+{
+	json_t *list = json_array();
+	for (; *words; words++)
+		json_array_append_new(list, ls_json_lossy(*words));
+	return list;
+}
+
+static int start_manifest(struct run *r, struct ls_err *err)
+{
+	char cwd[PATH_MAX] = "";
+	if (!getcwd(cwd, sizeof cwd))
+		return ls_err_errno(err, ".", "find the working folder");
+	json_t *policy = ls_policy_json(&r->ask->policy), *inputs = json_array();
+	json_object_set(policy, "env", r->env.changes);
+	json_object_set_new(policy, "observed_env", ls_policy_observed(&r->env));
+	r->manifest = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", LS_MANIFEST_SCHEMA,
+				"lockstep", LS_VERSION, "state", "running", "command", words_json(r->argv), "cwd",
+				ls_json_lossy(cwd), "host", host_json(), "out", ls_json_lossy(r->out), "started",
+				time_now(), "git", ls_git_state(), "policy", policy, "inputs", inputs);
+	if (r->ask->environment)
+		json_object_set(r->manifest, "environment", (json_t *)(uintptr_t)r->ask->environment);
+	if (r->ask->env_block)
+		json_object_set(r->manifest, "env", (json_t *)(uintptr_t)r->ask->env_block);
+	if (r->ask->spec)
+		json_object_set(r->manifest, "spec", (json_t *)(uintptr_t)r->ask->spec);
+	int rc = digest_inputs(r, inputs, err);
+	return rc ? rc : ls_json_write(r->path, r->manifest, err);
+}
+
+static void notice_list(struct run *r, const json_t *held, const char *list, const char *fmt, const char *a,
+			const char *b)
+{
+	size_t i;
+	json_t *e;
+	json_array_foreach(json_object_get(held, list), i, e)
+	{
+		const char *where = json_string_value(json_object_get(e, "where"));
+		char *found = b ? json_dumps(json_object_get(e, b), JSON_ENCODE_ANY) : NULL;
+		const char *what = json_string_value(json_object_get(e, a));
+		ls_str_addf(&r->notices, fmt, what ? what : "?", found ? found : "");
+		if (where && *where)
+			ls_str_addf(&r->notices, " at %s", where);
+		ls_str_add(&r->notices, "\n");
+		free(found);
+	}
+}
+
+static void judge(struct run *r, json_t *held)
+{
+	size_t i;
+	json_t *e;
+	json_array_foreach(json_object_get(held, "uncovered"), i, e) ls_str_addf(
+		&r->notices, "the policy did not reach a Python interpreter: %.300s\n", json_string_value(e));
+	r->held = json_array_size(json_object_get(held, "uncovered")) == 0 &&
+		  json_array_size(json_object_get(held, "failed")) == 0;
+	if (r->cmdline.python && !r->cmdline.brief && json_integer_value(json_object_get(held, "count")) == 0) {
+		ls_str_add(&r->notices, "the policy did not take hold: no interpreter of this run loaded the hook\n");
+		r->held = false;
+	}
+	notice_list(r, held, "failed", "%s%s", "reason", NULL);
+	notice_list(r, held, "undone", "the program changed %s to %s", "setting", "found");
+	notice_list(r, held, "nondeterministic", "no deterministic form: %s%s", "operation", NULL);
+	json_object_set_new(held, "held", json_boolean(r->held));
+}
+
+static json_t *result_json(const struct ls_launched *c)
+{
+	return json_pack("{s:i,s:o,s:o}", "status", c->status, "signal",
+			 c->signal ? json_integer(c->signal) : json_null(), "signal_name",
+			 c->signal ? json_string(strsignal(c->signal)) : json_null());
+}
+
+static int add_outputs(struct run *r, struct ls_err *err)
+{
+	struct ls_tree after;
+	int rc = ls_tree_read(r->out, &after, err);
+	if (rc)
+		return rc;
+	json_object_set_new(r->manifest, "outputs", ls_tree_written(&r->before, &after));
+	ls_tree_done(&after);
+	return 0;
+}
+
+static void move_key(json_t *to, json_t *from, const char *key)
+{
+	json_t *v = json_object_get(from, key);
+	if (v)
+		json_object_set(to, key, v);
+	json_object_del(from, key);
+}
+
+static int finish_manifest(struct run *r, const struct ls_launched *c, struct ls_err *err)
+{
+	json_t *held, *m = r->manifest;
+	int rc = ls_hook_collect(r->hook.seen, &held, err);
+	if (rc)
+		return rc;
+	ls_hook_match(held, &r->scan);
+	judge(r, held);
+	static const char *const up[] = {"modules", "seeds", "gpus", "global_batch"};
+	for (size_t i = 0; i < sizeof up / sizeof *up; i++)
+		move_key(m, held, up[i]);
+	json_object_set_new(m, "hook", held);
+	json_object_set_new(m, "state", json_string("finished"));
+	json_object_set_new(m, "ended", time_now());
+	json_object_set_new(m, "result", result_json(c));
+	json_object_set_new(m, "resources",
+			    json_pack("{s:f,s:f,s:f,s:I}", "wall_s", c->wall_s, "user_s", c->user_s, "system_s",
+				      c->system_s, "peak_rss_bytes", (json_int_t)c->peak_rss));
+	if (r->hook.trace_dir)
+		json_object_set_new(m, "trace", ls_trace_summary(r->hook.trace_dir));
+	rc = add_outputs(r, err);
+	return rc ? rc : ls_json_write(r->path, m, err);
+}
+
+static void run_done(struct run *r)
+{
+	for (size_t i = 0; r->argv && i < r->argc; i++)
+		free((char *)(uintptr_t)r->argv[i]);
+	free(r->argv);
+	free(r->out);
+	free(r->path);
+	ls_cmdline_done(&r->cmdline);
+	if (r->env.changes)
+		ls_runenv_done(&r->env);
+	ls_hook_done(&r->hook);
+	ls_tree_done(&r->before);
+	ls_procscan_done(&r->scan);
+	json_decref(r->manifest);
+	ls_str_done(&r->notices);
+}
+
+static int prepare(struct run *r, struct ls_err *err)
+{
+	int rc = check_request(r, err);
+	if (rc == 0)
+		rc = make_out(r, err);
+	if (rc)
+		return rc;
+	fill_argv(r);
+	rc = prepare_env(r, err);
+	return rc ? rc : start_manifest(r, err);
+}
+
+int ls_run(const struct ls_run_request *request, struct ls_run_result *ret, struct ls_err *err)
+{
+	struct run r = {.ask = request};
+	struct ls_launched child;
+	int rc = prepare(&r, err);
+	if (rc == 0) {
+		struct ls_launch what = {r.argv, r.env.vars, request->output};
+		rc = ls_launch(&what, &r.scan, &child, err);
+		if (rc)
+			unlink(r.path); /* nothing ran, nothing to tell */
+	}
+	if (rc == 0)
+		rc = finish_manifest(&r, &child, err);
+	if (rc == 0) {
+		*ret = (struct ls_run_result){r.manifest, r.path, child, r.held, r.notices};
+		r.manifest = NULL;
+		r.path = NULL;
+		r.notices = (struct ls_str){0};
+	}
+	run_done(&r);
+	return rc;
+}
+
+void ls_run_result_done(struct ls_run_result *result)
+{
+	json_decref(result->manifest);
+	free(result->path);
+	ls_str_done(&result->notices);
+	*result = (struct ls_run_result){0};
+}
