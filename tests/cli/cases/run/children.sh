@@ -13,7 +13,7 @@ if __name__ == "__main__":
                          text=True).stdout, end="")
 PY
 PYTHONPATH=$PWD/site lockstep run -- python3 prog.py
-sort -u site.log; [ $(wc -l <site.log) -ge 3 ] || wc -l <site.log
+sort -u site.log; [ "$(wc -l <site.log)" -ge 3 ] || wc -l <site.log
 python3 - <<'PY'
 import json
 h = json.load(open("artifacts/run_manifest.json"))["hook"]
