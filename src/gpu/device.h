@@ -1,0 +1,14 @@
+/* What a kernel file (.cu) needs beyond CUDA C++ itself to run on a GPU and under the tests' emulation alike.
+ * Owns nothing; device code only, empty for the C compiler. */
+#ifndef LS_GPU_DEVICE_H
+#define LS_GPU_DEVICE_H
+
+/* LS_DYNAMIC_SHARED(T, name): name points to the block's dynamic shared memory, aligned to 16 bytes. The emulation
+ * (tests/fake/simt.h) defines its own. */
+#if defined(__CUDACC__)
+#define LS_DYNAMIC_SHARED(T, name)                                                                                     \
+	extern __shared__ __align__(16) unsigned char ls_dynamic_shared[];                                             \
+	T *name = (T *)ls_dynamic_shared
+#endif
+
+#endif
