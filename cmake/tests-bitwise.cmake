@@ -18,3 +18,30 @@ foreach(threads 1 3 7)
     set_tests_properties(bitwise.threads-${threads} PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=adagrad")
   endif()
 endforeach()
+bitwise_test(ways ${bitwise}/ways "${program}")
+
+if(NOT CMAKE_CROSSCOMPILING)
+  bitwise_test(kill ${bitwise}/kill $<TARGET_FILE:lockstep>)
+
+  # Programs that are wrong on purpose: a*b+c fused into one rounding; the factors summed in another order.
+  set_source_files_properties(tests/bitwise/kern_fused.c PROPERTIES COMPILE_OPTIONS
+    "-ffp-contract=fast$<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:;-mfma>")
+  foreach(way fused order)
+    add_executable(sabotage_${way} src/main.c ${cmd_sources} tests/bitwise/kern_${way}.c)
+    target_link_libraries(sabotage_${way} PRIVATE ls_core)
+    bitwise_test(sabotage-${way} ${bitwise}/sabotaged $<TARGET_FILE:sabotage_${way}>)
+  endforeach()
+
+  # The other builds of the kernels, natively where this machine has the instructions, else under emulation.
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND "sve256" IN_LIST kern_isas)
+    bitwise_test(sve256 ${bitwise}/check
+      "qemu-aarch64-static -cpu max,sve256=on,sve-default-vector-length=32 $<TARGET_FILE:lockstep>" --threads 2 --kernels sve256)
+    set_tests_properties(bitwise.sve256 PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=adagrad")
+  endif()
+endif()
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  foreach(isa baseline avx2)
+    bitwise_test(${isa} ${bitwise}/check "qemu-x86_64-static -cpu max $<TARGET_FILE:lockstep>" --threads 2 --kernels ${isa})
+    set_tests_properties(bitwise.${isa} PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=adagrad")
+  endforeach()
+endif()

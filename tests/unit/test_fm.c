@@ -1,0 +1,401 @@
+/* The mathematics of the engine, against a plain reference in double written for reading: every pair of entries, no
+ * tricks. Bounds are those of binary32 arithmetic; that the bits agree everywhere is the business of tests/bitwise. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "fm/batch.h"
+#include "fm/cpu.h"
+#include "fm/metric.h"
+#include "fm/save.h"
+#include "fm/step.h"
+
+enum { ROWS = 40, FEATURES = 12, FIELDS = 4, CLASSES = 3, MAX_ENTRIES = ROWS * 6 };
+
+struct sample {
+	struct ls_rows rows;
+	uint64_t start[ROWS + 1];
+	uint32_t feature[MAX_ENTRIES];
+	uint16_t field[MAX_ENTRIES];
+	float value[MAX_ENTRIES], label[ROWS], weight[ROWS];
+};
+
+/* A small congruential generator: the data need to be various, not random. */
+static uint32_t draw(uint32_t *state, uint32_t n)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return (*state >> 8) % n;
+}
+
+static struct sample *make_sample(enum ls_fm_task task)
+{
+	struct sample *s = ls_xalloc(sizeof *s);
+	uint32_t state = 7, e = 0;
+	for (uint32_t r = 0; r < ROWS; r++) {
+		uint32_t n = 1 + draw(&state, 6);
+		for (uint32_t i = 0; i < n; i++, e++) {
+			s->feature[e] = draw(&state, FEATURES); /* may repeat within a row */
+			s->field[e] = (uint16_t)draw(&state, FIELDS);
+			s->value[e] = 0.25f * (float)(1 + draw(&state, 8)) - 1.0f;
+		}
+		s->start[r + 1] = e;
+		s->label[r] = task == LS_REGRESSION   ? 0.5f * (float)draw(&state, 9) - 2.0f
+			      : task == LS_MULTICLASS ? (float)draw(&state, CLASSES)
+						      : (float)draw(&state, 2);
+		s->weight[r] = 0.5f * (float)(1 + draw(&state, 3));
+	}
+	s->rows = (struct ls_rows){.n_rows = ROWS,
+				   .n_entries = e,
+				   .n_features = FEATURES,
+				   .n_fields = FIELDS,
+				   .start = s->start,
+				   .feature = s->feature,
+				   .field = s->field,
+				   .value = s->value,
+				   .label = s->label,
+				   .weight = s->weight};
+	return s;
+}
+
+/* --- the reference: parameters in one flat array of doubles, addressed by what they are --- */
+
+struct ref {
+	const struct ls_fm_model *m;
+	double *bias, *linear, *factor, *pair; /* [o], [feature][o], [feature][o][block][k], [o][pair] */
+};
+
+static double *factor_at(const struct ref *p, uint32_t feature, uint32_t o, uint32_t block)
+{
+	const struct ls_fm_model *m = p->m;
+	return p->factor + (((size_t)feature * m->outputs + o) * m->blocks + block) * m->opts.factors;
+}
+
+static double dot(const double *a, const double *b, uint32_t n)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* One pair of entries: how two features speak to each other in each kind. */
+static double pair_term(const struct ref *p, uint32_t o, uint32_t i, uint32_t fi, uint32_t j, uint32_t fj)
+{
+	uint32_t k = p->m->opts.factors;
+	switch (p->m->opts.kind) {
+	case LS_FM:
+		return dot(factor_at(p, i, o, 0), factor_at(p, j, o, 0), k);
+	case LS_FFM:
+		return dot(factor_at(p, i, o, fj), factor_at(p, j, o, fi), k);
+	default:
+		return p->pair[o * p->m->n_pairs + ls_fm_pair_index(FIELDS, fi < fj ? fi : fj, fi < fj ? fj : fi)] *
+		       dot(factor_at(p, i, o, 0), factor_at(p, j, o, 0), k);
+	}
+}
+
+static double ref_score(const struct ref *p, const struct ls_rows *rows, uint64_t row, uint32_t o)
+{
+	double scale = 1, sum = p->bias[o];
+	if (p->m->opts.normalize) {
+		double squares = 0;
+		for (uint64_t e = rows->start[row]; e < rows->start[row + 1]; e++)
+			squares += (double)rows->value[e] * (double)rows->value[e];
+		scale = squares > 0 ? 1 / sqrt(squares) : 0;
+	}
+	for (uint64_t e = rows->start[row]; e < rows->start[row + 1]; e++) {
+		double x = (double)rows->value[e] * scale;
+		sum += p->linear[rows->feature[e] * p->m->outputs + o] * x;
+		for (uint64_t d = rows->start[row]; d < e; d++)
+			sum += pair_term(p, o, rows->feature[d], rows->field[d], rows->feature[e], rows->field[e]) * x *
+			       (double)rows->value[d] * scale;
+	}
+	return sum;
+}
+
+static double ref_row_loss(const struct ref *p, const struct ls_rows *rows, uint64_t row)
+{
+	const struct ls_fm_opts *o = &p->m->opts;
+	double soft = (double)o->label_smoothing, y = (double)rows->label[row], score[CLASSES], top = -1e300, sum = 0,
+	       loss = 0;
+	uint32_t n = p->m->outputs;
+	for (uint32_t c = 0; c < n; c++) {
+		score[c] = ref_score(p, rows, row, c);
+		top = score[c] > top ? score[c] : top;
+	}
+	if (o->task == LS_REGRESSION)
+		return 0.5 * (score[0] - y) * (score[0] - y);
+	if (o->task == LS_BINARY) {
+		double target = y > 0 ? 1 - soft / 2 : soft / 2;
+		return log1p(exp(score[0])) - target * score[0];
+	}
+	for (uint32_t c = 0; c < n; c++)
+		sum += exp(score[c] - top);
+	for (uint32_t c = 0; c < n; c++)
+		loss += ((c == (uint32_t)y ? 1 - soft : 0) + soft / n) * (top + log(sum) - score[c]);
+	return loss;
+}
+
+static double ref_loss(const struct ref *p, const struct ls_rows *rows)
+{
+	const struct ls_fm_opts *o = &p->m->opts;
+	double sum = 0;
+	for (uint64_t r = 0; r < rows->n_rows; r++) {
+		uint32_t class = o->task == LS_BINARY ? rows->label[r] > 0 : (uint32_t)rows->label[r];
+		double weight = (double)rows->weight[r] * (o->n_class_weights ? (double)o->class_weight[class] : 1);
+		sum += weight * ref_row_loss(p, rows, r);
+	}
+	return sum;
+}
+
+/* Parameters of the engine's model as doubles, in one array; n of them. */
+static struct ref ref_of(const struct ls_fm_model *m, double *all, size_t *ret_n)
+{
+	struct ref p = {.m = m, .bias = all};
+	size_t n = 0;
+	for (uint32_t o = 0; o < m->outputs; o++)
+		all[n++] = (double)m->bias[o];
+	p.linear = all + n;
+	for (uint64_t j = 0; j < m->n_features; j++)
+		for (uint32_t o = 0; o < m->outputs; o++)
+			all[n++] = (double)m->linear[j * ls_fm_linear_stride(m) + o];
+	p.factor = all + n;
+	for (uint64_t j = 0; j < m->n_features; j++)
+		for (uint32_t d = 0; d < m->width; d++)
+			if (d % m->padded < m->opts.factors)
+				all[n++] = (double)m->record[j * ls_fm_stride(m) + d];
+	p.pair = all + n;
+	for (uint32_t i = 0; i < m->outputs * m->n_pairs; i++)
+		all[n++] = (double)m->pair[i];
+	*ret_n = n;
+	return p;
+}
+
+/* --- the tests --- */
+
+static struct ls_fm_model *make_model(enum ls_fm_kind kind, enum ls_fm_task task, bool normalize, struct ls_pool *pool)
+{
+	struct ls_fm_opts o = ls_fm_defaults(kind, task, LS_SGD);
+	o.factors = 5;
+	o.batch = ROWS;
+	o.lr = 1.0f;
+	o.init_scale = 0.4f;
+	o.normalize = normalize;
+	o.classes = task == LS_MULTICLASS ? CLASSES : 1;
+	o.label_smoothing = task == LS_REGRESSION ? 0 : 0.1f;
+	if (task != LS_REGRESSION) {
+		o.n_class_weights = task == LS_BINARY ? 2 : CLASSES;
+		for (uint32_t c = 0; c < o.n_class_weights; c++)
+			o.class_weight[c] = 1.0f + 0.5f * (float)c;
+	}
+	struct ls_fm_model *m;
+	struct ls_err err = {0};
+	assert_int_equal(ls_fm_model_new(&o, FEATURES, FIELDS, &m, &err), 0);
+	ls_fm_model_init(m, pool);
+	for (uint32_t j = 0; j < FEATURES; j++)
+		for (uint32_t out = 0; out < m->outputs; out++)
+			m->linear[j * ls_fm_linear_stride(m) + out] = 0.1f * (float)(j + out) - 0.5f;
+	for (uint32_t i = 0; i < m->outputs * m->n_pairs; i++)
+		m->pair[i] = 0.3f + 0.1f * (float)(i % 11);
+	return m;
+}
+
+static void close_to(double got, double want, double scale)
+{
+	if (!(fabs(got - want) <= 2e-5 * (scale + fabs(want))))
+		fail_msg("got %.9g, the reference says %.9g", got, want);
+}
+
+static void compare_scores(const struct ls_fm_model *m, const struct ref *p, const struct ls_rows *rows,
+			   struct ls_pool *pool)
+{
+	float score[ROWS * CLASSES];
+	struct ls_err err = {0};
+	assert_int_equal(ls_cpu_predict(m, rows, pool, score, &err), 0);
+	for (uint64_t r = 0; r < ROWS; r++)
+		for (uint32_t o = 0; o < m->outputs; o++)
+			close_to((double)score[r * m->outputs + o], ref_score(p, rows, r, o), 1);
+}
+
+/* One step of SGD over all rows with rate 1 moves each parameter by its gradient / ROWS; the reference's gradient is a
+ * central difference. */
+static void compare_gradients(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, double *before)
+{
+	size_t n;
+	struct ref p = ref_of(m, before, &n);
+	double *want = ls_xalloc(n * sizeof *want), *after = ls_xalloc(n * sizeof *after), loss, h = 1e-5;
+	for (size_t i = 0; i < n; i++) {
+		double keep = before[i];
+		before[i] = keep + h;
+		double up = ref_loss(&p, rows);
+		before[i] = keep - h;
+		want[i] = (up - ref_loss(&p, rows)) / (2 * h);
+		before[i] = keep;
+	}
+	struct ls_cpu *cpu;
+	struct ls_err err = {0};
+	assert_int_equal(ls_cpu_new(m, rows, pool, NULL, &cpu, &err), 0);
+	assert_int_equal(ls_cpu_steps(cpu, 0, 1, &loss, &err), 0);
+	close_to(loss, ref_loss(&p, rows), 1);
+	ref_of(m, after, &n);
+	for (size_t i = 0; i < n; i++)
+		close_to((before[i] - after[i]) * ROWS, want[i], 1);
+	ls_cpu_free(cpu);
+	free(want);
+	free(after);
+}
+
+static void against_the_reference(void **state)
+{
+	(void)state;
+	struct ls_pool *pool;
+	struct ls_err err = {0};
+	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
+	for (int kind = 0; kind < 3; kind++)
+		for (int task = 0; task < 3; task++)
+			for (int normalize = 0; normalize < 2; normalize++) {
+				struct sample *s = make_sample((enum ls_fm_task)task);
+				struct ls_fm_model *m =
+					make_model((enum ls_fm_kind)kind, (enum ls_fm_task)task, normalize, pool);
+				double all[4096];
+				size_t n;
+				struct ref p = ref_of(m, all, &n);
+				assert_true(n < sizeof all / sizeof *all);
+				compare_scores(m, &p, &s->rows, pool);
+				compare_gradients(m, &s->rows, pool, all);
+				ls_fm_model_free(m);
+				free(s);
+			}
+	ls_pool_free(pool);
+}
+
+/* One parameter through each optimizer, against the textbook in double. */
+static void optimizers_follow_the_textbook(void **state)
+{
+	(void)state;
+	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_ADAM);
+	o.l2 = 0.01f;
+	double m = 0, u = 0, v = 0.3, beta1 = 0.9, beta2 = 0.999, b1 = 1, b2 = 1;
+	struct ls_param p = {0.3f, 0, 0}, a = {0.3f, 1, 0};
+	double sum = 1, w = 0.3;
+	struct ls_fm_opts ada = ls_fm_defaults(LS_FM, LS_BINARY, LS_ADAGRAD);
+	for (uint64_t step = 0; step < 50; step++) {
+		double g = 0.5 - 0.03 * (double)step, r = g + 0.01 * v;
+		struct ls_update update = ls_fm_update(&o, step, 1);
+		p = ls_cell_update(p, (float)g, &update);
+		m = beta1 * m + (1 - beta1) * r;
+		u = beta2 * u + (1 - beta2) * r * r;
+		b1 *= beta1;
+		b2 *= beta2;
+		v -= 0.001 * (m / (1 - b1)) / (sqrt(u / (1 - b2)) + 1e-8 / sqrt(1 - b2));
+		close_to((double)p.v, v, 1);
+		update = ls_fm_update(&ada, step, 1);
+		a = ls_cell_update(a, (float)g, &update);
+		sum += g * g;
+		w -= 0.05 * g / sqrt(sum);
+		close_to((double)a.v, w, 1);
+	}
+}
+
+/* FTRL keeps the start it is given, and L1 makes small weights exactly zero. */
+static void ftrl_starts_and_shrinks(void **state)
+{
+	(void)state;
+	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_FTRL);
+	o.l1 = 0.5f;
+	o.l2 = 0.1f;
+	struct ls_update u = ls_fm_update(&o, 0, 1);
+	struct ls_param p = {0.02f, ls_cell_ftrl_start(0.02f, &u), 0};
+	close_to((double)ls_cell_ftrl_weight(p.s1, 0, &u), 0.02, 0.01);
+	p = ls_cell_ftrl(p, 0.3f, &u);
+	assert_true(p.v == 0.0f);
+	for (int i = 0; i < 20; i++)
+		p = ls_cell_ftrl(p, 0.3f, &u);
+	assert_true(p.v < 0.0f);
+}
+
+static void metrics_on_known_answers(void **state)
+{
+	(void)state;
+	float label[6] = {1, 0, 1, 0, 1, 0}, score[6] = {2, -1, 0.5f, 0.5f, -3, -4};
+	struct ls_rows rows = {.n_rows = 6, .label = label};
+	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
+	struct ls_metrics got;
+	struct ls_err err = {0};
+	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
+	/* pairs won by the positives: 2 beats 3; 0.5 beats 2 and ties 1; -3 beats 1 → 6.5 of 9 */
+	assert_true(got.value[LS_AUC] == 6.5 / 9);
+	assert_true(got.value[LS_ACCURACY] == 4.0 / 6);
+	assert_true(fabs(got.value[LS_LOGLOSS] - (log1p(exp(-2)) + log1p(exp(-1)) + log1p(exp(-0.5)) + log1p(exp(0.5)) +
+						  log1p(exp(3)) + log1p(exp(-4))) /
+							 6) < 1e-6);
+	assert_false(got.has[LS_RMSE]);
+	float one[6] = {1, 1, 1, 1, 1, 1};
+	rows.label = one;
+	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
+	assert_false(got.has[LS_AUC]); /* one class only: unknown, not zero */
+}
+
+static void batches_cover_every_row_once(void **state)
+{
+	(void)state;
+	uint64_t sizes[] = {1, 5, 64, 4095, 4096, 9000};
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		for (int shuffle = 0; shuffle < 3; shuffle++) {
+			struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_SGD);
+			o.shuffle = (enum ls_fm_shuffle)shuffle;
+			o.batch = 64;
+			uint8_t *seen = ls_xalloc(sizes[i]);
+			uint64_t rows[64], steps = ls_fm_steps_per_epoch(&o, sizes[i]);
+			for (uint64_t s = steps; s < 2 * steps; s++) { /* the second epoch */
+				uint32_t n = ls_fm_pick(&o, sizes[i], s, 0, 64, rows);
+				for (uint32_t b = 0; b < n; b++)
+					assert_int_equal(seen[rows[b]]++, 0);
+			}
+			for (uint64_t r = 0; r < sizes[i]; r++)
+				assert_int_equal(seen[r], 1);
+			free(seen);
+		}
+}
+
+/* A score that overflows stops training with the row's number, and nothing is written. */
+static void infinity_is_named(void **state)
+{
+	(void)state;
+	struct sample *s = make_sample(LS_REGRESSION);
+	s->value[s->start[17]] = 3e38f;
+	struct ls_pool *pool;
+	struct ls_err err = {0};
+	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
+	struct ls_fm_model *m = make_model(LS_FM, LS_REGRESSION, false, pool);
+	struct ls_cpu *cpu;
+	double loss = -1;
+	assert_int_equal(ls_cpu_new(m, &s->rows, pool, NULL, &cpu, &err), 0);
+	assert_int_equal(ls_cpu_steps(cpu, 0, 1, &loss, &err), LS_EDIFFER);
+	assert_non_null(strstr(err.msg, "row 18"));
+	assert_true(loss == -1);
+	ls_cpu_free(cpu);
+	m->linear[3] = INFINITY;
+	assert_int_equal(ls_fm_save_model("/tmp/ls-never-written", m, "", &err), LS_EDIFFER);
+	assert_int_not_equal(remove("/tmp/ls-never-written"), 0);
+	ls_fm_model_free(m);
+	ls_pool_free(pool);
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(against_the_reference),        cmocka_unit_test(optimizers_follow_the_textbook),
+		cmocka_unit_test(ftrl_starts_and_shrinks),      cmocka_unit_test(metrics_on_known_answers),
+		cmocka_unit_test(batches_cover_every_row_once), cmocka_unit_test(infinity_is_named),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
