@@ -18,11 +18,27 @@ int ls_err_set(struct ls_err *err, int code, const char *fmt, ...)
 	return code;
 }
 
+static int code_of(int number)
+{
+	switch (number) {
+	case ENOENT:
+	case ENOTDIR:
+		return LS_ENOENT;
+	case EISDIR:
+	case ELOOP:
+	case ENAMETOOLONG:
+		return LS_EINPUT;
+	case ENOMEM:
+		return LS_ENOMEM;
+	default:
+		return LS_EIO;
+	}
+}
+
 int ls_err_errno(struct ls_err *err, const char *path, const char *verb)
 {
 	int saved = errno;
-	int code = saved == ENOENT || saved == ENOTDIR ? LS_ENOENT : saved == ENOMEM ? LS_ENOMEM : LS_EIO;
-	return ls_err_set(err, code, "%s: cannot %s: %s", path, verb, strerror(saved));
+	return ls_err_set(err, code_of(saved), "%s: cannot %s: %s", path, verb, strerror(saved));
 }
 
 int ls_err_prefix(struct ls_err *err, const char *fmt, ...)

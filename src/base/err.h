@@ -23,7 +23,8 @@ struct ls_err {
 
 /* Fills err (unless NULL) and returns code, so that `return ls_err_set(...)` reads well. */
 int ls_err_set(struct ls_err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* The same for a failed system call: LS_ENOENT or LS_EIO by errno, "path: verb: reason". */
+/* The same for a failed system call: the code follows errno (LS_ENOENT, LS_EINPUT for a folder, LS_EIO …),
+ * the message is "path: cannot verb: reason". */
 int ls_err_errno(struct ls_err *err, const char *path, const char *verb);
 /* Puts "prefix: " before the message. */
 int ls_err_prefix(struct ls_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,9 @@
 
 struct ls_writer {
 	int fd;
-	char *path, *temp;
+	char *path;   /* as the caller named it, for messages */
+	char *target; /* where links lead from there: what is replaced */
+	char *temp;   /* NULL: the target is a device or a pipe and is written to directly */
 	size_t used;
 	char buffer[1 << 16];
 };
@@ -95,24 +98,59 @@ void ls_file_unmap(struct ls_map *map)
 	*map = (struct ls_map){0};
 }
 
+/* Returns an open file under a new name beside target, or -1 with errno. The process's umask applies. */
+static int create_beside(const char *target, char **ret_temp)
+{
+	static atomic_uint serial;
+	for (int tries = 0; tries < 100; tries++) {
+		char *temp = ls_xasprintf("%s.tmp.%ld.%u", target, (long)getpid(), atomic_fetch_add(&serial, 1));
+		int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0) {
+			*ret_temp = temp;
+			return fd;
+		}
+		int saved = errno;
+		free(temp);
+		errno = saved;
+		if (errno != EEXIST)
+			break;
+	}
+	return -1;
+}
+
+static void release(struct ls_writer *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w->temp);
+	free(w->target);
+	free(w->path);
+	free(w);
+}
+
 int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err)
 {
+	struct stat st;
+	bool there = stat(path, &st) == 0;
+	if (there && S_ISDIR(st.st_mode))
+		return ls_err_set(err, LS_EINPUT, "%s: is a folder, a file is to be written", path);
 	struct ls_writer *w = ls_xalloc(sizeof *w);
 	w->path = ls_xstrdup(path);
-	w->temp = ls_xasprintf("%s.tmp.XXXXXX", path);
-	w->fd = mkostemp(w->temp, O_CLOEXEC);
+	w->target = there ? realpath(path, NULL) : NULL;
+	if (!w->target)
+		w->target = ls_xstrdup(path);
+	/* renaming over /dev/null would be the end of it */
+	if (there && !S_ISREG(st.st_mode))
+		w->fd = open(path, O_WRONLY | O_CLOEXEC);
+	else
+		w->fd = create_beside(w->target, &w->temp);
 	if (w->fd < 0) {
-		ls_err_errno(err, path, "create a temporary file beside it");
+		ls_err_errno(err, path, "write, or create a temporary file beside it");
 		if (err)
-			err->code = LS_EIO;
-		free(w->temp);
-		free(w->path);
-		free(w);
-		return LS_EIO; /* also when the folder is missing: the place to write to is the machine's, not input */
+			err->code = LS_EIO; /* also for a missing folder: the place to write to is no input */
+		release(w);
+		return LS_EIO;
 	}
-	mode_t mask = umask(0);
-	umask(mask);
-	fchmod(w->fd, 0666 & ~mask);
 	*ret = w;
 	return 0;
 }
@@ -125,6 +163,8 @@ static int flush(struct ls_writer *w, const char *data, size_t len, struct ls_er
 			continue;
 		if (n < 0) {
 			ls_err_errno(err, w->path, "write");
+			if (err)
+				err->code = LS_EIO;
 			return LS_EIO;
 		}
 		data += n;
@@ -151,15 +191,6 @@ int ls_writer_write(struct ls_writer *w, const void *data, size_t len, struct ls
 	return rc;
 }
 
-static void release(struct ls_writer *w)
-{
-	if (w->fd >= 0)
-		close(w->fd);
-	free(w->temp);
-	free(w->path);
-	free(w);
-}
-
 static int sync_folder(const char *path, struct ls_err *err)
 {
 	char *dir = ls_xstrdup(path), *slash = strrchr(dir, '/');
@@ -176,24 +207,31 @@ static int sync_folder(const char *path, struct ls_err *err)
 	return rc;
 }
 
+static int into_place(struct ls_writer *w, struct ls_err *err)
+{
+	if (!w->temp)
+		return 0;
+	if (fsync(w->fd) < 0 && errno != EINVAL && errno != EROFS)
+		return ls_err_errno(err, w->path, "sync");
+	if (rename(w->temp, w->target) < 0)
+		return ls_err_errno(err, w->path, "rename into place");
+	return 0;
+}
+
 int ls_writer_commit(struct ls_writer *w, struct ls_err *err)
 {
 	int rc = flush(w, w->buffer, w->used, err);
-	if (rc == 0 && fsync(w->fd) < 0 && errno != EINVAL && errno != EROFS) {
-		ls_err_errno(err, w->path, "sync");
-		rc = LS_EIO;
-	}
-	if (rc == 0 && rename(w->temp, w->path) < 0) {
-		ls_err_errno(err, w->path, "rename into place");
-		rc = LS_EIO;
-	}
+	if (rc == 0)
+		rc = into_place(w, err);
 	if (rc) {
-		unlink(w->temp);
+		rc = LS_EIO;
 		if (err)
 			err->code = rc;
-	} else {
-		rc = sync_folder(w->path, err);
+		ls_writer_abort(w);
+		return rc;
 	}
+	if (w->temp)
+		rc = sync_folder(w->target, err);
 	release(w);
 	return rc;
 }
@@ -202,7 +240,8 @@ void ls_writer_abort(struct ls_writer *w)
 {
 	if (!w)
 		return;
-	unlink(w->temp);
+	if (w->temp)
+		unlink(w->temp);
 	release(w);
 }
 

@@ -1,5 +1,6 @@
 /* Files: reading whole, mapping, and writing so that nothing half-written is ever seen.
- * An atomic writer owns a temporary name beside the target until commit renames it or abort removes it.
+ * An atomic writer owns a temporary name beside the target until commit renames it or abort removes it. Links are
+ * followed; a device or a pipe (/dev/stdout) is written to directly.
  * Any thread, one thread at a time an object. */
 #ifndef LS_BASE_FILE_H
 #define LS_BASE_FILE_H

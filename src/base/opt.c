@@ -43,10 +43,14 @@ static int unknown_option(const struct ls_opt *const *tables, const char *given,
 	return ls_err_set(err, LS_EINPUT, "unknown option %s", given);
 }
 
-/* A closed choice is written "a|b|c" in the table, and checked here once for all commands. */
+bool ls_opt_is_choice(const struct ls_opt *o)
+{
+	return o->arg && strchr(o->arg, '|') && !o->arg[strspn(o->arg, "abcdefghijklmnopqrstuvwxyz0123456789-_.+|")];
+}
+
 static int check_choice(const struct ls_opt *o, const char *value, struct ls_err *err)
 {
-	if (!strchr(o->arg, '|') || strpbrk(o->arg, " [N"))
+	if (!ls_opt_is_choice(o))
 		return 0;
 	size_t n = strlen(value);
 	for (const char *p = o->arg; *p;) {

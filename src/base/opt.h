@@ -12,9 +12,13 @@
 struct ls_opt {
 	const char *name; /* without dashes; the table ends with a NULL name */
 	char letter;      /* 0: none */
-	const char *arg;  /* NULL: a flag; otherwise what help calls its value, "a|b|c" for a closed choice */
+	const char
+		*arg; /* NULL: a flag; otherwise what help calls its value, "a|b|c" in lower case for a closed choice */
 	const char *help;
 };
+
+/* A closed choice is checked by the parser and offered by completion; NAME|FILE and cuda[:N] are not closed. */
+bool ls_opt_is_choice(const struct ls_opt *o);
 
 struct ls_args {
 	const struct ls_opt *const *tables; /* NULL-terminated list of option tables in force */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,7 +31,16 @@ static int start(const char *const *argv, int out, int errfd, pid_t *ret)
 	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&fa, out, 1);
 	posix_spawn_file_actions_adddup2(&fa, errfd, 2);
-	int rc = posix_spawnp(ret, argv[0], &fa, NULL, (char *const *)(uintptr_t)argv, environ);
+	/* the program ignores SIGPIPE; what it starts should not */
+	posix_spawnattr_t attr;
+	posix_spawnattr_init(&attr);
+	sigset_t defaults;
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawnattr_setsigdefault(&attr, &defaults);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+	int rc = posix_spawnp(ret, argv[0], &fa, &attr, (char *const *)(uintptr_t)argv, environ);
+	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&fa);
 	return rc;
 }
@@ -56,23 +66,50 @@ static void collect(int out, int errfd, pid_t pid, double until, struct ls_proc_
 			kill(pid, SIGKILL);
 			return;
 		}
-		if (poll(p, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR)
-			return;
+		if (poll(p, 2, left < 1000 ? (int)(left * 1000) + 1 : 1000000) < 0) {
+			if (errno != EINTR)
+				return;
+			continue;
+		}
 		for (int i = 0; i < 2; i++)
 			if (p[i].fd >= 0 && p[i].revents && !drain(p[i].fd, to[i]))
 				p[i].fd = -1;
 	}
 }
 
+/* Waits for the end; a child that closed its output and lives on is killed at its time too. */
+static int reap(pid_t pid, double until, struct ls_proc_result *r)
+{
+	int status = 0;
+	for (long pause = 100000;; pause = pause < 20000000 ? pause * 2 : pause) {
+		pid_t got = waitpid(pid, &status, WNOHANG);
+		if (got == pid)
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		if (got < 0 && errno != EINTR)
+			return 128;
+		if (!r->timed_out && now() >= until) {
+			r->timed_out = true;
+			kill(pid, SIGKILL);
+		}
+		nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
+	}
+}
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 char *ls_proc_find(const char *name)
 {
 	if (strchr(name, '/'))
-		return access(name, X_OK) == 0 ? ls_xstrdup(name) : NULL;
+		return is_program(name) ? ls_xstrdup(name) : NULL;
 	const char *path = (getenv)("PATH"); /* as execvp does; the library reads no other variable */
 	for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
 		size_t len = strcspn(p, ":");
 		char *full = len ? ls_xasprintf("%.*s/%s", (int)len, p, name) : ls_xstrdup(name);
-		if (access(full, X_OK) == 0)
+		if (is_program(full))
 			return full;
 		free(full);
 		p += len + (p[len] == ':');
@@ -96,7 +133,7 @@ int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *
 		return ls_err_errno(err, argv[0], "make a pipe");
 	}
 	pid_t pid;
-	int rc = start(argv, out[1], er[1], &pid), status = 0;
+	int rc = start(argv, out[1], er[1], &pid);
 	close(out[1]);
 	close(er[1]);
 	if (rc) {
@@ -104,10 +141,9 @@ int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *
 		rc = ls_err_errno(err, argv[0], "start");
 	} else {
 		struct ls_proc_result r = {0};
-		collect(out[0], er[0], pid, now() + seconds, &r);
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-		r.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		double until = now() + seconds;
+		collect(out[0], er[0], pid, until, &r);
+		r.status = reap(pid, until, &r);
 		*ret = r;
 	}
 	close(out[0]);

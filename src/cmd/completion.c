@@ -24,11 +24,6 @@ static void add_names(struct ls_str *out, const struct ls_cmd *const *table)
 		ls_str_addf(out, "%s%s", c == table ? "" : " ", (*c)->name);
 }
 
-static bool is_choice(const struct ls_opt *o)
-{
-	return o->arg && strchr(o->arg, '|') && !strpbrk(o->arg, " [");
-}
-
 static void add_choices(struct ls_str *out, const char *arg)
 {
 	for (; *arg; arg++)
@@ -44,7 +39,7 @@ static void bash_leaf(struct ls_str *out, const char *path, const struct ls_cmd 
 			ls_str_addf(out, "--%s ", o->name);
 	ls_str_add(out, "'\n      case $prev in\n");
 	for (const struct ls_opt *o = cmd->opts; o && o->name; o++)
-		if (is_choice(o)) {
+		if (ls_opt_is_choice(o)) {
 			ls_str_addf(out, "        --%s) words='", o->name);
 			add_choices(out, o->arg);
 			ls_str_add(out, "' ;;\n");
@@ -96,7 +91,7 @@ static void zsh_leaf(struct ls_str *out, const char *path, const struct ls_cmd *
 			ls_str_addf(out, " \\\n      '*--%s[", o->name);
 			add_quoted(out, o->help);
 			ls_str_add(out, "]");
-			if (is_choice(o)) {
+			if (ls_opt_is_choice(o)) {
 				ls_str_add(out, ":value:(");
 				add_choices(out, o->arg);
 				ls_str_add(out, ")");
@@ -145,7 +140,7 @@ static void fish_leaf(struct ls_str *out, const char *path, const struct ls_cmd 
 			ls_str_addf(out, "complete -c lockstep -n '__lockstep_at %s' -l %s", path, o->name);
 			if (o->letter)
 				ls_str_addf(out, " -s %c", o->letter);
-			if (is_choice(o)) {
+			if (ls_opt_is_choice(o)) {
 				ls_str_add(out, " -xa '");
 				add_choices(out, o->arg);
 				ls_str_add(out, "'");

@@ -75,11 +75,12 @@ static int unknown_command(const struct ls_cmd *const *table, const char *parent
 	return LS_EXIT_INPUT;
 }
 
-static int check_positionals(const struct ls_cmd *cmd, const struct ls_args *args)
+static int check_positionals(const struct ls_cmd *parent, const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	int n = (int)args->n_pos;
 	if (n < cmd->min_pos)
-		return ls_cmd_usage("%s: an argument is missing; usage: lockstep %s %.*s", cmd->name, cmd->name,
+		return ls_cmd_usage("%s: an argument is missing; usage: lockstep %s%s%s %.*s", cmd->name,
+				    parent ? parent->name : "", parent ? " " : "", cmd->name,
 				    (int)strcspn(cmd->synopsis, "\n"), cmd->synopsis);
 	if (cmd->max_pos >= 0 && n > cmd->max_pos)
 		return ls_cmd_usage("%s: unexpected argument \"%s\"", cmd->name, args->pos[cmd->max_pos]);
@@ -102,7 +103,7 @@ static int run_leaf(const struct ls_cmd *parent, const struct ls_cmd *cmd, int a
 	int status = 0;
 	if (ls_args_has(args, "help"))
 		ls_cmd_print_help(parent, cmd, stdout);
-	else if ((status = check_positionals(cmd, args)) == 0)
+	else if ((status = check_positionals(parent, cmd, args)) == 0)
 		status = cmd->run(cmd, args);
 	ls_args_free(args);
 	return status;
@@ -126,6 +127,14 @@ static int run_command(const struct ls_cmd *cmd, int argc, const char *const *ar
 	return run_leaf(cmd, sub, argc - 1, argv + 1);
 }
 
+static int version(int argc, const char *const *argv)
+{
+	bool as_json = argc > 0 && strcmp(argv[0], "--json") == 0;
+	if (argc > as_json)
+		return ls_cmd_usage("--version takes nothing but --json");
+	return ls_cmd_print_version(as_json);
+}
+
 static int run_top(int argc, const char *const *argv)
 {
 	if (argc < 2) {
@@ -137,7 +146,7 @@ static int run_top(int argc, const char *const *argv)
 		return 0;
 	}
 	if (strcmp(argv[1], "--version") == 0)
-		return ls_cmd_print_version(argc > 2 && strcmp(argv[2], "--json") == 0);
+		return version(argc - 2, argv + 2);
 	const struct ls_cmd *cmd = find(ls_cmds, argv[1]);
 	if (cmd)
 		return run_command(cmd, argc - 2, argv + 2);
@@ -150,6 +159,8 @@ int ls_cmd_dispatch(int argc, const char *const *argv)
 {
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, which the check below reports */
 	int status = run_top(argc, argv);
+	if (ls_cmd_output_incomplete())
+		status = LS_EXIT_INTERNAL;
 	/* What was promised on stdout must have arrived: a full disk or a closed pipe is not success. */
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status != LS_EXIT_INTERNAL) {
 		if (errno != EPIPE)

@@ -25,8 +25,20 @@ const char *ls_cmd_colour(FILE *to, const char *what)
 	return "";
 }
 
+static bool incomplete;
+
+bool ls_cmd_output_incomplete(void)
+{
+	return incomplete;
+}
+
 void ls_cmd_print_json_take(json_t *v)
 {
+	if (!v) { /* json_pack refuses what is not UTF-8 */
+		fputs("lockstep: the result holds bytes that are not UTF-8 and cannot be printed as JSON\n", stderr);
+		incomplete = true;
+		return;
+	}
 	char *text = ls_json_text(v);
 	fputs(text, stdout);
 	free(text);

@@ -1,10 +1,13 @@
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -80,10 +83,47 @@ static void atomic_write_replaces_or_leaves(void **state)
 	assert_int_equal(rmdir(dir), 0); /* nothing else was left in it */
 }
 
+static void links_devices_and_folders_are_respected(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/ls-base-XXXXXX", path[64], name[64];
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/f", dir);
+	snprintf(name, sizeof name, "%s/link", dir);
+	struct ls_err err = {0};
+	assert_int_equal(ls_file_write_atomic(path, "one", 3, &err), 0);
+	assert_int_equal(symlink("f", name), 0);
+	assert_int_equal(ls_file_write_atomic(name, "two", 3, &err), 0);
+	struct stat st;
+	assert_int_equal(lstat(name, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	char *text;
+	size_t len;
+	assert_int_equal(ls_file_read(path, 100, &text, &len, &err), 0);
+	assert_string_equal(text, "two");
+	free(text);
+	assert_int_equal(ls_file_write_atomic(dir, "x", 1, &err), LS_EINPUT);
+	assert_int_equal(ls_file_read(dir, 100, &text, &len, &err), LS_EINPUT);
+	unlink(name);
+	assert_int_equal(mkfifo(name, 0600), 0);
+	int reader = open(name, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(ls_file_write_atomic(name, "pipe", 4, &err), 0);
+	char got[8] = {0};
+	assert_int_equal(read(reader, got, sizeof got), 4);
+	assert_string_equal(got, "pipe");
+	close(reader);
+	unlink(name);
+	unlink(path);
+	assert_int_equal(rmdir(dir), 0); /* nothing else was left in it */
+}
+
 static void disk_full_is_reported(void **state)
 {
 	(void)state;
-	struct ls_err err;
+	struct ls_err err = {0};
+	assert_int_equal(ls_file_write_atomic("/dev/full", "x", 1, &err), LS_EIO);
+	assert_int_equal(err.code, LS_EIO);
+	assert_string_equal(err.msg, "/dev/full: cannot write: No space left on device");
 	assert_int_equal(ls_file_write_atomic("/no/such/folder/f", "x", 1, &err), LS_EIO);
 	assert_non_null(strstr(err.msg, "/no/such/folder/f"));
 }
@@ -101,6 +141,31 @@ static void json_errors_have_a_place(void **state)
 	assert_int_equal(ls_json_only(v, names, "f", &err), LS_EINPUT);
 	assert_non_null(strstr(err.msg, "did you mean \"torch\""));
 	json_decref(v);
+}
+
+static void json_takes_any_bytes_as_text(void **state)
+{
+	(void)state;
+	json_t *v = ls_json_str("plain \xc3\xa9");
+	assert_string_equal(json_string_value(v), "plain \xc3\xa9");
+	json_decref(v);
+	/* a stray byte, an overlong form, a surrogate, a sequence cut short: each byte becomes U+FFFD */
+	v = ls_json_str("a\xff\xc0\x80\xed\xa0\x80z\xe2\x82");
+	assert_string_equal(json_string_value(v), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+						  "\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd");
+	json_decref(v);
+}
+
+static void closed_choices(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *arg;
+		bool closed;
+	} cases[] = {{"0|1|2|3", true},        {"fp32|tf32", true}, {"NAME|FILE", false}, {"FILE|DIR", false},
+		     {"auto|cuda[:N]", false}, {"FILE", false},     {NULL, false}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(ls_opt_is_choice(&(struct ls_opt){"x", 0, cases[i].arg, ""}), cases[i].closed);
 }
 
 static void options_parse(void **state)
@@ -138,6 +203,17 @@ static void child_output_status_and_limit(void **state)
 	assert_int_equal(ls_proc_run(slow, 0.05, &r, &err), 0);
 	assert_true(r.timed_out);
 	ls_proc_result_done(&r);
+	const char *const silent[] = {"sh", "-c", "exec >&- 2>&-; exec sleep 60", NULL};
+	assert_int_equal(ls_proc_run(silent, 0.05, &r, &err), 0);
+	assert_true(r.timed_out);
+	ls_proc_result_done(&r);
+	signal(SIGPIPE, SIG_IGN); /* as the program does; a child must not inherit it */
+	const char *const pipe[] = {"sh", "-c", "kill -PIPE $$; echo ignored", NULL};
+	assert_int_equal(ls_proc_run(pipe, 30, &r, &err), 0);
+	assert_int_equal(r.status, 128 + SIGPIPE);
+	ls_proc_result_done(&r);
+	signal(SIGPIPE, SIG_DFL);
+	assert_null(ls_proc_find("/tmp")); /* a folder is no program */
 	const char *const none[] = {"no-such-program-here", NULL};
 	assert_int_equal(ls_proc_run(none, 1, &r, &err), LS_ENOENT);
 }
@@ -166,8 +242,11 @@ int main(void)
 		cmocka_unit_test(nearest_word),
 		cmocka_unit_test(numbers_are_whole_strings),
 		cmocka_unit_test(atomic_write_replaces_or_leaves),
+		cmocka_unit_test(links_devices_and_folders_are_respected),
 		cmocka_unit_test(disk_full_is_reported),
 		cmocka_unit_test(json_errors_have_a_place),
+		cmocka_unit_test(json_takes_any_bytes_as_text),
+		cmocka_unit_test(closed_choices),
 		cmocka_unit_test(options_parse),
 		cmocka_unit_test(child_output_status_and_limit),
 		cmocka_unit_test(tables_line_up),
