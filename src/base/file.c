@@ -140,12 +140,10 @@ int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err)
 	if (!w->target)
 		w->target = ls_xstrdup(path);
 	/* renaming over /dev/null would be the end of it */
-	if (there && !S_ISREG(st.st_mode))
-		w->fd = open(path, O_WRONLY | O_CLOEXEC);
-	else
-		w->fd = create_beside(w->target, &w->temp);
+	bool direct = there && !S_ISREG(st.st_mode);
+	w->fd = direct ? open(path, O_WRONLY | O_CLOEXEC) : create_beside(w->target, &w->temp);
 	if (w->fd < 0) {
-		ls_err_errno(err, path, "write, or create a temporary file beside it");
+		ls_err_errno(err, path, direct ? "open" : "create a temporary file beside it");
 		if (err)
 			err->code = LS_EIO; /* also for a missing folder: the place to write to is no input */
 		release(w);
