@@ -20,8 +20,11 @@ void ls_bundle_free(struct ls_bundle *b)
 		return;
 	for (size_t i = 0; i < b->n_blocks; i++)
 		free(b->blocks[i]);
-	for (size_t i = 0; i < b->n_maps; i++)
+	for (size_t i = 0; i < b->n_maps; i++) {
 		ls_file_unmap(&b->maps[i]);
+		free(b->map_paths[i]);
+	}
+	free(b->map_paths);
 	if (b->zip)
 		ls_zip_done(b->zip);
 	free(b->zip);
@@ -51,10 +54,17 @@ char *ls_bundle_text(struct ls_bundle *b, const char *s, size_t len)
 int ls_bundle_map(struct ls_bundle *b, const char *path, struct ls_map *ret, struct ls_err *err)
 {
 	struct ls_map map;
+	for (size_t i = b->n_maps; i-- > 0;)
+		if (strcmp(b->map_paths[i], path) == 0) {
+			*ret = b->maps[i];
+			return 0;
+		}
 	int rc = ls_file_map(path, &map, err);
 	if (rc)
 		return rc;
 	b->maps = ls_grow(b->maps, b->n_maps, &b->cap_maps, sizeof *b->maps);
+	b->map_paths = ls_grow(b->map_paths, b->n_maps, &b->cap_map_paths, sizeof *b->map_paths);
+	b->map_paths[b->n_maps] = ls_xstrdup(path);
 	b->maps[b->n_maps++] = map;
 	*ret = map;
 	return 0;

@@ -188,8 +188,7 @@ static enum ls_dtype plain_type(char kind, uint64_t size)
 	return LS_DT_NONE;
 }
 
-/* "<f4" and the like; sets dtype, elem_size, swapped. */
-static int set_type(struct ls_tensor *t, const char *descr, struct ls_err *err)
+int ls_npy_type(const char *descr, struct ls_tensor *t, struct ls_err *err)
 {
 	uint64_t size = 0;
 	char order = descr[0], kind = order ? descr[1] : 0;
@@ -197,7 +196,7 @@ static int set_type(struct ls_tensor *t, const char *descr, struct ls_err *err)
 		return ls_err_set(err, LS_EINPUT, "an array of Python objects; those are programs and are not read");
 	const char *digits = kind ? descr + 2 : "", *unit = digits + strspn(digits, "0123456789");
 	bool dated = (kind == 'M' || kind == 'm') && *unit == '[';
-	if (!strchr("<>|=", order) || unit == digits || unit - digits > 9 || (*unit && !dated))
+	if (!strchr("<>|=", order) || unit == digits || unit - digits > 8 || (*unit && !dated))
 		return ls_err_set(err, LS_EINPUT, "unknown element type \"%.60s\"", descr);
 	for (const char *d = digits; d < unit; d++)
 		size = size * 10 + (uint64_t)(*d - '0');
@@ -241,7 +240,7 @@ static void set_fortran(struct ls_tensor *t)
 static int describe(struct ls_tensor *t, const struct header *h, uint64_t bytes, struct ls_err *err)
 {
 	struct ls_tensor made = *t;
-	int rc = h->descr[0] == '[' ? set_structured(&made, h, bytes, err) : set_type(&made, h->descr, err);
+	int rc = h->descr[0] == '[' ? set_structured(&made, h, bytes, err) : ls_npy_type(h->descr, &made, err);
 	if (rc == 0)
 		rc = ls_tensor_set_contiguous(&made, h->shape, h->ndim, err);
 	if (rc)

@@ -17,5 +17,7 @@ int ls_npz_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const cha
  * file, of which data holds the first len bytes. Object arrays are refused: they are programs, not data. */
 int ls_npy_header(const uint8_t *data, size_t len, uint64_t total, struct ls_tensor *t, size_t *ret_start,
 		  struct ls_err *err);
+/* Sets dtype, elem_size and swapped from numpy's name of a type, "<f4". */
+int ls_npy_type(const char *descr, struct ls_tensor *t, struct ls_err *err);
 
 #endif

@@ -39,6 +39,7 @@ static int add_metadata(struct ls_bundle *b, json_t *map, const char *file, stru
 			return ls_err_set(err, LS_EINPUT, "%s: __metadata__.%.100s is %s; only strings are allowed",
 					  file, key, ls_json_kind(value));
 		struct ls_value *v = ls_bundle_add_value(b, key, strlen(key), LS_VAL_STRING);
+		v->meta = true;
 		v->len = json_string_length(value);
 		v->text = ls_bundle_text(b, json_string_value(value), v->len);
 	}

@@ -83,6 +83,7 @@ enum ls_value_kind { LS_VAL_NULL, LS_VAL_BOOL, LS_VAL_INT, LS_VAL_REAL, LS_VAL_S
 struct ls_value {
 	const char *name;
 	enum ls_value_kind kind;
+	bool meta;        /* about the packaging: __metadata__ of safetensors, _metadata of a state_dict */
 	int64_t i;        /* INT, BOOL */
 	double real;      /* REAL */
 	const char *text; /* STRING, OTHER (and INT beyond 64 bits, in decimal or hexadecimal): NUL-terminated */
@@ -103,7 +104,8 @@ struct ls_bundle {
 	void **blocks;
 	size_t n_blocks, cap_blocks;
 	struct ls_map *maps;
-	size_t n_maps, cap_maps;
+	char **map_paths; /* beside maps: a file is mapped once */
+	size_t n_maps, cap_maps, cap_map_paths;
 	struct ls_zip *zip; /* the archive that packed members belong to, or NULL */
 	size_t *by_name;    /* indices into tensors, sorted by name; made by ls_bundle_seal */
 };

@@ -1,0 +1,112 @@
+/* lockstep compare A B */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "tensor/compare.h"
+
+enum { LINES_SHOWN = 40, PROGRESS_FROM = 256 << 20 };
+
+static const struct ls_opt opts[] = {
+	{"ignore", 0, "GLOB", "leave out tensors, values, columns and files of these names; may be repeated"},
+	{"html", 0, "FILE", "also write a page with tables and histograms"},
+	{"all", 0, NULL, "print every difference, not only the first 40 of a file"},
+	{"threads", 0, "N", "compare with N threads (default: one a core)"},
+	{0},
+};
+
+/* A bar on the terminal for what takes longer than a moment; called under the comparison's lock. */
+struct bar {
+	int percent;
+};
+
+static void show(void *ctx, const char *file, uint64_t done, uint64_t total)
+{
+	struct bar *bar = ctx;
+	int percent = total ? (int)(done * 100 / total) : 100;
+	if (total < PROGRESS_FROM || percent == bar->percent)
+		return;
+	bar->percent = percent;
+	bool plain = true; /* names come from disk: no control characters to the terminal */
+	for (const char *p = file; *p; p++)
+		plain &= (unsigned char)*p >= 0x20;
+	fprintf(stderr, "\r%3d %% of %.1f GiB %s\033[K", percent, (double)total / (1 << 30), plain ? file : "");
+	if (done >= total)
+		fputs("\r\033[K", stderr);
+}
+
+static int write_html(const struct ls_comparison *c, const char *path, struct ls_err *err)
+{
+	struct ls_str page = {0};
+	ls_comparison_html(c, &page);
+	int rc = ls_file_write_atomic(path, page.s, page.len, err);
+	ls_str_done(&page);
+	if (rc)
+		err->code = rc; /* a missing folder to write to is not bad input */
+	return rc;
+}
+
+static void print_text(const struct ls_comparison *c, bool all)
+{
+	struct ls_str text = {0};
+	ls_comparison_text(c, all ? 0 : LINES_SHOWN, &text);
+	size_t line = strcspn(text.s, "\n");
+	printf("%s%.*s%s%s", ls_cmd_colour(stdout, c->differs ? "red" : "green"), (int)line, text.s,
+	       ls_cmd_colour(stdout, "off"), text.s + line);
+	ls_str_done(&text);
+}
+
+static int report(const struct ls_comparison *c, const struct ls_args *args)
+{
+	struct ls_err err = {0};
+	const char *html = ls_args_get(args, "html");
+	if (html && write_html(c, html, &err))
+		return ls_cmd_fail(&err);
+	if (ls_args_has(args, "json"))
+		ls_cmd_print_json_take(ls_comparison_json(c));
+	else
+		print_text(c, ls_args_has(args, "all"));
+	return c->differs ? LS_EXIT_NO : LS_EXIT_YES;
+}
+
+static int run(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	struct bar bar = {-1};
+	struct ls_cmp_options opt = {0};
+	struct ls_err err = {0};
+	uint64_t threads = 0;
+	if (ls_args_u64(args, "threads", 1, 64, &threads, &err))
+		return ls_cmd_fail(&err);
+	while (ls_args_nth(args, "ignore", opt.n_ignore))
+		opt.n_ignore++;
+	const char **ignore = ls_xalloc((opt.n_ignore + 1) * sizeof *ignore);
+	for (size_t i = 0; i < opt.n_ignore; i++)
+		ignore[i] = ls_args_nth(args, "ignore", i);
+	opt.ignore = ignore;
+	opt.threads = (unsigned)threads;
+	if (ls_cmd_is_terminal(stderr)) {
+		opt.progress = show;
+		opt.ctx = &bar;
+	}
+	struct ls_comparison *c = NULL;
+	int status = ls_compare(args->pos[0], args->pos[1], &opt, &c, &err) ? ls_cmd_fail(&err) : report(c, args);
+	ls_comparison_free(c);
+	free(ignore);
+	return status;
+}
+
+const struct ls_cmd ls_cmd_compare = {
+	.name = "compare",
+	.summary = "compare two checkpoints, files or folders, to the last bit",
+	.synopsis = "A B [--ignore GLOB] [--html FILE] [--all] [--threads N]",
+	.details = "Reads safetensors (also sharded), npy, npz, PyTorch checkpoints, ONNX, JSON, JSON lines and CSV by "
+		   "value,\n"
+		   "anything else by byte. Nothing in a file is ever run. Exit status 0: identical, 1: differs.",
+	.opts = opts,
+	.min_pos = 2,
+	.max_pos = 2,
+	.run = run,
+};

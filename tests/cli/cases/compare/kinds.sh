@@ -1,0 +1,3 @@
+mkdir a
+echo x >b
+lockstep compare a b

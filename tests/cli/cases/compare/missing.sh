@@ -1,0 +1,2 @@
+echo x >a
+lockstep compare a b
