@@ -7,6 +7,7 @@ const struct ls_cmd *const ls_cmds[] = {
 	/* One a line, so that branches that each add a command merge. */
 	/* clang-format off */
 	&ls_cmd_doctor,
+	&ls_cmd_spec,
 	&ls_cmd_run,
 	&ls_cmd_manifest,
 	&ls_cmd_fm,

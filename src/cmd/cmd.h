@@ -39,6 +39,7 @@ extern const struct ls_cmd ls_cmd_doctor;
 extern const struct ls_cmd ls_cmd_run, ls_cmd_manifest;
 extern const struct ls_cmd ls_cmd_help, ls_cmd_completion;
 extern const struct ls_cmd ls_cmd_compare;
+extern const struct ls_cmd ls_cmd_spec;
 extern const struct ls_cmd ls_cmd_fm, ls_cmd_fm_convert;
 
 /* Runs argv[1..] and returns the exit status. */

@@ -302,3 +302,14 @@ const char *ls_gpuset_min_capability(const struct ls_gpuset *g)
 {
 	return g->min_capability;
 }
+
+size_t ls_gpuset_count(const struct ls_gpuset *g)
+{
+	const char *text = g->n == 1 && g->kinds[0].count ? ls_matcher_exact(g->kinds[0].count) : NULL;
+	return text ? (size_t)strtoul(text, NULL, 10) : 0;
+}
+
+double ls_gpuset_memory_mib(const struct ls_gpuset *g)
+{
+	return g->memory ? ls_matcher_mib(g->memory) : 0;
+}

@@ -362,6 +362,29 @@ const char *ls_matcher_lowest(const struct ls_matcher *m)
 	return NULL;
 }
 
+bool ls_matcher_requirement(const struct ls_matcher *m, struct ls_str *out)
+{
+	static const char *const signs[] = {[OP_EQ] = "==", [OP_NE] = "!=", [OP_GE] = ">=",    [OP_GT] = ">",
+					    [OP_LE] = "<=", [OP_LT] = "<",  [OP_PREFIX] = "=="};
+	const struct alternative *a = &m->alts[0];
+	size_t start = out->len;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct term *t = &a->terms[i];
+		if (t->op == OP_PREFIX && !*t->text)
+			continue;
+		if (t->op == OP_PREFIX && t->text[strspn(t->text, "0123456789.")])
+			return false;
+		ls_str_addf(out, "%s%s%s%s", out->len > start ? "," : "", signs[t->op], t->text,
+			    t->op == OP_PREFIX ? ".*" : "");
+	}
+	return m->flavour == LS_AS_VERSION;
+}
+
+double ls_matcher_mib(const struct ls_matcher *m)
+{
+	return m->flavour == LS_AS_MEMORY ? m->alts[0].terms[0].mib : 0;
+}
+
 enum ls_flavour ls_matcher_flavour(const struct ls_matcher *m)
 {
 	return m->flavour;

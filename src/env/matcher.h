@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/str.h"
 
 enum ls_match { LS_MATCH_NO, LS_MATCH_YES, LS_MATCH_UNKNOWN };
 
@@ -30,6 +31,10 @@ const char *ls_matcher_text(const struct ls_matcher *m);  /* for people: ">=3.10
 const char *ls_matcher_exact(const struct ls_matcher *m); /* the one value it accepts, or NULL */
 /* The smallest value it can accept (">=535.86.10,<600" and "535.86.10" and "535.86.10*"), or NULL: none or a list. */
 const char *ls_matcher_lowest(const struct ls_matcher *m);
+/* Appends it as pip writes it ("==2.3.1+cu121", "==2.3.*", ">=3.10,<3.13", nothing for "*"); of a list the first. False
+ * when pip has no way to say it. */
+bool ls_matcher_requirement(const struct ls_matcher *m, struct ls_str *out);
+double ls_matcher_mib(const struct ls_matcher *m); /* memory: the amount named, or 0 */
 enum ls_flavour ls_matcher_flavour(const struct ls_matcher *m);
 json_t *ls_matcher_json(const struct ls_matcher *m); /* a new reference: string or list, as read */
 
@@ -51,6 +56,8 @@ const char *ls_gpuset_text(const struct ls_gpuset *g);
 /* The i-th name it accepts, or NULL past the last. */
 const char *ls_gpuset_name(const struct ls_gpuset *g, size_t i);
 const char *ls_gpuset_min_capability(const struct ls_gpuset *g); /* or NULL */
+size_t ls_gpuset_count(const struct ls_gpuset *g);               /* the exact number of its one kind, or 0 */
+double ls_gpuset_memory_mib(const struct ls_gpuset *g);          /* the amount its memory matcher names, or 0 */
 
 /* Does the GPU called name go by wanted? Vendor words and case do not count: "T4" is "Tesla T4", "A100" is
  * "NVIDIA A100-SXM4-40GB", but "RTX 3060" is not "NVIDIA GeForce RTX 3060 Ti". */

@@ -37,6 +37,7 @@ struct ls_spec {
 	char *name, *description, *date, *source; /* NULL where not given; name is always set */
 	char *path;                               /* file or shipped name it came from */
 	bool captured;                            /* made by `spec capture` */
+	char **absent; /* fact keys that a capture found not to be there; NULL-terminated or NULL */
 	struct ls_check *checks;
 	size_t n_checks;
 	struct ls_spec_image image;

@@ -215,7 +215,9 @@ static int parse_head(struct ls_spec *spec, struct ls_err *err)
 		rc = ls_spec_text(spec->json, "date", spec->path, &spec->date, err);
 	if (!rc)
 		rc = check_date(spec, err);
-	return rc ? rc : parse_captured(spec, err);
+	if (!rc)
+		rc = parse_captured(spec, err);
+	return rc ? rc : words(spec->json, "absent", spec->path, LETTERS DIGITS "._-", &spec->absent, err);
 }
 
 int ls_spec_parse_fields(struct ls_spec *spec, struct ls_err *err)
@@ -244,6 +246,7 @@ void ls_spec_free_fields(struct ls_spec *spec)
 			       spec->index,      spec->extra_index,  spec->schedule};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		free(texts[i]);
+	free_list(spec->absent);
 	free_list(spec->image.apt);
 	free_list(spec->lines);
 	free_list(spec->runner);

@@ -1,0 +1,210 @@
+/* lockstep spec: list, check, diff. capture and render are in spec_make.c. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "cmd/cmd.h"
+#include "cmd/spec.h"
+#include "env/spec_check.h"
+#include "env/spec_diff.h"
+
+void ls_spec_today(char ret[11])
+{
+	const char *fixed = getenv("SOURCE_DATE_EPOCH");
+	time_t now = fixed && *fixed ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
+	struct tm tm;
+	if (!gmtime_r(&now, &tm) || !strftime(ret, 11, "%Y-%m-%d", &tm))
+		ret[0] = 0;
+}
+
+/* --- list --- */
+
+static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	static const char *const heading[] = {"spec", "description"};
+	struct ls_table t;
+	json_t *list = json_array();
+	struct ls_err err = {0};
+	int rc = 0;
+	ls_table_init(&t, 2, heading);
+	char *name;
+	for (size_t i = 0; !rc && (name = ls_spec_shipped(i)); i++) {
+		struct ls_spec *spec = NULL;
+		rc = ls_spec_load(name, &spec, &err);
+		if (!rc) {
+			const char *const cells[] = {name, spec->description};
+			ls_table_row(&t, cells);
+			json_array_append_new(list,
+					      json_pack("{s:s,s:s?,s:s?,s:s?}", "name", name, "description",
+							spec->description, "date", spec->date, "source", spec->source));
+		}
+		ls_spec_free(spec);
+		free(name);
+	}
+	struct ls_str out = {0};
+	ls_table_text(&t, &out);
+	if (!rc && ls_args_has(args, "json"))
+		ls_cmd_print_json_take(json_pack("{s:O}", "specs", list));
+	else if (!rc)
+		fputs(out.s, stdout);
+	ls_str_done(&out);
+	ls_table_done(&t);
+	json_decref(list);
+	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
+}
+
+static const struct ls_cmd cmd_list = {
+	.name = "list",
+	.summary = "the shipped specs",
+	.synopsis = "",
+	.run = run_list,
+};
+
+/* --- check --- */
+
+static const struct ls_opt check_opts[] = {
+	{"today", 0, "DATE", "judge ends of life by this day (YYYY-MM-DD) instead of today"},
+	{0},
+};
+
+static bool is_date(const char *s)
+{
+	return strlen(s) == 10 && strspn(s, "0123456789-") == 10 && s[4] == '-' && s[7] == '-';
+}
+
+static void print_finding(const struct ls_spec_finding *f)
+{
+	const char *colour = f->kind == LS_FINDING_NOTE ? "dim" : "red";
+	printf("%s%-12s%s %s: %s\n", ls_cmd_colour(stdout, colour), ls_finding_kind_name(f->kind),
+	       ls_cmd_colour(stdout, "off"), f->key, f->text);
+	if (f->advice)
+		printf("%-12s -> %s\n", "", f->advice);
+	if (f->source)
+		printf("%-12s    source: %s\n", "", f->source);
+}
+
+static void print_check(const struct ls_spec *spec, const struct ls_spec_findings *f, const char *today)
+{
+	for (size_t i = 0; i < f->n; i++)
+		print_finding(&f->items[i]);
+	size_t notes = f->n - f->faults;
+	printf("%s on %s: %zu fault%s, %zu note%s\n", spec->name, today, f->faults, f->faults == 1 ? "" : "s", notes,
+	       notes == 1 ? "" : "s");
+}
+
+static int run_check(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	char now[11];
+	const char *today = ls_args_get(args, "today");
+	if (today && !is_date(today))
+		return ls_cmd_usage("check: --today: \"%s\" is not YYYY-MM-DD", today);
+	ls_spec_today(now);
+	today = today ? today : now;
+	struct ls_spec *spec = NULL;
+	struct ls_compat *compat = NULL;
+	struct ls_err err = {0};
+	int rc = ls_spec_load(args->pos[0], &spec, &err);
+	if (!rc)
+		rc = ls_compat_load(&compat, &err);
+	int status = rc ? ls_cmd_fail(&err) : 0;
+	if (!rc) {
+		struct ls_spec_findings f;
+		ls_spec_check(spec, compat, today, &f);
+		if (ls_args_has(args, "json"))
+			ls_cmd_print_json_take(json_pack("{s:s,s:s,s:b,s:o}", "spec", spec->name, "today", today,
+							 "sound", f.faults == 0, "findings",
+							 ls_spec_findings_json(&f)));
+		else
+			print_check(spec, &f, today);
+		status = f.faults ? LS_EXIT_NO : LS_EXIT_YES;
+		ls_spec_findings_done(&f);
+	}
+	ls_compat_free(compat);
+	ls_spec_free(spec);
+	return status;
+}
+
+static const struct ls_cmd cmd_check = {
+	.name = "check",
+	.summary = "is the spec itself consistent, does it exist, is it supported?",
+	.synopsis = "[--today DATE] NAME|FILE",
+	.details =
+		"Compares the spec with what is known of wheels, drivers, images and Pythons (data/*.json, each row\n"
+		"with its source and date). Exit status 0: no fault, 1: faults.",
+	.opts = check_opts,
+	.min_pos = 1,
+	.max_pos = 1,
+	.run = run_check,
+};
+
+/* --- diff --- */
+
+static const struct ls_opt diff_opts[] = {
+	{"markdown", 0, NULL, "write an alert or a pull-request body"},
+	{0},
+};
+
+static void print_diff(const struct ls_spec_diff *d, const struct ls_args *args)
+{
+	struct ls_str out = {0};
+	if (ls_args_has(args, "json")) {
+		ls_cmd_print_json_take(ls_spec_diff_json(d));
+		return;
+	}
+	if (ls_args_has(args, "markdown"))
+		ls_spec_diff_markdown(d, &out);
+	else
+		ls_spec_diff_text(d, &out);
+	fputs(out.s, stdout);
+	ls_str_done(&out);
+}
+
+static int run_diff(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	struct ls_spec *old_spec = NULL, *new_spec = NULL;
+	struct ls_err err = {0};
+	if (ls_args_has(args, "json") && ls_args_has(args, "markdown"))
+		return ls_cmd_usage("diff: --json and --markdown exclude each other");
+	int rc = ls_spec_load(args->pos[0], &old_spec, &err);
+	if (!rc)
+		rc = ls_spec_load(args->pos[1], &new_spec, &err);
+	int status = rc ? ls_cmd_fail(&err) : 0;
+	if (!rc) {
+		struct ls_spec_diff d;
+		ls_spec_diff(old_spec, new_spec, &d);
+		print_diff(&d, args);
+		status = d.drifted ? LS_EXIT_NO : LS_EXIT_YES;
+		ls_spec_diff_done(&d);
+	}
+	ls_spec_free(old_spec);
+	ls_spec_free(new_spec);
+	return status;
+}
+
+static const struct ls_cmd cmd_diff = {
+	.name = "diff",
+	.summary = "what drifted between two specs",
+	.synopsis = "[--markdown] OLD NEW",
+	.details = "A new value that the old spec accepts is no drift; nor is what a capture lists beyond the pin, or "
+		   "could\n"
+		   "not see (a driver on a machine without a GPU). Exit status 0: no drift, 1: drift.",
+	.opts = diff_opts,
+	.min_pos = 2,
+	.max_pos = 2,
+	.run = run_diff,
+};
+
+static const struct ls_cmd *const subs[] = {
+	&ls_cmd_spec_capture, &cmd_check, &cmd_diff, &ls_cmd_spec_render, &cmd_list, NULL,
+};
+
+const struct ls_cmd ls_cmd_spec = {
+	.name = "spec",
+	.summary = "environment specs: capture, check, compare, and the files made from them",
+	.subs = subs,
+};

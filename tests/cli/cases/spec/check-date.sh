@@ -1,0 +1,1 @@
+lockstep spec check --today tomorrow kaggle-2025-09

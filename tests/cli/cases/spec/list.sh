@@ -1,0 +1,1 @@
+lockstep spec list && lockstep spec list --json

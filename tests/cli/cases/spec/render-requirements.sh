@@ -1,0 +1,1 @@
+lockstep spec render kaggle-2025-09 --requirements

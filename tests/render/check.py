@@ -1,0 +1,291 @@
+"""tests/render/check.py LOCKSTEP: rendered files judged by the tools that will read them, and the workflow's steps run.
+
+Dockerfile by hadolint (which runs shellcheck over RUN); the workflow against GitHub's schema, its scripts by shellcheck
+and then run for real with stand-ins for docker and gh; requirements by pip's parser and resolver; Makefile by make;
+bootstrap by bash and shellcheck, and run. Specs against docs/schema/spec.schema.json. No network is used.
+"""
+import base64
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+from packaging.requirements import Requirement
+from ruamel.yaml import YAML
+
+root = pathlib.Path(__file__).resolve().parent.parent.parent
+lockstep = pathlib.Path(sys.argv[1]).resolve()
+tools = pathlib.Path(sys.executable).parent
+shipped = sorted(p.stem for p in (root / "specs").glob("*.json"))
+faults, done = [], 0
+
+
+def expect(what, condition, detail=""):
+    global done
+    done += 1
+    if not condition:
+        faults.append(f"{what}\n{detail}".rstrip())
+
+
+def run(*argv, env=None, cwd=None, text=None):
+    return subprocess.run([str(a) for a in argv], capture_output=True, text=True, env=env, cwd=cwd, input=text)
+
+
+def said(r):
+    return f"status {r.returncode}\n{r.stdout}{r.stderr}"
+
+
+def render(spec, kind, cwd=None):
+    r = run(lockstep, "spec", "render", spec, f"--{kind}", cwd=cwd)
+    return r.stdout if r.returncode == 0 else None
+
+
+def check_dockerfiles(folder):
+    # DL3008: Debian packages are not pinned, the image is. DL3013: what a spec leaves open stays open.
+    # DL3059: one layer a purpose. DL3066: the user's name is for people. SC2016: $ORIGIN is for the linker.
+    ignored = [x for rule in ("DL3008", "DL3013", "DL3059", "DL3066", "SC2016") for x in ("--ignore", rule)]
+    for spec in shipped:
+        path = folder / "Dockerfile"
+        path.write_text(render(spec, "dockerfile"))
+        r = run(tools / "hadolint", "--no-color", *ignored, path)
+        expect(f"{spec}: hadolint", r.returncode == 0 and not r.stdout, said(r))
+    path.write_text(path.read_text() + "RUN cd /tmp; if [ $x = 1 ]; then\n")
+    expect("hadolint sees a broken RUN", run(tools / "hadolint", *ignored, path).returncode != 0)
+
+
+def steps(workflow):
+    for name, job in workflow["jobs"].items():
+        for step in job["steps"]:
+            yield name, step
+
+
+def check_workflows(folder):
+    for spec in shipped:
+        path = folder / "workflow.yml"
+        path.write_text(render(spec, "github"))
+        r = run(tools / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", path)
+        expect(f"{spec}: workflow schema", r.returncode == 0, said(r))
+        workflow = YAML(typ="safe").load(path)
+        scripts = 0
+        for _, step in steps(workflow):
+            if "run" in step:
+                scripts += 1
+                r = run("shellcheck", "-s", "bash", "-", text=step["run"])
+                expect(f"{spec}: {step['name']}: shellcheck", r.returncode == 0, said(r))
+        expect(f"{spec}: the workflow has its scripts", scripts == 5, str(scripts))
+        uploads = [s for _, s in steps(workflow) if "upload-artifact" in s.get("uses", "")]
+        expect(f"{spec}: reports are always uploaded", len(uploads) == 2 and all(s["if"] == "always()" for s in uploads))
+        expect(f"{spec}: weekly", len(workflow["on"]["schedule"][0]["cron"].split()) == 5)
+    path.write_text(path.read_text().replace("runs-on:", "runs_on:"))
+    r = run(tools / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", path)
+    expect("the schema sees a broken workflow", r.returncode != 0)
+
+
+def script(workflow, name):
+    return next(s["run"] for _, s in steps(workflow) if s.get("name") == name)
+
+
+def stand_in(folder, name, text):
+    path = folder / "bin" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("#!/bin/bash\n" + text)
+    path.chmod(0o755)
+
+
+def step_run(folder, text, **variables):
+    """Runs a step as a runner does; returns it and what it wrote to GITHUB_OUTPUT."""
+    out, summary = folder / "output", folder / "summary"
+    out.write_text("")
+    summary.write_text("")
+    env = dict(os.environ, PATH=f"{folder / 'bin'}:{os.environ['PATH']}", GITHUB_OUTPUT=str(out),
+               GITHUB_STEP_SUMMARY=str(summary), SPEC="pin.json", IMAGE="tag", WATCH="watch", **variables)
+    r = run("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text, env=env, cwd=folder)
+    return r, dict(line.split("=", 1) for line in out.read_text().split())
+
+
+def check_gate(folder, workflow):
+    for status, state, result in ((0, "pass", 0), (3, "skip", 0), (1, "fail", 1), (2, "fail", 2), (125, "fail", 125)):
+        stand_in(folder, "docker", f'echo "$@" >>docker.log; exit {status}\n')
+        r, out = step_run(folder, script(workflow, "Doctor"))
+        expect(f"doctor step, status {status}", r.returncode == result and out == {"state": state}, said(r) + str(out))
+        expect(f"doctor step, warning, {status}", ("::warning" in r.stdout) == (state == "skip"), r.stdout)
+    expect("docker was asked for doctor", "lockstep doctor --cuda --spec pin.json --fail-on-mismatch --emit-json" in
+           (folder / "docker.log").read_text())
+    gate = script(workflow, "A skipped parity run is enough unless the label gpu-required is set")
+    for state, labelled, result in (("pass", "true", 0), ("pass", "false", 0), ("skip", "false", 0), ("skip", "true", 1),
+                                    ("fail", "false", 1), ("", "false", 1)):
+        r, _ = step_run(folder, gate, STATE=state, LABELLED=labelled)
+        expect(f"gate: {state}:{labelled}", r.returncode == result, said(r))
+
+
+def check_drift(folder, workflow):
+    """The weekly job with a docker that runs lockstep here instead of in a container."""
+    stand_in(folder, "docker", f'''case $1 in
+pull | rm) exit ;;
+create) echo id; exit ;;
+cp) mkdir -p "$3"; exit ;;
+esac
+while [ $# -gt 0 ]; do case $1 in lockstep) shift; break ;; spec) break ;; esac; shift; done
+exec {lockstep} "$@"
+''')
+    stand_in(folder, "gh", 'echo "$@" >>gh.log; case $2 in list) cat number 2>/dev/null ;; esac; exit 0\n')
+    here = run(lockstep, "spec", "capture", "--name", "pin")
+    (folder / "pin.json").write_text(here.stdout)
+    r, _ = step_run(folder, script(workflow, "Capture"))
+    expect("capture step", r.returncode == 0 and json.loads((folder / "fresh.json").read_text())["captured"], said(r))
+    r, out = step_run(folder, script(workflow, "Compare with the pin"))
+    expect("no drift", r.returncode == 0 and out == {"drift": "false"}, said(r) + str(out))
+    pin = json.loads((folder / "pin.json").read_text())
+    pin["python"] = "2.7.18"
+    (folder / "pin.json").write_text(json.dumps(pin))
+    r, out = step_run(folder, script(workflow, "Compare with the pin"))
+    expect("drift", r.returncode == 0 and out == {"drift": "true"}, said(r) + str(out))
+    expect("the summary has the drift", "| python | 2.7.18 |" in (folder / "summary").read_text())
+    (folder / "pin.json").write_text("{")
+    r, out = step_run(folder, script(workflow, "Compare with the pin"))
+    expect("a broken pin is no drift but a failure", r.returncode == 2 and not out, said(r) + str(out))
+    for number, wanted in (("", "issue create --title Environment drift against pin.json --body-file drift.md"),
+                           ("17", "issue comment 17 --body-file drift.md")):
+        (folder / "number").write_text(number)
+        (folder / "gh.log").write_text("")
+        r, _ = step_run(folder, script(workflow, "Open an alert"))
+        expect(f"alert {number}", r.returncode == 0 and wanted in (folder / "gh.log").read_text(), said(r))
+
+
+def wheel(folder, name, version):
+    """A wheel without content, so that pip has something to resolve."""
+    info = f"{name.replace('-', '_')}-{version}.dist-info"
+    files = {f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+             f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+    record = "".join(f"{n},sha256={base64.urlsafe_b64encode(hashlib.sha256(t.encode()).digest()).rstrip(b'=').decode()},"
+                     f"{len(t)}\n" for n, t in files.items())
+    with zipfile.ZipFile(folder / f"{name.replace('-', '_')}-{version}-py3-none-any.whl", "w") as z:
+        for n, t in files.items():
+            z.writestr(n, t)
+        z.writestr(f"{info}/RECORD", record + f"{info}/RECORD,,\n")
+
+
+def example(requirement):
+    """A version that satisfies it."""
+    exact = [s.version for s in requirement.specifier if s.operator == "=="]
+    return (exact or [s.version for s in requirement.specifier] or ["1.0"])[0]
+
+
+def check_requirements(folder):
+    for spec in shipped:
+        text = render(spec, "requirements")
+        if text is None:
+            expect(f"{spec}: has nothing to require", spec == "gpu-inference-2024-11")
+            continue
+        wheels = folder / f"wheels-{spec}"
+        wheels.mkdir()
+        wanted = [Requirement(line) for line in text.splitlines() if line and line[0] not in "#-"]
+        for r in wanted:
+            wheel(wheels, r.name, example(r))
+        path = folder / "requirements.txt"
+        path.write_text(text)
+        pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--no-index", "--no-deps",
+               "--disable-pip-version-check", "--find-links", wheels, "-r", path]
+        r = run(*pip)
+        line = next((x for x in r.stdout.splitlines() if x.startswith("Would install")), "")
+        expect(f"{spec}: pip resolves it", r.returncode == 0 and len(line.split()) == 2 + len(wanted), said(r))
+        next(wheels.glob("torch-*")).unlink()
+        expect(f"{spec}: pip misses a wheel", run(*pip).returncode != 0)
+
+
+def check_makefile(folder):
+    (folder / "pin.json").write_text((root / "specs/kaggle-2025-09.json").read_text())
+    (folder / "Makefile").write_text(render("pin.json", "makefile", cwd=folder))
+    for target in ("parity.files", "spec.check", "cuda.parity", "image.build", "image.push"):
+        r = run("make", "-n", target, cwd=folder)
+        expect(f"make -n {target}", r.returncode == 0 and r.stdout, said(r))
+    r = run("make", f"LOCKSTEP={lockstep}", "parity.files", cwd=folder)
+    made = ["requirements.txt", "bin/kaggle-boot.sh", ".github/workflows/cuda-parity.yml", "Dockerfile.ci.cuda"]
+    expect("make parity.files", r.returncode == 0 and all((folder / f).stat().st_size for f in made), said(r))
+    r = run("make", f"LOCKSTEP={lockstep}", "parity.files", cwd=folder)
+    expect("make again does nothing", "spec render" not in r.stdout, said(r))
+    # a version bump is one edit
+    text = (folder / "pin.json").read_text().replace("1.26.4", "1.26.3")
+    (folder / "pin.json").write_text(text)
+    os.utime(folder / "pin.json", (2e9, 2e9))
+    run("make", f"LOCKSTEP={lockstep}", "parity.files", cwd=folder)
+    for f in ("requirements.txt", "bin/kaggle-boot.sh", "Dockerfile.ci.cuda"):
+        t = (folder / f).read_text()
+        expect(f"{f} follows the bump", "numpy==1.26.3" in t and "1.26.4" not in t)
+
+
+def check_boot(folder):
+    for spec in shipped:
+        path = folder / "kaggle-boot.sh"
+        path.write_text(render(spec, "kaggle-boot"))
+        expect(f"{spec}: bash -n", run("bash", "-n", path).returncode == 0)
+        r = run("shellcheck", path)
+        expect(f"{spec}: shellcheck", r.returncode == 0, said(r))
+    path.write_text(render("kaggle-2025-09", "kaggle-boot"))
+    r = run("bash", path, "--print-env")
+    expect("--print-env", r.stdout.split() == ["PYTHONHASHSEED=1337", "CUBLAS_WORKSPACE_CONFIG=:4096:8",
+                                               "NVIDIA_TF32_OVERRIDE=0"], said(r))
+    expect("unknown option", run("bash", path, "--what").returncode == 2)
+    for name, version in (("torch", "2.3.1"), ("torchvision", "0.18.1"), ("torchaudio", "2.3.1"), ("numpy", "1.26.4"),
+                          ("pandas", "2.2.2"), ("scipy", "1.13.1"), ("typer", "0.12.3"), ("rich", "13.7.1"),
+                          ("jsonschema", "4.23.0")):
+        info = folder / "site" / f"{name}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    env = dict(os.environ, LOCKSTEP="no-such-program", PYTHONPATH=str(folder / "site"))
+    r = run("bash", path, env=env)
+    expect("bootstrap without lockstep: all as pinned", r.returncode == 0 and r.stdout.count("ok ") == 9, said(r))
+    (folder / "site/numpy-1.26.4.dist-info").rename(folder / "site/numpy-2.0.0.dist-info")
+    (folder / "site/numpy-2.0.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 2.0.0\n")
+    r = run("bash", path, env=env)
+    expect("bootstrap without lockstep: numpy drifted", r.returncode == 1 and "MISMATCH numpy" in r.stdout, said(r))
+    r = run("bash", path, env=dict(os.environ, LOCKSTEP=str(lockstep)))
+    expect("bootstrap with lockstep: doctor's answer", r.returncode in (1, 3) and "kaggle-2025-09" in r.stdout, said(r))
+
+
+bad_specs = ['{"schema": 1}', '{"name": "t"}', '{"schema": 2, "name": "t"}', '{"schema": 1, "name": "a b"}',
+             '{"schema": 1, "name": "t", "torhc": "1"}', '{"schema": 1, "name": "t", "torch": 1}',
+             '{"schema": 1, "name": "t", "torch": []}', '{"schema": 1, "name": "t", "torch": {"level": "required"}}',
+             '{"schema": 1, "name": "t", "torch": {"match": "1", "level": "must"}}',
+             '{"schema": 1, "name": "t", "torch": "$(reboot)"}', '{"schema": 1, "name": "t", "gpus": {}}',
+             '{"schema": 1, "name": "t", "gpus": {"count": 0}}', '{"schema": 1, "name": "t", "image": "a b"}',
+             '{"schema": 1, "name": "t", "image": {"digest": "sha256:1"}}', '{"schema": 1, "name": "t", "date": "now"}',
+             '{"schema": 1, "name": "t", "packages": {"a b": "1"}}', '{"schema": 1, "name": "t", "env": {"A-B": "1"}}',
+             '{"schema": 1, "name": "t", "hardware": {"minimum": {"vram": "much"}}}',
+             '{"schema": 1, "name": "t", "ci": {"schedule": "1 2"}}', '[]']
+
+
+def check_schema(folder):
+    schema = root / "docs/schema/spec.schema.json"
+    captured = folder / "captured.json"
+    captured.write_text(run(lockstep, "spec", "capture").stdout)
+    good = [*(root / "specs").glob("*.json"), *(root / "tests/spec").glob("*.json"), captured]
+    r = run(tools / "check-jsonschema", "--schemafile", schema, *good)
+    expect("specs fit the schema", r.returncode == 0, said(r))
+    files = []
+    for i, text in enumerate(bad_specs):
+        files.append(folder / f"bad{i}.json")
+        files[-1].write_text(text)
+        expect(f"lockstep refuses {text}", run(lockstep, "spec", "check", files[-1]).returncode == 2)
+    r = run(tools / "check-jsonschema", "--schemafile", schema, "-o", "json", *files)
+    refused = {pathlib.Path(e["filename"]).name for e in json.loads(r.stdout)["errors"]}
+    expect("the schema refuses the same", refused == {f.name for f in files}, str({f.name for f in files} - refused))
+
+
+def main():
+    workflow = YAML(typ="safe").load(render("kaggle-2025-09", "github"))
+    with tempfile.TemporaryDirectory() as name:
+        for check in (check_dockerfiles, check_workflows, check_requirements, check_makefile, check_boot, check_schema,
+                      lambda f: check_gate(f, workflow), lambda f: check_drift(f, workflow)):
+            folder = pathlib.Path(tempfile.mkdtemp(dir=name))
+            check(folder)
+    print("\n".join(faults))
+    print(f"{done} expectations, {len(faults)} not met")
+    return bool(faults) or done < 100
+
+
+sys.exit(main())
