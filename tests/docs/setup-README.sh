@@ -6,3 +6,4 @@ echo 'print("trained")' >train.py
 mkdir -p run1 run2
 printf 'one\n' | tee run1/a >run2/a
 for r in a b; do lockstep run --out runs/$r -- true; done
+lockstep spec capture -o new.json
