@@ -45,19 +45,29 @@ static int take(struct reader *r, struct ls_slice *ret, uint64_t *ret_number, en
 	return rc;
 }
 
-static int place_fault(const struct reader *r, const struct ls_text_fault *f, struct ls_err *err)
+static int place_fault(const struct reader *r, const struct ls_text_place *at, const char *msg, struct ls_err *err)
 {
 	return ls_err_set(err, LS_EINPUT, "%s:%llu:%llu: %s", ls_source_name(r->source),
-			  (unsigned long long)(r->lines + f->line), (unsigned long long)f->column, f->msg);
+			  (unsigned long long)(r->lines + at->line), (unsigned long long)at->column, msg);
+}
+
+/* Rows of this slice that have labels while those before it had none, or the other way round. */
+static bool mixed(const struct reader *r, uint64_t rows, bool unlabelled)
+{
+	return r->rows && rows && (r->unlabelled != 0) != unlabelled;
+}
+
+static int report(const struct reader *r, const struct ls_text_fault *f, struct ls_err *err)
+{
+	if (mixed(r, f->rows, f->first_unlabelled))
+		return place_fault(r, &f->first, LS_TEXT_MIXED, err);
+	return place_fault(r, &f->at, f->msg, err);
 }
 
 static int hand_on(struct reader *r, struct ls_block *b, struct ls_err *err)
 {
-	bool mixed = r->rows && b->n_rows && (r->unlabelled != 0) != (b->unlabelled != 0);
-	if (mixed) {
-		struct ls_text_fault f = {b->first_line, 1, "some rows have a label and some have none"};
-		return place_fault(r, &f, err);
-	}
+	if (mixed(r, b->n_rows, b->first_unlabelled))
+		return place_fault(r, &b->first, LS_TEXT_MIXED, err);
 	r->lines += b->n_lines;
 	r->rows += b->n_rows;
 	r->unlabelled += b->unlabelled;
@@ -91,8 +101,8 @@ static void work(void *ctx, size_t task)
 		pthread_mutex_lock(&r->lock);
 		wait_for_turn(r, number);
 		if (!r->stop) {
-			if (rc == LS_EINPUT && f.line)
-				place_fault(r, &f, &err);
+			if (f.at.line)
+				report(r, &f, &err);
 			if (rc == 0)
 				rc = hand_on(r, &b, &err);
 			if (rc) {

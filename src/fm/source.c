@@ -28,6 +28,8 @@ struct ls_source {
 	char *carry;
 	size_t carry_len;
 	z_stream z;
+	int failed; /* an error that waits for the lines before it */
+	struct ls_err failure;
 	uint8_t magic[MAGIC];
 	size_t magic_len;
 };
@@ -318,12 +320,10 @@ static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, str
 		while (*len < cap) {
 			size_t n;
 			int rc = read_some(s, *buf + *len, cap - *len, &n, err);
-			if (rc)
-				return rc;
-			*ret_end = n == 0;
-			if (n == 0)
-				return 0;
 			*len += n;
+			*ret_end = n == 0;
+			if (rc || n == 0)
+				return rc;
 		}
 		if (last_newline(*buf + seen, *len - seen))
 			return 0;
@@ -334,29 +334,52 @@ static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, str
 	}
 }
 
+/* Damage behind whole lines waits for the next call: what those lines say comes first, whatever the slices' size. */
+static int postpone(struct ls_source *s, int rc, const struct ls_err *err, size_t whole)
+{
+	if (whole == 0)
+		return rc;
+	s->failed = rc;
+	s->failure = *err;
+	return 0;
+}
+
+static int keep_rest(struct ls_source *s, const char *rest, size_t len, struct ls_err *err)
+{
+	if (len == 0)
+		return 0;
+	s->carry = malloc(len);
+	if (!s->carry)
+		return no_memory(s, len, err);
+	memcpy(s->carry, rest, len);
+	s->carry_len = len;
+	return 0;
+}
+
 static int next_streamed(struct ls_source *s, struct ls_slice *ret, struct ls_err *err)
 {
 	char *buf = s->carry;
 	size_t len = s->carry_len;
 	bool end = false;
+	struct ls_err why = {0};
 	s->carry = NULL;
 	s->carry_len = 0;
-	int rc = fill(s, &buf, &len, &end, err);
-	if (rc || len == 0) {
-		free(buf);
-		return rc;
-	}
-	if (end && buf[len - 1] != '\n')
+	int rc = s->failed ? s->failed : fill(s, &buf, &len, &end, &why);
+	if (s->failed)
+		why = s->failure;
+	if (rc == 0 && end && len && buf[len - 1] != '\n')
 		buf[len++] = '\n';
-	size_t whole = (size_t)(last_newline(buf, len) + 1 - buf);
-	if (whole < len) {
-		s->carry_len = len - whole;
-		s->carry = malloc(s->carry_len);
-		if (!s->carry) {
-			free(buf);
-			return no_memory(s, s->carry_len, err);
-		}
-		memcpy(s->carry, buf + whole, s->carry_len);
+	const char *last = len ? last_newline(buf, len) : NULL;
+	size_t whole = last ? (size_t)(last + 1 - buf) : 0;
+	if (rc)
+		rc = postpone(s, rc, &why, whole);
+	else
+		rc = keep_rest(s, buf + whole, len - whole, &why);
+	if (rc || whole == 0) {
+		free(buf);
+		if (rc && err)
+			*err = why;
+		return rc;
 	}
 	memset(buf + whole, '\n', LS_SLICE_PAD);
 	*ret = (struct ls_slice){buf, whole, buf};

@@ -19,6 +19,7 @@ struct parser {
 	uint64_t n_lines;   /* the current one included */
 	const char *bad_at; /* the token a fault is about */
 	char msg[sizeof((struct ls_text_fault *)0)->msg];
+	bool labelled; /* the current row */
 	bool no_memory;
 };
 
@@ -29,6 +30,9 @@ __attribute__((cold, format(printf, 3, 4))) static const char *fault(struct pars
 	va_start(ap, fmt);
 	vsnprintf(s->msg, sizeof s->msg, fmt, ap);
 	va_end(ap);
+	for (char *c = s->msg; *c; c++) /* a terminal will see it */
+		if (*c < ' ' || *c > '~')
+			*c = '?';
 	s->bad_at = at;
 	return NULL;
 }
@@ -202,9 +206,8 @@ static bool has_colon(const char *p)
 static const char *parse_label(struct parser *s, const char *p)
 {
 	struct ls_block *b = s->b;
-	const char *first = p;
-	if (has_colon(p)) {
-		b->unlabelled++;
+	s->labelled = !has_colon(p);
+	if (!s->labelled) {
 		b->label[b->n_rows] = 0;
 	} else {
 		enum ls_number_fault why = LS_NUMBER_GARBAGE;
@@ -214,9 +217,7 @@ static const char *parse_label(struct parser *s, const char *p)
 				     ls_number_fault_text(end ? LS_NUMBER_GARBAGE : why));
 		p = skip_blanks(end);
 	}
-	if (b->unlabelled && b->unlabelled != b->n_rows + 1)
-		return fault(s, first, "some rows have a label and some have none");
-	if (b->unlabelled || at_end(p) || has_colon(p))
+	if (!s->labelled || at_end(p) || has_colon(p))
 		return p;
 	p = parse_weight(s, p, b->n_rows);
 	return p ? skip_blanks(p) : NULL;
@@ -263,16 +264,28 @@ static inline const char *ffm_entries(struct parser *s, const char *p)
 	return p;
 }
 
+static struct ls_text_place place(const struct parser *s, const char *at)
+{
+	return (struct ls_text_place){s->n_lines, (uint64_t)(at - s->line) + 1};
+}
+
 static const char *parse_row(struct parser *s, const char *p)
 {
+	struct ls_block *b = s->b;
+	const char *row = p;
 	p = parse_label(s, p);
 	if (p)
-		p = s->b->field ? ffm_entries(s, p) : svm_entries(s, p);
+		p = b->field ? ffm_entries(s, p) : svm_entries(s, p);
 	if (!p)
 		return NULL;
-	if (s->b->n_rows == 0)
-		s->b->first_line = s->n_lines;
-	s->b->start[++s->b->n_rows] = s->b->n_entries;
+	if (b->n_rows == 0) {
+		b->first = place(s, row);
+		b->first_unlabelled = !s->labelled;
+	}
+	b->start[++b->n_rows] = b->n_entries;
+	b->unlabelled += !s->labelled;
+	if (b->unlabelled && b->unlabelled != b->n_rows)
+		return fault(s, row, LS_TEXT_MIXED);
 	return p;
 }
 
@@ -359,11 +372,10 @@ int ls_text_parse(const struct ls_slice *slice, enum ls_text_format format, stru
 		*ret = b;
 		return 0;
 	}
+	if (ok && !s.no_memory) {
+		*where = (struct ls_text_fault){place(&s, s.bad_at), "", b.n_rows, b.first_unlabelled, b.first};
+		memcpy(where->msg, s.msg, sizeof where->msg);
+	}
 	ls_block_done(&b);
-	if (!ok || s.no_memory)
-		return LS_ENOMEM;
-	where->line = s.n_lines;
-	where->column = (uint64_t)(s.bad_at - s.line) + 1;
-	memcpy(where->msg, s.msg, sizeof where->msg);
-	return LS_EINPUT;
+	return !ok || s.no_memory ? LS_ENOMEM : LS_EINPUT;
 }

@@ -14,10 +14,15 @@
 
 enum ls_text_format { LS_TEXT_UNKNOWN, LS_TEXT_SVM, LS_TEXT_FFM };
 
+struct ls_text_place {
+	uint64_t line, column; /* from 1; line within the slice, column in bytes */
+};
+
 struct ls_block {
 	uint64_t n_rows, n_entries, n_lines;
 	uint64_t unlabelled;        /* rows without a label: none or all */
-	uint64_t first_line;        /* of the first row, counted from 1 within the slice */
+	struct ls_text_place first; /* row */
+	bool first_unlabelled;
 	uint32_t max_feature;       /* of the entries, if any */
 	uint16_t max_field;         /* likewise */
 	enum ls_text_format format; /* LS_TEXT_UNKNOWN as long as there are no entries */
@@ -28,9 +33,14 @@ struct ls_block {
 };
 
 struct ls_text_fault {
-	uint64_t line, column; /* from 1; line within the slice, column in bytes */
+	struct ls_text_place at;
 	char msg[256];
+	uint64_t rows; /* of the slice, before the fault */
+	bool first_unlabelled;
+	struct ls_text_place first;
 };
+
+#define LS_TEXT_MIXED "some rows have a label and some have none"
 
 /* "svm" or "ffm"; LS_TEXT_UNKNOWN for NULL. */
 enum ls_text_format ls_text_format_named(const char *name);

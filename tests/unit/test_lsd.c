@@ -1,0 +1,340 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <signal.h>
+
+#include <cmocka.h>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "fm/data.h"
+#include "fm/lsd.h"
+#include "fm/lsd_format.h"
+
+#define DATA LS_SOURCE_DIR "/tests/data/"
+
+static char folder[] = "/tmp/ls-lsd-XXXXXX", path[64];
+
+static int set_up(void **state)
+{
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof path, "%s/x.lsd", folder);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(folder); /* fails when a test left anything else behind */
+}
+
+static void convert(const char *from, const struct ls_data_opts *o)
+{
+	struct ls_err err;
+	if (ls_data_convert(from, o, path, &err))
+		fail_msg("%s", err.msg);
+}
+
+static void read_back(uint8_t **ret, size_t *ret_len)
+{
+	char *bytes = NULL;
+	struct ls_err err;
+	assert_int_equal(ls_file_read(path, 1 << 24, &bytes, ret_len, &err), 0);
+	*ret = ls_xalloc(*ret_len + 8); /* calloc aligns as a page boundary would for our purposes */
+	memcpy(*ret, bytes, *ret_len);
+	free(bytes);
+}
+
+static void digest(const char *file, char hex[65])
+{
+	struct ls_data *d = NULL;
+	struct ls_err err;
+	if (ls_data_load(file, NULL, &d, &err))
+		fail_msg("%s", err.msg);
+	ls_data_digest(d, hex);
+	ls_data_free(d);
+}
+
+static void round_trips(void **state)
+{
+	(void)state;
+	static const char *const files[] = {DATA "small.ffm", DATA "small-valid.svm", DATA "regression.svm",
+					    DATA "multiclass.svm", DATA "unlabelled.svm"};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		char text[65], lsd[65];
+		uint8_t *first = NULL, *again = NULL;
+		size_t len = 0, len2 = 0;
+		convert(files[i], NULL);
+		read_back(&first, &len);
+		digest(files[i], text);
+		digest(path, lsd);
+		assert_string_equal(text, lsd);
+		for (int threads = 1; threads < 8; threads += 3) {
+			struct ls_data_opts o = {.threads = threads, .slice_bytes = 333};
+			convert(files[i], &o);
+			read_back(&again, &len2);
+			assert_int_equal(len, len2);
+			assert_memory_equal(first, again, len);
+			free(again);
+		}
+		convert(path, NULL); /* from .lsd to .lsd, over itself */
+		read_back(&again, &len2);
+		assert_int_equal(len, len2);
+		assert_memory_equal(first, again, len);
+		free(again);
+		free(first);
+	}
+}
+
+static int view(const uint8_t *bytes, size_t len, struct ls_err *err)
+{
+	struct ls_map map = {bytes, len};
+	struct ls_rows rows;
+	return ls_lsd_view("t", &map, 2, &rows, err);
+}
+
+static void any_changed_byte_is_refused(void **state)
+{
+	(void)state;
+	uint8_t *b = NULL;
+	size_t len = 0;
+	struct ls_err err;
+	convert(DATA "regression.svm", NULL);
+	read_back(&b, &len);
+	assert_int_equal(view(b, len, &err), 0);
+	for (size_t i = 0; i < len; i += i < 256 ? 1 : 37) {
+		b[i] ^= 0x10;
+		assert_int_equal(view(b, len, &err), LS_EINPUT);
+		b[i] ^= 0x10;
+	}
+	for (size_t cut = 0; cut < len; cut += cut < 64 ? 1 : 501)
+		assert_int_equal(view(b, cut, &err), LS_EINPUT);
+	assert_int_equal(view(b, len, &err), 0);
+	free(b);
+}
+
+/* Makes the checksums of changed bytes right again, as a forger would. */
+static void forge(uint8_t *b)
+{
+	struct ls_lsd_header *h = (void *)b;
+	for (int i = 0; i < LS_LSD_SECTIONS; i++) {
+		uint64_t sum = h->section[i].bytes ? ls_xxh64(b + h->section[i].offset, h->section[i].bytes) : 0;
+		h->section[i].checksum = sum ? ls_xxh64(&sum, sizeof sum) : 0;
+	}
+	h->checksum = ls_lsd_header_sum(h);
+}
+
+static void refused_with(uint8_t *b, size_t len, const char *message)
+{
+	struct ls_err err = {0};
+	int rc = view(b, len, &err);
+	if (rc != LS_EINPUT || strcmp(err.msg, message) != 0)
+		fail_msg("status %d, message \"%s\", expected \"%s\"", rc, err.msg, message);
+}
+
+static void forged_headers_are_refused(void **state)
+{
+	(void)state;
+	static const uint64_t wrong[] = {0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 61, UINT64_MAX};
+	uint8_t *b = NULL;
+	size_t len = 0;
+	convert(DATA "regression.svm", NULL);
+	read_back(&b, &len);
+	struct ls_lsd_header *h = (void *)b, kept = *h;
+	uint64_t *const fields[] = {&h->n_rows,
+				    &h->n_entries,
+				    &h->section[0].offset,
+				    &h->section[1].bytes,
+				    &h->section[1].offset,
+				    &h->section[3].bytes,
+				    &h->section[5].offset,
+				    &h->section[4].bytes,
+				    &h->zero};
+	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+		for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+			struct ls_err err;
+			*fields[f] = wrong[w];
+			h->checksum = ls_lsd_header_sum(h);
+			if (memcmp(&kept, h, sizeof kept) != 0)
+				assert_int_equal(view(b, len, &err), LS_EINPUT);
+			*h = kept;
+		}
+	h->version = 2;
+	forge(b);
+	refused_with(b, len, "t: .lsd version 2; this program reads version 1");
+	*h = kept;
+	h->n_fields = 70000;
+	forge(b);
+	refused_with(b, len, "t: the header contradicts itself; convert the data again");
+	*h = kept;
+	h->n_features = 61;
+	forge(b);
+	refused_with(b, len, "t: the feature section holds impossible numbers");
+	*h = kept;
+	h->file_bytes += 4096;
+	forge(b);
+	refused_with(b, len, "t: 61440 bytes where 65536 were written; convert the data again");
+	free(b);
+}
+
+static void forged_contents_are_refused(void **state)
+{
+	(void)state;
+	uint8_t *b = NULL;
+	size_t len = 0;
+	convert(DATA "regression.svm", NULL);
+	read_back(&b, &len);
+	const struct ls_lsd_header *h = (const void *)b;
+	uint64_t *start = (void *)(b + h->section[LS_LSD_START].offset);
+	uint32_t *feature = (void *)(b + h->section[LS_LSD_FEATURE].offset);
+	float *value = (void *)(b + h->section[LS_LSD_VALUE].offset);
+	float *label = (void *)(b + h->section[LS_LSD_LABEL].offset);
+	float *weight = (void *)(b + h->section[LS_LSD_WEIGHT].offset);
+	struct {
+		void *place;
+		uint64_t bits;
+		size_t size;
+		const char *section;
+	} const forgeries[] = {
+		{&start[0], 1, 8, "start"},
+		{&start[5], UINT64_MAX, 8, "start"},
+		{&start[5], 0, 8, "start"},
+		{&start[600], 4517, 8, "start"},
+		{&start[600], UINT64_MAX, 8, "start"},
+		{&feature[17], 60, 4, "feature"},
+		{&feature[4517], UINT32_MAX, 4, "feature"},
+		{&value[3], 0x7fc00000, 4, "value"},
+		{&value[4517], 0xff800000, 4, "value"},
+		{&label[0], 0x7f800000, 4, "label"},
+		{&weight[7], 0xbf800000, 4, "weight"},
+		{&weight[599], 0x7fc00001, 4, "weight"},
+	};
+	for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {
+		uint64_t kept = 0;
+		char message[128];
+		memcpy(&kept, forgeries[i].place, forgeries[i].size);
+		memcpy(forgeries[i].place, &forgeries[i].bits, forgeries[i].size);
+		forge(b);
+		snprintf(message, sizeof message, "t: the %s section holds impossible numbers", forgeries[i].section);
+		refused_with(b, len, message);
+		memcpy(forgeries[i].place, &kept, forgeries[i].size);
+	}
+	forge(b);
+	struct ls_err err;
+	assert_int_equal(view(b, len, &err), 0); /* forge itself makes nothing bad */
+	free(b);
+}
+
+/* Values and weights that differ from 1 only late: the ones before them are written then. */
+static void parts_add_up(void **state)
+{
+	(void)state;
+	static const uint64_t start[] = {0, 2, 3};
+	static const uint32_t feature[] = {4, 5, 6};
+	static const float value[] = {1, 1, 2.5F}, label[] = {1, 0}, weight[] = {1, 0.5F};
+	struct ls_rows plain = {2, 3, 7, 0, start, feature, NULL, NULL, label, NULL}, odd = plain;
+	struct ls_lsd_writer *w = NULL;
+	struct ls_err err;
+	odd.value = value;
+	odd.weight = weight;
+	assert_int_equal(ls_lsd_create(path, &w, &err), 0);
+	for (int i = 0; i < 3000; i++)
+		assert_int_equal(ls_lsd_add(w, i == 2000 ? &odd : &plain, &err), 0);
+	assert_int_equal(ls_lsd_commit(w, &err), 0);
+	struct ls_data *d = NULL;
+	assert_int_equal(ls_data_load(path, NULL, &d, &err), 0);
+	const struct ls_rows *r = ls_data_rows(d);
+	assert_int_equal(r->n_rows, 6000);
+	assert_int_equal(r->n_entries, 9000);
+	assert_int_equal(r->start[4001], 6002);
+	for (uint64_t i = 0; i < 9000; i++)
+		assert_true(r->value[i] == (i == 6002 ? 2.5F : 1) && r->feature[i] == feature[i % 3]);
+	for (uint64_t i = 0; i < 6000; i++)
+		assert_true(r->weight[i] == (i == 4001 ? 0.5F : 1) && r->label[i] == label[i % 2]);
+	ls_data_free(d);
+}
+
+/* Larger than a chunk: sections that went through the disk. */
+static void sections_of_several_chunks(void **state)
+{
+	(void)state;
+	enum { N = 3 << 20 };
+	uint32_t *feature = ls_xalloc(N * sizeof *feature);
+	uint64_t start[] = {0, N};
+	float label[] = {1};
+	for (uint32_t i = 0; i < N; i++)
+		feature[i] = i * 2654435761U;
+	struct ls_rows rows = {1, N, UINT64_C(1) << 32, 0, start, feature, NULL, NULL, label, NULL};
+	uint32_t max = 0;
+	for (uint32_t i = 0; i < N; i++)
+		max = feature[i] > max ? feature[i] : max;
+	rows.n_features = (uint64_t)max + 1;
+	struct ls_lsd_writer *w = NULL;
+	struct ls_err err;
+	assert_int_equal(ls_lsd_create(path, &w, &err), 0);
+	assert_int_equal(ls_lsd_add(w, &rows, &err), 0);
+	assert_int_equal(ls_lsd_commit(w, &err), 0);
+	struct ls_data *d = NULL;
+	if (ls_data_load(path, NULL, &d, &err))
+		fail_msg("%s", err.msg);
+	assert_memory_equal(ls_data_rows(d)->feature, feature, N * sizeof *feature);
+	ls_data_free(d);
+	free(feature);
+}
+
+/* A disk that fills up: an error, and nothing left in the folder (tear_down sees to that). */
+static void no_space(void **state)
+{
+	(void)state;
+	struct ls_err err;
+	struct rlimit old, low;
+	unlink(path);
+	getrlimit(RLIMIT_FSIZE, &old);
+	low = old;
+	low.rlim_cur = 20000;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &low);
+	int rc = ls_data_convert(DATA "small.ffm", NULL, path, &err);
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_int_equal(rc, LS_EIO);
+	assert_false(ls_file_exists(path));
+}
+
+static void failed_input_leaves_the_old_file(void **state)
+{
+	(void)state;
+	struct ls_err err;
+	char before[65], after[65];
+	convert(DATA "regression.svm", NULL);
+	digest(path, before);
+	assert_int_equal(ls_data_convert(LS_SOURCE_DIR "/check", NULL, path, &err), LS_EINPUT);
+	assert_int_equal(ls_data_convert("/dev/null", NULL, path, &err), LS_EINPUT);
+	digest(path, after);
+	assert_string_equal(before, after);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trips),
+		cmocka_unit_test(any_changed_byte_is_refused),
+		cmocka_unit_test(forged_headers_are_refused),
+		cmocka_unit_test(forged_contents_are_refused),
+		cmocka_unit_test(parts_add_up),
+		cmocka_unit_test(sections_of_several_chunks),
+		cmocka_unit_test(no_space),
+		cmocka_unit_test(failed_input_leaves_the_old_file),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
