@@ -396,7 +396,7 @@ static void missing_file(void **state)
 	struct ls_data *d = NULL;
 	struct ls_err err;
 	assert_int_equal(ls_data_load("/no/such/file", NULL, &d, &err), LS_ENOENT);
-	assert_int_equal(ls_data_load(LS_SOURCE_DIR, NULL, &d, &err), LS_EIO);
+	assert_int_equal(ls_data_load(LS_SOURCE_DIR, NULL, &d, &err), LS_EINPUT);
 	assert_null(d);
 }
 
