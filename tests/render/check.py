@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -263,7 +264,11 @@ def check_schema(folder):
     schema = root / "docs/schema/spec.schema.json"
     captured = folder / "captured.json"
     captured.write_text(run(lockstep, "spec", "capture").stdout)
-    good = [*(root / "specs").glob("*.json"), *(root / "tests/spec").glob("*.json"), captured]
+    shown = folder / "shown.json"
+    shown.write_text(re.search(r'```json\n(\{\n  "schema": 1.*?)```', (root / "docs/FORMATS.md").read_text(), re.S)[1])
+    r = run(lockstep, "spec", "check", "--today", "2026-11-15", shown)
+    expect("the example of FORMATS.md is sound", r.returncode == 0, said(r))
+    good = [*(root / "specs").glob("*.json"), *(root / "tests/spec").glob("*.json"), captured, shown]
     r = run(tools / "check-jsonschema", "--schemafile", schema, *good)
     expect("specs fit the schema", r.returncode == 0, said(r))
     files = []
