@@ -152,5 +152,5 @@ machine() {
 # doctor ARGS…: on that machine, with its environment and nothing of ours.
 doctor() {
 	env -i PATH=/usr/bin:/bin HOME=/home/user SOURCE_DATE_EPOCH=1757116800 LOCKSTEP_ROOT="$root" LS_FAKE_NVML="$script" \
-		"${variables[@]}" "$(command -v lockstep)" doctor "$@"
+		${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS"} "${variables[@]}" "$(command -v lockstep)" doctor "$@"
 }
