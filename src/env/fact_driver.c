@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "env/look.h"
 #include "env/root.h"
+#include "gpu/devices.h"
 #include "gpu/libver.h"
 #include "gpu/nvml.h"
 
@@ -95,6 +96,8 @@ static char *library_in_root(const struct ls_look *look, const char *name)
 static const char *absent_reason(const struct ls_look *look)
 {
 	const char *n = ls_facts_value(look->facts, "pci_gpu_count");
+	if (ls_facts_value(look->facts, "driver_kernel"))
+		return "the kernel module is loaded, but its library libnvidia-ml.so.1 is not here";
 	if (!n)
 		return "no NVIDIA driver";
 	return strcmp(n, "0") == 0 ? "no NVIDIA driver, and no NVIDIA device on the PCI bus"
@@ -221,6 +224,43 @@ static bool gpus_from_proc(struct ls_look *look, const char *reason)
 	return n > 0;
 }
 
+static void device_fact(struct ls_look *look, int i, const char *what, const char *value, const char *call)
+{
+	char key[48], source[64];
+	snprintf(key, sizeof key, "gpu.%d.%s", i, what);
+	snprintf(source, sizeof source, "libcuda.so.1: %s", call);
+	if (*value)
+		ls_facts_set(look->facts, key, value, source);
+	else
+		ls_facts_unknown(look->facts, key, source, "this driver does not tell");
+}
+
+/* A container may have libcuda and not NVML; then CUDA's own list of devices is there to be asked. */
+static bool gpus_from_libcuda(struct ls_look *look)
+{
+	enum { MAX = 64 };
+	struct ls_device *d = ls_xalloc(MAX * sizeof *d);
+	char *file = *look->root ? library_in_root(look, "libcuda.so.1") : ls_xstrdup("libcuda.so.1");
+	int n = 0;
+	bool ok = file && ls_devices_list(file, d, MAX, &n, NULL) == 0 && n > 0;
+	for (int i = 0; ok && i < n && i < MAX; i++) {
+		char text[48];
+		device_fact(look, i, "name", d[i].name, "cuDeviceGetName");
+		device_fact(look, i, "uuid", d[i].uuid, "cuDeviceGetUuid");
+		snprintf(text, sizeof text, "%d.%d", d[i].major, d[i].minor);
+		device_fact(look, i, "capability", text, "cuDeviceGetAttribute");
+		snprintf(text, sizeof text, "%llu MiB", (unsigned long long)(d[i].memory >> 20));
+		device_fact(look, i, "memory", text, "cuDeviceTotalMem");
+	}
+	char count[24];
+	snprintf(count, sizeof count, "%d", n);
+	if (ok)
+		ls_facts_set(look->facts, "gpu_count", count, "libcuda.so.1: cuDeviceGetCount");
+	free(file);
+	free(d);
+	return ok;
+}
+
 /* The smallest memory and the lowest capability decide what a job may count on. */
 static void least(struct ls_look *look, const char *key, const char *what)
 {
@@ -263,7 +303,7 @@ static void without_nvml(struct ls_look *look, int code, const char *library, co
 	else
 		ls_facts_unknown(f, "driver_nvml", soname, reason);
 	driver_cuda_from_libcuda(look, reason);
-	if (!gpus_from_proc(look, reason))
+	if (!(code == LS_NVML_NO_LIBRARY && gpus_from_libcuda(look)) && !gpus_from_proc(look, reason))
 		ls_facts_unknown(f, "gpu_count", "NVML, /proc/driver/nvidia/gpus", reason);
 }
 

@@ -110,6 +110,18 @@ static void nvml_fails(struct ls_findings *list, const struct ls_facts *f)
 	free(found);
 }
 
+/* nvidia-smi and NVML come with the capability "utility"; programs run without it, but nobody can look. */
+static void nvml_missing(struct ls_findings *list, const struct ls_facts *f)
+{
+	const struct ls_fact *nvml = ls_facts_find(f, "nvml");
+	if (!nvml || nvml->state != LS_FACT_UNKNOWN || !ls_facts_value(f, "driver_kernel"))
+		return;
+	fault(list, LS_LEVEL_RECOMMENDED, LS_OUTCOME_UNKNOWN, "nvml-missing", "the driver's libnvidia-ml.so.1",
+	      nvml->reason, nvml->source,
+	      "in a container: start it with NVIDIA_DRIVER_CAPABILITIES=compute,utility\n"
+	      "on a host: install the library package of the driver that is loaded");
+}
+
 static void cpu_torch(struct ls_findings *list, const struct ls_facts *f, bool need)
 {
 	const struct ls_fact *cuda = ls_facts_find(f, "torch_cuda");
@@ -251,6 +263,7 @@ void ls_findings_faults(struct ls_findings *list, const struct ls_facts *facts, 
 	static const char *const libraries[] = {"cudnn", "cudart", "cublas", "nccl", "nvrtc", NULL};
 	kernel_and_library(list, facts);
 	nvml_fails(list, facts);
+	nvml_missing(list, facts);
 	no_gpu(list, facts, need_gpu);
 	hidden_gpus(list, facts);
 	cpu_torch(list, facts, need_gpu);

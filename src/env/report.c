@@ -1,6 +1,6 @@
 #include "env/report.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static json_t *text(const char *s)
@@ -12,8 +12,9 @@ static json_t *text(const char *s)
 /* "15360 MiB" -> 15360, "70.00 W" -> 70.0, "9.0" stays text; null when not known. */
 static json_t *number(const char *s, bool whole)
 {
-	double v;
-	if (!s || sscanf(s, "%lf", &v) != 1)
+	char *end;
+	double v = s ? strtod(s, &end) : 0;
+	if (!s || end == s)
 		return json_null();
 	return whole ? json_integer((json_int_t)v) : json_real(v);
 }

@@ -88,6 +88,14 @@ void ls_dl_close(struct ls_dl *lib)
 	free(lib);
 }
 
+void ls_dl_keep(struct ls_dl *lib)
+{
+	if (!lib)
+		return;
+	free(lib->path);
+	free(lib);
+}
+
 const char *ls_dl_path(const struct ls_dl *lib)
 {
 	return lib->path;

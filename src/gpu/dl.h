@@ -47,6 +47,7 @@ struct ls_dl;
 int ls_dl_open(const char *const *names, const struct ls_dl_sym *syms, void *table, struct ls_dl **ret_lib,
 	       struct ls_err *err);
 void ls_dl_close(struct ls_dl *lib);
+void ls_dl_keep(struct ls_dl *lib); /* frees lib and leaves the library loaded until the process ends */
 
 const char *ls_dl_path(const struct ls_dl *lib); /* the file that was loaded; borrowed from lib */
 
