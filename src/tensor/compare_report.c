@@ -222,11 +222,9 @@ static json_t *histogram_json(const struct ls_stats *s)
 {
 	json_t *list = json_array();
 	for (int i = 0; i < LS_ULP_BUCKETS; i++)
-		if (s->ulp[i]) {
-			json_t *up_to = i < 63 ? count_json(UINT64_C(1) << i) : json_null();
-			json_array_append_new(
-				list, json_pack("{s:o,s:o}", "max_ulp", up_to, "elements", count_json(s->ulp[i])));
-		}
+		if (s->ulp[i])
+			json_array_append_new(list,
+					      json_pack("{s:i,s:o}", "log2_max", i, "elements", count_json(s->ulp[i])));
 	return list;
 }
 

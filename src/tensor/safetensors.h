@@ -14,8 +14,8 @@ int ls_safetensors_open_index(const char *path, struct ls_bundle **ret, struct l
 /* Adds the tensors of an image in memory, which must outlive the bundle. name stands for it in messages. */
 int ls_safetensors_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *name, struct ls_err *err);
 
-/* Writes tensors (in memory, packed on the way if strided) in the given order, atomically. The same input gives the same bytes: header
- * keys in the order given, metadata first, header padded with spaces to 8 bytes. */
+/* Writes tensors (in memory, packed on the way if strided) in the given order, atomically. The same input gives the
+ * same bytes: header keys in the order given, metadata first, header padded with spaces to 8 bytes. */
 int ls_safetensors_write(const char *path, const struct ls_tensor *tensors, size_t n, const struct ls_kv *metadata,
 			 size_t n_meta, struct ls_err *err);
 

@@ -1,0 +1,5 @@
+# Checkpoints made by the real libraries; with the build that users get, as the environment is native.
+if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  add_test(NAME cli.compare-real COMMAND ${CMAKE_SOURCE_DIR}/tests/tensor/run-real $<TARGET_FILE:lockstep>)
+  set_tests_properties(cli.compare-real PROPERTIES LABELS cli TIMEOUT 600)
+endif()

@@ -1,0 +1,350 @@
+"""real.py LOCKSTEP: files that torch, safetensors, numpy and onnx write are read, and what is said of them is compared with
+what those libraries say. Run by tests/tensor/run-real in the environment of tools/venv."""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import safetensors.numpy
+import safetensors.torch
+import torch
+from onnx import TensorProto, helper, numpy_helper
+
+lockstep = os.path.abspath(sys.argv[1])
+os.chdir(tempfile.mkdtemp(prefix="ls-real-"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import make  # noqa: E402  (its stand-ins must not replace torch: it keeps what is there)
+
+rng = np.random.default_rng(7)
+
+
+def compare(a, b, *options, status=None):
+    r = subprocess.run([lockstep, "compare", "--json", *options, str(a), str(b)], capture_output=True, text=True)
+    if status == 2:
+        assert r.returncode == 2 and r.stdout == "", (r.returncode, r.stdout, r.stderr)
+        return r.stderr
+    assert r.returncode in (0, 1), (a, b, r.returncode, r.stderr)
+    out = json.loads(r.stdout)
+    assert out["identical"] == (r.returncode == 0)
+    if status is not None:
+        assert r.returncode == status, (a, b, json.dumps(out, indent=1)[:3000])
+    return out
+
+
+def differences(out):
+    return {d["name"]: d for d in out["results"][0]["differences"]}
+
+
+def raw(t):
+    """A torch tensor's bytes, element by element in row-major order."""
+    t = t.detach().contiguous()
+    return t.reshape(-1).view(torch.uint8).numpy().reshape(t.numel(), t.element_size()) if t.numel() else np.zeros((0, 1), np.uint8)
+
+
+def agrees_with_torch(a, b, out):
+    """Which tensors differ, how many elements and which first: as torch has it."""
+    found = differences(out)
+    for name in a:
+        x, y = raw(a[name]), raw(b[name])
+        where = np.nonzero((x != y).any(axis=1))[0]
+        if len(where) == 0:
+            assert name not in found, name
+        else:
+            assert found[name]["differing"] == len(where), name
+            assert found[name]["first_index"] == where[0], name
+    return found
+
+
+# --- torch ---
+
+def dtypes():
+    quantized = {torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4}
+    every = {v for v in vars(torch).values() if isinstance(v, torch.dtype)} - quantized
+    return sorted(every, key=str)
+
+
+def every_dtype():
+    a, b = {}, {}
+    for dtype in dtypes():
+        bits = torch.from_numpy(rng.integers(0, 256, 6 * dtype.itemsize, dtype=np.uint8))
+        if dtype is torch.bool:
+            bits = bits & 1
+        other = bits.clone()
+        other[4 * dtype.itemsize] ^= 1
+        try:
+            pair = bits.view(dtype).reshape(2, 3), other.view(dtype).reshape(2, 3)
+            torch.save(pair, "pair.pt")
+            a[str(dtype)], b[str(dtype)] = pair
+        except (RuntimeError, KeyError) as e:
+            print(f"  {dtype} cannot be saved by torch {torch.__version__}: {e}")
+    torch.save(a, "a.pt")
+    torch.save(b, "b.pt")
+    out = compare("a.pt", "b.pt", status=1)
+    assert out["tensors"] == out["tensors_differ"] == len(a) >= 20, out["verdict"]
+    agrees_with_torch(a, b, out)
+    assert compare("a.pt", "a.pt", status=0)["tensors"] == len(a)
+
+
+def reference(x, y):
+    """What two float arrays differ in, by numpy alone."""
+    n = x.dtype.itemsize * 8
+    u, v = x.view(f"u{n // 8}").astype(object), y.view(f"u{n // 8}").astype(object)
+    differ = u != v
+    nan = np.isnan(x.astype(np.float64)) | 0, np.isnan(y.astype(np.float64)) | 0
+    both, one = differ & (nan[0] & nan[1] == 1), differ & (nan[0] ^ nan[1] == 1)
+    zero = differ & (x == 0) & (y == 0)
+    value = differ & ~both & ~one & ~zero
+    sign = 1 << (n - 1)
+    key = [np.array([-(int(k) & (sign - 1)) if int(k) & sign else int(k) for k in w], object) for w in (u, v)]
+    ulp = np.abs(key[0] - key[1])[value.astype(bool)]
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.abs(x.astype(np.float64) - y.astype(np.float64))[value.astype(bool)]
+    histogram = collections.Counter(0 if k <= 1 else (int(k) - 1).bit_length() for k in ulp)
+    return {"differing": differ.sum(), "value": value.sum(), "zero_sign": zero.sum(), "nan_payload": both.sum(), "nan_one_side": one.sum(),
+            "max_ulp": max(ulp, default=0), "max_abs": max(apart, default=0.0)}, histogram
+
+
+def statistics_of_random_bits():
+    for dtype in (np.float16, np.float32, np.float64):
+        bits = rng.integers(0, 256, 5000 * np.dtype(dtype).itemsize, dtype=np.uint8)
+        x, y = bits.view(dtype).copy(), bits.view(dtype).copy()
+        near = y.view(f"u{np.dtype(dtype).itemsize}")
+        near[::7] += rng.integers(0, 300, len(near[::7])).astype(near.dtype)
+        y[1::11] = rng.integers(0, 256, len(y[1::11]) * y.itemsize, dtype=np.uint8).view(dtype)
+        x[5:9], y[5:9] = [0, -0.0, np.nan, 1], [-0.0, 0, 1, np.inf]
+        np.save("x.npy", x)
+        np.save("y.npy", y)
+        want, histogram = reference(x, y)
+        got = next(iter(differences(compare("x.npy", "y.npy", status=1)).values()))
+        for key, value in want.items():
+            have = float("inf") if got[key] == "inf" else got[key]
+            assert have == value or key == "max_ulp" and value > 2**63 and have == float(value), (dtype, key, have, value)
+        assert {h["log2_max"]: h["elements"] for h in got["ulp_histogram"]} == dict(histogram), dtype
+
+
+def small_floats():
+    """float8 and bfloat16: every pair's distance as torch's own conversion to float64 has it."""
+    for dtype in (torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz, torch.float8_e8m0fnu, torch.bfloat16):
+        n = 256 if dtype.itemsize == 1 else 65536
+        ints = np.arange(n, dtype=np.uint8 if n == 256 else np.uint16)
+        x = torch.from_numpy(ints).view(dtype)
+        y = torch.from_numpy(ints[rng.permutation(n)]).view(dtype)
+        torch.save({"t": x}, "x.pt")
+        torch.save({"t": y}, "y.pt")
+        got = differences(compare("x.pt", "y.pt", status=1))["t"]
+        p, q = x.to(torch.float64), y.to(torch.float64)
+        differ = torch.from_numpy((raw(x) != raw(y)).any(axis=1))
+        both, one = differ & p.isnan() & q.isnan(), differ & (p.isnan() ^ q.isnan())
+        zero = differ & (p == 0) & (q == 0)
+        value = differ & ~both & ~one & ~zero
+        want = float((p - q).abs()[value].max())
+        assert got["differing"] == int(differ.sum()) and got["nan_payload"] == int(both.sum()), dtype
+        assert got["nan_one_side"] == int(one.sum()) and got["zero_sign"] == int(zero.sum()), dtype
+        assert (float("inf") if got["max_abs"] == "inf" else got["max_abs"]) == want, (dtype, got["max_abs"], want)
+
+
+def views_and_shared_storages():
+    base = torch.randn(6, 8)
+    views = {"t": base.t(), "cols": base[:, 1:6:2], "row": base[3], "one": base[2, 5], "none": base[:0], "wide": base[:1].expand(5, 8),
+             "flip": base.flip(0), "same": base, "perm": torch.randn(2, 3, 4).permute(2, 0, 1), "channels": torch.randn(2, 3, 4, 5).to(
+                 memory_format=torch.channels_last), "param": torch.nn.Parameter(base[1:3]), "c": torch.randn(4, dtype=torch.complex64)}
+    torch.save(views, "views.pt")
+    torch.save({k: v.detach().clone().contiguous() for k, v in views.items()}, "packed.pt")
+    assert compare("views.pt", "packed.pt", status=0)["tensors"] == len(views)
+    safetensors.torch.save_file({k: v.detach().clone().contiguous() for k, v in views.items() if k != "c"}, "packed.safetensors")
+    compare("views.pt", "packed.safetensors", "--ignore", "c", status=0)
+    other = dict(views, perm=views["perm"].clone())
+    other["perm"][3, 1, 2] += 1
+    torch.save(other, "other.pt")
+    assert list(agrees_with_torch(views, other, compare("views.pt", "other.pt", status=1))) == ["perm"]
+    torch.save({"c": views["c"].conj()}, "lazy.pt")
+    assert "lazy view" in compare("lazy.pt", "lazy.pt", status=2)
+    torch.save({"q": torch.quantize_per_tensor(base, 0.1, 0, torch.qint8)}, "quant.pt")
+    assert "quantized" in compare("quant.pt", "quant.pt", status=2)
+    torch.save({"s": base.relu().to_sparse()}, "sparse.pt")
+    assert compare("sparse.pt", "sparse.pt", status=0)["tensors"] == 2
+
+
+def checkpoint(seed, steps=3):
+    torch.manual_seed(seed)
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Flatten(), torch.nn.Linear(144, 5))
+    optimizers = [torch.optim.AdamW(model.parameters(), amsgrad=True), torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)]
+    schedule = torch.optim.lr_scheduler.StepLR(optimizers[0], 2)
+    for _ in range(steps):
+        model(torch.randn(2, 3, 8, 8)).square().sum().backward()
+        for o in optimizers:
+            o.step()
+        schedule.step()
+    return {"epoch": 2, "global_step": steps, "pytorch-lightning_version": "2.5.0", "state_dict": model.state_dict(),
+            "loops": {"fit_loop": {"state_dict": {}, "epoch_progress": {"total": {"ready": 1}}}},
+            "callbacks": {"ModelCheckpoint{'monitor': 'val/f1'}": {"best_model_score": torch.tensor(0.75), "best_k_models": {},
+                                                                   "best_model_path": "x.ckpt"}},
+            "optimizer_states": [o.state_dict() for o in optimizers], "lr_schedulers": [schedule.state_dict()],
+            "hyper_parameters": {"lr": 0.1, "shape": torch.Size([2, 3]), "device": torch.device("cuda:0"), "dtype": torch.bfloat16,
+                                 "layers": (1, 2), "np": np.float32(1.5), "arr": np.arange(6).reshape(2, 3), "path": pathlib.Path("a/b")},
+            "rng": torch.get_rng_state(), "best": float("nan"), "big": 1 << 100, "z": 1 + 2j, "tags": {"b", "a"}, "raw": b"\x00\xff"}
+
+
+def checkpoints():
+    one = checkpoint(1)
+    torch.save(one, "1.ckpt")
+    torch.save(torch.load("1.ckpt", weights_only=False), "2.ckpt")
+    out = compare("1.ckpt", "2.ckpt", status=0)
+    count = len([0 for _, v in walk(one) if isinstance(v, (torch.Tensor, np.ndarray, np.generic))])
+    assert out["tensors"] == count, (out["tensors"], count)
+    for protocol in (3, 4, 5):
+        torch.save(one, "p.ckpt", pickle_protocol=protocol)
+        compare("1.ckpt", "p.ckpt", status=0)
+    torch.save(checkpoint(1), "again.ckpt")
+    compare("1.ckpt", "again.ckpt", status=0)
+    torch.save(checkpoint(2), "seed.ckpt")
+    assert compare("1.ckpt", "seed.ckpt", status=1)["tensors_differ"] > 20
+    changed = torch.load("1.ckpt", weights_only=False)
+    changed["epoch"] = 3
+    changed["optimizer_states"][0]["param_groups"][0]["lr"] = 0.5
+    changed["hyper_parameters"]["dtype"] = torch.float16
+    torch.save(changed, "c.ckpt")
+    found = differences(compare("1.ckpt", "c.ckpt", status=1))
+    assert set(found) == {"epoch", "optimizer_states.0.param_groups.0.lr", "hyper_parameters.dtype"}, found
+    torch.save(one, "old.pt", _use_new_zipfile_serialization=False)
+    assert "before 1.6" in compare("old.pt", "old.pt", status=2)
+    torch.save({"m": torch.nn.Linear(2, 2)}, "module.pt")
+    assert "torch.nn.modules.linear.Linear" in compare("module.pt", "module.pt", status=2)
+    torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), "script.pt")
+    assert "TorchScript" in compare("script.pt", "script.pt", status=2)
+
+
+def walk(obj, path=()):
+    if isinstance(obj, dict):
+        for k, v in obj.items():
+            yield from walk(v, path + (k,))
+    elif isinstance(obj, (list, tuple)):
+        for i, v in enumerate(obj):
+            yield from walk(v, path + (i,))
+    else:
+        yield path, obj
+
+
+# --- safetensors ---
+
+def safetensors_files():
+    kinds = [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64,
+             torch.bool, torch.float8_e4m3fn, torch.float8_e5m2, torch.uint16, torch.uint32, torch.uint64]
+    tensors = {str(k): torch.from_numpy(rng.integers(0, 2, 6 * k.itemsize, dtype=np.uint8)).view(k).reshape(3, 2) for k in kinds}
+    tensors["empty"], tensors["scalar"] = torch.zeros(0, 3), torch.tensor(2.5)
+    safetensors.torch.save_file(tensors, "all.safetensors", metadata={"format": "pt"})
+    torch.save(tensors, "all.pt")
+    assert compare("all.safetensors", "all.pt", status=0)["tensors"] == len(tensors)
+    names = list(tensors)
+    parts = {"model-1-of-2.safetensors": names[:7], "model-2-of-2.safetensors": names[7:]}
+    for file, keys in parts.items():
+        safetensors.torch.save_file({k: tensors[k] for k in keys}, file)
+    index = {"metadata": {"total_size": 1}, "weight_map": {k: f for f, keys in parts.items() for k in keys}}
+    pathlib.Path("model.safetensors.index.json").write_text(json.dumps(index))
+    assert compare("model.safetensors.index.json", "all.safetensors", status=0)["tensors"] == len(tensors)
+    safetensors.torch.save_file(tensors, "meta.safetensors", metadata={"format": "pt", "x": "1"})
+    assert list(differences(compare("all.safetensors", "meta.safetensors", status=1))) == ["x"]
+
+
+def what_lockstep_writes():
+    data = pathlib.Path(__file__).parent.parent / "data" / "small.svm"
+    subprocess.run([lockstep, "fm", "train", data, "-o", "model.safetensors", "--epochs", "1"], check=True, capture_output=True)
+    with safetensors.safe_open("model.safetensors", "np") as f:
+        assert len(f.keys()) > 0 and f.metadata()
+        arrays = {k: f.get_tensor(k) for k in f.keys()}
+    safetensors.numpy.save_file(arrays, "again.safetensors")
+    compare("model.safetensors", "again.safetensors", "--ignore", "*", status=0)
+    out = compare("model.safetensors", "again.safetensors")
+    assert out["tensors"] == len(arrays) and out["tensors_differ"] == 0
+
+
+# --- numpy ---
+
+def numpy_files():
+    arrays = {"f": np.asfortranarray(rng.normal(size=(4, 5))), "big": rng.normal(size=7).astype(">f4"), "i": np.arange(-3, 3, dtype=">i8"),
+              "b": np.array([True, False]), "c": rng.normal(size=3) * 1j, "empty": np.zeros((0, 2), np.float16), "scalar": np.array(3.5),
+              "text": np.array(["ab", "c"]), "bytes": np.array([b"x", b"yz"]), "date": np.array(["2026-01-01"], "M8[D]"),
+              "rec": np.array([(1, 2.0)], dtype=[("a", "<i4"), ("b", "<f8")]), "big_c": (rng.normal(size=3) * 1j).astype(">c16")}
+    np.savez("plain.npz", **arrays)
+    np.savez_compressed("packed.npz", **arrays)
+    assert compare("plain.npz", "packed.npz", status=0)["tensors"] == len(arrays)
+    native = {k: np.ascontiguousarray(v.astype(v.dtype.newbyteorder("<"))) if k not in ("rec",) else v for k, v in arrays.items()}
+    np.savez("native.npz", **native)
+    native["scalar"] = np.array(3.5)
+    np.savez("native.npz", **native)
+    compare("packed.npz", "native.npz", status=0)
+    changed = dict(arrays, f=arrays["f"].copy(order="F"))
+    changed["f"][2, 3] = 7
+    np.savez_compressed("changed.npz", **changed)
+    found = differences(compare("plain.npz", "changed.npz", status=1))
+    assert list(found) == ["f"] and found["f"]["first"] == "[2, 3]" and found["f"]["differing"] == 1
+    plain = {k: v for k, v in native.items() if k in ("f", "big", "i", "b", "scalar")}
+    safetensors.numpy.save_file(plain, "np.safetensors")
+    np.savez("np.npz", **plain)
+    compare("np.npz", "np.safetensors", status=0)
+    np.savez("object.npz", o=np.array([{}], dtype=object))
+    assert "Python objects" in compare("object.npz", "object.npz", status=2)
+    damaged = bytearray(pathlib.Path("packed.npz").read_bytes())
+    damaged[damaged.index(b"f.npy") + 60] ^= 0x40
+    pathlib.Path("damaged.npz").write_bytes(damaged)
+    assert "f.npy" in compare("packed.npz", "damaged.npz", status=2)
+
+
+# --- onnx ---
+
+def model(tensors):
+    return helper.make_model(helper.make_graph([], "g", [], [], initializer=tensors))
+
+
+def onnx_files():
+    arrays = {"f": rng.normal(size=(2, 3)).astype(np.float32), "d": rng.normal(size=3), "i8": np.array([-1, 2], np.int8),
+              "u8": np.array([200], np.uint8), "i16": np.array([-300], np.int16), "i32": np.array([[-5, 6]], np.int32),
+              "i64": np.array([-7, 8]), "u64": np.array([9], np.uint64), "b": np.array([True, False]), "h": np.array([1.5, -0.0], np.float16)}
+    onnx.save(model([numpy_helper.from_array(v, k) for k, v in arrays.items()]), "raw.onnx")
+    typed = [helper.make_tensor(k, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape, v.flatten().tolist()) for k, v in arrays.items()]
+    onnx.save(model(typed), "typed.onnx")
+    compare("raw.onnx", "typed.onnx", status=0)
+    np.savez("onnx.npz", **arrays)
+    out = compare("raw.onnx", "onnx.npz", "--ignore", "*without*", status=0)
+    assert out["tensors"] == len(arrays)
+    os.makedirs("ext")
+    onnx.save(model([numpy_helper.from_array(v, k) for k, v in arrays.items()]), "ext/m.onnx", save_as_external_data=True, location="w.bin",
+              size_threshold=0)
+    compare("raw.onnx", "ext/m.onnx", status=0)
+    odd = [helper.make_tensor("i4", TensorProto.INT4, [3], [1, -2, 3]), helper.make_tensor("bf", TensorProto.BFLOAT16, [2], [1.0, -2.0]),
+           helper.make_tensor("f8", TensorProto.FLOAT8E4M3FN, [2], [1.0, 2.0])]
+    onnx.save(model(odd), "odd.onnx")
+    assert compare("odd.onnx", "odd.onnx", status=0)["tensors"] == 3
+    outside = onnx.load("ext/m.onnx", load_external_data=False)
+    outside.graph.initializer[0].external_data[0].value = "../raw.onnx"
+    pathlib.Path("ext/out.onnx").write_bytes(outside.SerializeToString())
+    assert "outside of the model's folder" in compare("ext/out.onnx", "ext/out.onnx", status=2)
+    nodes = onnx.load("raw.onnx")
+    nodes.graph.name = "other"
+    onnx.save(nodes, "nodes.onnx")
+    assert list(differences(compare("raw.onnx", "nodes.onnx", status=1))) == ["graph without initializers"]
+
+
+# --- hostile files: refused, and in little memory ---
+
+def hostile():
+    """In 256 MiB of address space, program and libraries included."""
+    bounded = 'ulimit -v 262144; exec "$0" compare "$1" "$1"'
+    for name, build in make.HOSTILE.items():
+        build(name)
+        r = subprocess.run(["bash", "-c", bounded, lockstep, name], capture_output=True, text=True)
+        assert r.returncode == 2 and name in r.stderr and len(r.stderr) > 30, (name, r.returncode, r.stdout, r.stderr)
+    assert not os.path.exists("pwned")
+
+
+tests = [every_dtype, statistics_of_random_bits, small_floats, views_and_shared_storages, checkpoints, safetensors_files, what_lockstep_writes,
+         numpy_files, onnx_files, hostile]
+for test in tests:
+    test()
+    print("ok", test.__name__)
+subprocess.run(["rm", "-r", os.getcwd()], check=True)
