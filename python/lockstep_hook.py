@@ -37,7 +37,7 @@ def dumps(v):
     if isinstance(v, str):
         return _quote(v)
     if isinstance(v, int):
-        return str(int(v))
+        return str(int(v)) if -2**63 <= v < 2**63 else _quote(str(int(v)))  # readers have 64 bits and a sign
     if isinstance(v, float):
         return repr(v) if v - v == 0 else _quote(repr(v))
     if isinstance(v, dict):

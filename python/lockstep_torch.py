@@ -164,16 +164,16 @@ def _at_exit(torch):
 
 
 def apply(torch, policy):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # newer versions warn that allow_tf32 has a successor
-        want = _set_all(torch, policy)
-        now = _read(torch)
     seed = None
     if policy["level"] >= 2:
         torch.manual_seed(policy["seed"])
         seed = torch.initial_seed()
         if seed != policy["seed"]:
             hook.die("torch: seeded with %d but the seed reads %d" % (policy["seed"], seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer versions warn that allow_tf32 has a successor
+        want = _set_all(torch, policy)
+        now = _read(torch)
     hook.module_loaded("torch", torch.__version__, {k: (v, now.get(k)) for k, v in want.items()},
                        lambda: _read(torch), seed=seed, cuda=torch.version.cuda, settings=now)
     _watch(torch, want, policy)

@@ -10,6 +10,7 @@ const struct ls_cmd *const ls_cmds[] = {
 	&ls_cmd_spec,
 	&ls_cmd_run,
 	&ls_cmd_manifest,
+	&ls_cmd_verify,
 	&ls_cmd_fm,
 	&ls_cmd_compare,
 	&ls_cmd_help,

@@ -36,7 +36,7 @@ extern const struct ls_cmd *const ls_cmds[]; /* main.c; NULL-terminated */
 extern const struct ls_opt ls_common_opts[]; /* --help, --json */
 
 extern const struct ls_cmd ls_cmd_doctor;
-extern const struct ls_cmd ls_cmd_run, ls_cmd_manifest;
+extern const struct ls_cmd ls_cmd_run, ls_cmd_manifest, ls_cmd_verify;
 extern const struct ls_cmd ls_cmd_help, ls_cmd_completion;
 extern const struct ls_cmd ls_cmd_compare;
 extern const struct ls_cmd ls_cmd_spec;

@@ -208,17 +208,23 @@ static int by_start(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int read_one(const char *dir, const char *name, json_t **ret, struct ls_err *err)
+/* A record that cannot be read says that the policy cannot be shown to have held, not that the run is lost. */
+static json_t *read_one(const char *dir, const char *name)
 {
 	char *path = ls_xasprintf("%s/%s", dir, name), *text;
 	size_t len;
-	int rc = ls_file_read(path, RECORD_LIMIT, &text, &len, err);
+	json_t *record;
+	struct ls_err err;
+	int rc = ls_file_read(path, RECORD_LIMIT, &text, &len, &err);
 	if (rc == 0) {
-		rc = ls_hook_parse(text, len, path, ret, err);
+		rc = ls_hook_parse(text, len, path, &record, &err);
 		free(text);
 	}
+	if (rc)
+		record = json_pack("{s:{},s:[],s:[],s:[{s:o}],s:b}", "modules", "undone", "nondeterministic", "failed",
+				   "reason", ls_json_lossy(err.msg), "exited", 0);
 	free(path);
-	return rc;
+	return record;
 }
 
 int ls_hook_collect(const char *seen_dir, json_t **ret, struct ls_err *err)
@@ -228,13 +234,11 @@ int ls_hook_collect(const char *seen_dir, json_t **ret, struct ls_err *err)
 		return ls_err_errno(err, seen_dir, "read the interpreters' records");
 	json_t **records = NULL;
 	size_t n = 0, cap = 0;
-	int rc = 0;
-	for (struct dirent *e; rc == 0 && (e = readdir(d));) {
+	for (struct dirent *e; (e = readdir(d));) {
 		if (!ls_str_ends(e->d_name, ".jsonl"))
 			continue;
 		records = ls_grow(records, n, &cap, sizeof(json_t *));
-		rc = read_one(seen_dir, e->d_name, &records[n], err);
-		n += rc == 0;
+		records[n++] = read_one(seen_dir, e->d_name);
 	}
 	closedir(d);
 	if (n)
@@ -246,11 +250,8 @@ int ls_hook_collect(const char *seen_dir, json_t **ret, struct ls_err *err)
 		json_decref(records[i]);
 	}
 	free(records);
-	if (rc)
-		json_decref(all);
-	else
-		*ret = all;
-	return rc;
+	*ret = all;
+	return 0;
 }
 
 static bool has_record(const json_t *pids, pid_t pid)

@@ -1,0 +1,170 @@
+/* lockstep verify: run it again, and see whether the same bits come out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "cmd/runopts.h"
+#include "run/verify.h"
+
+static const struct ls_opt opts[] = {
+	{"runs", 'n', "N", "how often to run (default 2)"},
+	LS_POLICY_OPTS,
+	{"vary", 0, "NAME=A,B", "alternate a variable between the runs; may be repeated"},
+	{"control", 0, "seed", "one more run with another seed, which must give other bits"},
+	{"bisect", 0, NULL, "when runs differ, trace two and name the operation at which they part"},
+	{"html", 0, "FILE", "write the page here too (it is always in the folder of the runs)"},
+	{"out", 'o', "DIR", "folder for the runs, which get a new number in it (default artifacts/verify)"},
+	{"ignore", 0, "GLOB", "names of files, tensors and values not to compare; may be repeated"},
+	{"input", 0, "PATH", "a file or folder whose digest goes into the manifests; may be repeated"},
+	{"show-output", 0, NULL, "show what the runs print instead of keeping it in a log"},
+	{0},
+};
+
+static void print_line(void *ctx, const char *line)
+{
+	(void)ctx;
+	fprintf(stderr, "%s\n", line);
+}
+
+static void print_notices(const struct ls_verify *v)
+{
+	for (size_t i = 0; i < v->n_runs; i++) {
+		char *save = NULL, *text = v->runs[i].result.notices.s;
+		for (char *l = text ? strtok_r(text, "\n", &save) : NULL; l; l = strtok_r(NULL, "\n", &save))
+			fprintf(stderr, "%s: %s\n", v->runs[i].label, l);
+	}
+}
+
+static void print_parting(const struct ls_parting *p)
+{
+	printf("they part at %s\n  operation %llu, %s: %s\n  trace1 has %s\n  trace2 has %s\n", p->where,
+	       (unsigned long long)p->at, p->name, p->explanation, p->a, p->b);
+	char *stack = ls_xstrdup(p->stack), *save = NULL;
+	for (char *f = strtok_r(stack, "\n", &save); f; f = strtok_r(NULL, "\n", &save))
+		printf("    %s\n", f);
+	free(stack);
+}
+
+static void print_text(const struct ls_verify *v)
+{
+	bool yes = v->verdict == LS_VERIFY_IDENTICAL;
+	for (size_t i = 0; i < v->n_comparisons; i++) {
+		struct ls_str s = {0};
+		if (v->comparisons[i]->differs) {
+			ls_comparison_text(v->comparisons[i], 20, &s);
+			fputs(s.s, stdout);
+		}
+		ls_str_done(&s);
+	}
+	if (v->parting.kind != LS_PART_NONE)
+		print_parting(&v->parting);
+	if (v->bisect_note)
+		printf("bisect: %s\n", v->bisect_note);
+	printf("%s%s%s\n", ls_cmd_colour(stdout, yes ? "green" : "red"), v->sentence, ls_cmd_colour(stdout, "off"));
+	printf("%s/verify.html\n", v->dir);
+}
+
+static int write_reports(const struct ls_verify *v, const char *html, struct ls_err *err)
+{
+	struct ls_str page = {0};
+	char *path = ls_xasprintf("%s/verify.html", v->dir), *json_path = ls_xasprintf("%s/verify.json", v->dir);
+	json_t *doc = ls_verify_json(v);
+	ls_verify_html(v, &page);
+	int rc = ls_file_write_atomic(path, page.s, page.len, err);
+	if (rc == 0 && html)
+		rc = ls_file_write_atomic(html, page.s, page.len, err);
+	if (rc == 0)
+		rc = ls_json_write(json_path, doc, err);
+	json_decref(doc);
+	free(path);
+	free(json_path);
+	ls_str_done(&page);
+	return rc;
+}
+
+static int status_of(const struct ls_verify *v)
+{
+	switch (v->verdict) {
+	case LS_VERIFY_IDENTICAL:
+		return LS_EXIT_YES;
+	case LS_VERIFY_NOTHING:
+	case LS_VERIFY_INSENSIBLE:
+		return LS_EXIT_UNKNOWN;
+	case LS_VERIFY_STOPPED:
+		return 128 + v->signal;
+	default:
+		return LS_EXIT_NO;
+	}
+}
+
+static int fill(struct ls_verify_request *ask, struct ls_runopts *o, const struct ls_args *args, struct ls_err *err)
+{
+	uint64_t runs = 2;
+	const char *control = ls_args_get(args, "control"), *out = ls_args_get(args, "out");
+	int rc = ls_args_u64(args, "runs", 2, 1000, &runs, err);
+	if (rc)
+		return rc;
+	if (control && strcmp(control, "seed") != 0)
+		return ls_err_set(err, LS_EINPUT, "option --control: \"%.80s\" is not \"seed\"", control);
+	o->request.inputs = ls_runopts_list(o, args, "input");
+	o->request.out = out ? out : "artifacts/verify";
+	rc = ls_runopts_prepare(o, args, err);
+	if (rc)
+		return rc;
+	*ask = (struct ls_verify_request){
+		.run = o->request,
+		.out = o->request.out,
+		.runs = (unsigned)runs,
+		.vary = ls_runopts_list(o, args, "vary"),
+		.ignore = ls_runopts_list(o, args, "ignore"),
+		.control = control != NULL,
+		.bisect = ls_args_has(args, "bisect"),
+		.show_output = ls_args_has(args, "show-output"),
+		.progress = print_line,
+	};
+	return 0;
+}
+
+static int run(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	struct ls_runopts o;
+	struct ls_verify_request ask;
+	struct ls_verify v;
+	struct ls_err err = {0};
+	if (ls_runopts_init(&o, args, &err))
+		return ls_cmd_fail(&err);
+	int rc = fill(&ask, &o, args, &err);
+	if (rc == 0)
+		rc = ls_verify(&ask, &v, &err);
+	ls_runopts_done(&o);
+	if (rc)
+		return ls_cmd_fail(&err);
+	rc = write_reports(&v, ls_args_get(args, "html"), &err);
+	print_notices(&v);
+	if (rc == 0 && ls_args_has(args, "json"))
+		ls_cmd_print_json_take(ls_verify_json(&v));
+	else if (rc == 0)
+		print_text(&v);
+	int status = rc ? ls_cmd_fail(&err) : status_of(&v);
+	ls_verify_done(&v);
+	return status;
+}
+
+const struct ls_cmd ls_cmd_verify = {
+	.name = "verify",
+	.summary = "run a program several times and compare everything it wrote",
+	.synopsis = "[--runs N] [--level 0|1|2|3] [--seed N] [--precision fp32|tf32|bf16|fp16] [--vary NAME=A,B] "
+		    "[--control seed] [--bisect] [--html FILE] [--] COMMAND …",
+	.details = "COMMAND writes under {out}, which is also $LOCKSTEP_OUT: a folder of its own for each run.\n"
+		   "Exit status: 0 identical, 1 different or a run failed, 3 when nothing can be said: no output, or "
+		   "(with\n"
+		   "--control seed) another seed gives the same bits.",
+	.opts = opts,
+	.min_pos = 1,
+	.max_pos = -1,
+	.rest_is_command = true,
+	.run = run,
+};

@@ -1,0 +1,352 @@
+#include "run/verify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/folder.h"
+
+/* OUT/001, or the first number that is not taken: nothing of an earlier verify is touched. */
+static int make_dir(const char *out, char **ret, struct ls_err *err)
+{
+	int rc = ls_folder_make(out, err);
+	for (int i = 1; rc == 0 && i < 100000; i++) {
+		char *dir = ls_xasprintf("%s/%03d", out, i);
+		if (mkdir(dir, 0777) == 0) {
+			*ret = realpath(dir, NULL);
+			free(dir);
+			return *ret ? 0 : ls_err_errno(err, out, "resolve");
+		}
+		if (errno != EEXIST)
+			rc = ls_err_errno(err, dir, "make the folder");
+		free(dir);
+	}
+	return rc ? rc : ls_err_set(err, LS_EIO, "%s: no free number for a new folder", out);
+}
+
+/* The value of "NAME=a,b,c" for a run, as "NAME=b". */
+static char *varied(const char *vary, size_t run)
+{
+	const char *eq = strchr(vary, '='), *p = eq + 1;
+	size_t values = 1;
+	for (const char *q = p; *q; q++)
+		values += *q == ',';
+	for (size_t skip = run % values; skip; skip--)
+		p = strchr(p, ',') + 1;
+	return ls_xasprintf("%.*s=%.*s", (int)(eq - vary), vary, (int)strcspn(p, ","), p);
+}
+
+static int check_vary(const struct ls_verify_request *ask, struct ls_err *err)
+{
+	for (const char *const *v = ask->vary; v && *v; v++) {
+		const char *eq = strchr(*v, '=');
+		if (!eq || eq == *v || !strchr(eq, ','))
+			return ls_err_set(err, LS_EINPUT, "vary \"%.80s\": expected NAME=VALUE,VALUE…", *v);
+	}
+	return 0;
+}
+
+static size_t count(const char *const *list)
+{
+	size_t n = 0;
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+struct plan {
+	const char *label;
+	size_t number; /* decides the varied values */
+	uint64_t seed;
+	const char *trace;
+};
+
+/* The request's variables and then the varied ones; the texts of the latter are owned by the list's tail. */
+static const char **make_vars(const struct ls_verify_request *ask, size_t number, struct ls_str *text)
+{
+	size_t fixed = count(ask->run.vars), n = count(ask->vary);
+	const char **vars = ls_xalloc((fixed + n + 1) * sizeof *vars);
+	for (size_t i = 0; i < fixed; i++)
+		vars[i] = ask->run.vars[i];
+	for (size_t i = 0; i < n; i++) {
+		char *v = varied(ask->vary[i], number);
+		ls_str_addf(text, "%s%s", i ? " " : "", v);
+		vars[fixed + i] = v;
+	}
+	return vars;
+}
+
+static void free_vars(const struct ls_verify_request *ask, const char **vars)
+{
+	for (const char **v = vars + count(ask->run.vars); *v; v++)
+		free((char *)(uintptr_t)*v);
+	free(vars);
+}
+
+static int open_log(const struct ls_verify_request *ask, const char *out, int *ret, struct ls_err *err)
+{
+	*ret = -1;
+	if (ask->show_output)
+		return 0;
+	char *path = ls_xasprintf("%s.log", out);
+	*ret = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int rc = *ret < 0 ? ls_err_errno(err, path, "create") : 0;
+	free(path);
+	return rc;
+}
+
+static void tell(const struct ls_verify_request *ask, const struct ls_verify_run *r)
+{
+	if (!ask->progress)
+		return;
+	char *line =
+		ls_xasprintf("%-8s seed %llu %s%s%s, %.2f s", r->label, (unsigned long long)r->seed, r->vars,
+			     *r->vars ? ", " : "", r->result.child.status ? "failed" : "done", r->result.child.wall_s);
+	ask->progress(ask->ctx, line);
+	free(line);
+}
+
+static int one_run(const struct ls_verify_request *ask, struct ls_verify *v, const struct plan *plan,
+		   struct ls_err *err)
+{
+	struct ls_run_request run = ask->run;
+	struct ls_str text = {0};
+	const char **vars = make_vars(ask, plan->number, &text);
+	char *out = ls_xasprintf("%s/%s", v->dir, plan->label);
+	run.vars = vars;
+	run.out = out;
+	run.policy.seed = plan->seed;
+	run.policy.trace = plan->trace;
+	struct ls_run_result result;
+	int rc = open_log(ask, out, &run.output, err);
+	if (rc == 0)
+		rc = ls_run(&run, &result, err);
+	if (run.output >= 0)
+		close(run.output);
+	if (rc == 0) {
+		v->runs = ls_grow(v->runs, v->n_runs, &v->cap_runs, sizeof *v->runs);
+		v->runs[v->n_runs++] =
+			(struct ls_verify_run){ls_xstrdup(plan->label), out, ls_str_take(&text), plan->seed, result};
+		out = NULL;
+		tell(ask, &v->runs[v->n_runs - 1]);
+	}
+	free(out);
+	ls_str_done(&text);
+	free_vars(ask, vars);
+	return rc;
+}
+
+/* Sets the verdict and returns true when the last run ends the whole thing. */
+static bool run_ends_it(const struct ls_verify_request *ask, struct ls_verify *v)
+{
+	const struct ls_verify_run *r = &v->runs[v->n_runs - 1];
+	const struct ls_launched *c = &r->result.child;
+	if (c->interrupted) {
+		v->verdict = LS_VERIFY_STOPPED;
+		v->signal = c->interrupted;
+		v->sentence = ls_xasprintf("stopped by a signal in %s", r->label);
+		return true;
+	}
+	if (c->status == 0 && r->result.held)
+		return false;
+	v->verdict = LS_VERIFY_FAILED;
+	if (c->status)
+		v->sentence = ls_xasprintf("%s ended with status %d%s%s%s", r->label, c->status,
+					   ask->show_output ? "" : ", see ", ask->show_output ? "" : r->out,
+					   ask->show_output ? "" : ".log");
+	else
+		v->sentence = ls_xasprintf("%s: %.*s", r->label, (int)strcspn(r->result.notices.s, "\n"),
+					   r->result.notices.s);
+	return true;
+}
+
+static int compare(const struct ls_verify_request *ask, const char *a, const char *b, struct ls_comparison **ret,
+		   struct ls_err *err)
+{
+	static const char *const own[] = {"run_manifest.json", "run_trace", "run_trace/*", ".lockstep.*"};
+	enum { OWN = sizeof own / sizeof *own };
+	size_t n = count(ask->ignore);
+	const char **ignore = ls_xalloc((n + OWN) * sizeof *ignore);
+	memcpy(ignore, own, sizeof own);
+	for (size_t i = 0; i < n; i++)
+		ignore[OWN + i] = ask->ignore[i];
+	struct ls_cmp_options opt = {.ignore = ignore, .n_ignore = n + OWN};
+	int rc = ls_compare(a, b, &opt, ret, err);
+	free(ignore);
+	return rc;
+}
+
+static char *verdict_text(const struct ls_comparison *c)
+{
+	struct ls_str s = {0};
+	ls_comparison_verdict(c, &s);
+	return ls_str_take(&s);
+}
+
+/* Compares run 1 with each other run; the sentence is that of the first that differs, or of the last. */
+static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
+{
+	for (size_t i = 1; i < v->n_runs; i++) {
+		struct ls_comparison *c;
+		int rc = compare(ask, v->runs[0].out, v->runs[i].out, &c, err);
+		if (rc)
+			return rc;
+		v->comparisons = ls_grow(v->comparisons, v->n_comparisons, &v->cap_comparisons, sizeof(void *));
+		v->comparisons[v->n_comparisons++] = c;
+		if (c->differs && v->verdict == LS_VERIFY_IDENTICAL) {
+			v->verdict = LS_VERIFY_DIFFERS;
+			char *text = verdict_text(c);
+			v->sentence = ls_xasprintf("run1 and %s: %s", v->runs[i].label, text);
+			free(text);
+		}
+	}
+	if (v->verdict == LS_VERIFY_IDENTICAL)
+		v->sentence = verdict_text(v->comparisons[v->n_comparisons - 1]);
+	return 0;
+}
+
+static bool wrote_something(const struct ls_verify *v)
+{
+	return json_array_size(json_object_get(v->runs[0].result.manifest, "outputs")) > 0;
+}
+
+static int do_control(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
+{
+	uint64_t seed = ask->run.policy.seed < INT64_MAX ? ask->run.policy.seed + 1 : 0;
+	struct plan plan = {"control", 0, seed, NULL};
+	int rc = one_run(ask, v, &plan, err);
+	if (rc)
+		return rc;
+	free(v->sentence);
+	v->sentence = NULL;
+	if (run_ends_it(ask, v))
+		return 0;
+	rc = compare(ask, v->runs[0].out, v->runs[v->n_runs - 1].out, &v->control, err);
+	if (rc)
+		return rc;
+	char *same = verdict_text(v->comparisons[v->n_comparisons - 1]), *other = verdict_text(v->control);
+	if (v->control->differs) {
+		v->sentence = ls_xasprintf("%s; with seed %llu: %s", same, (unsigned long long)seed, other);
+	} else {
+		v->verdict = LS_VERIFY_INSENSIBLE;
+		v->sentence = ls_xasprintf(
+			"%s, but so it is with seed %llu: the program does not follow the seed, and identical "
+			"proves nothing",
+			same, (unsigned long long)seed);
+	}
+	free(same);
+	free(other);
+	return 0;
+}
+
+static int part_traces(struct ls_verify *v, struct ls_err *err)
+{
+	const struct ls_verify_run *a = &v->runs[v->n_runs - 2], *b = &v->runs[v->n_runs - 1];
+	char *ta = ls_xasprintf("%s/run_trace", a->out), *tb = ls_xasprintf("%s/run_trace", b->out);
+	int rc = ls_optrace_part_folders(ta, tb, &v->parting, err);
+	if (rc == LS_EUNKNOWN) {
+		v->bisect_note = ls_xstrdup(err->msg);
+		rc = 0;
+	} else if (rc == 0 && v->parting.kind == LS_PART_NONE) {
+		v->bisect_note =
+			ls_xstrdup("no PyTorch operation differed in two traced runs: what differs is made outside of "
+				   "PyTorch, or does not differ every time");
+	}
+	free(ta);
+	free(tb);
+	return rc;
+}
+
+/* Traces the two environments that differed. */
+static int do_bisect(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
+{
+	size_t other = 0;
+	while (other < v->n_comparisons && !v->comparisons[other]->differs)
+		other++;
+	struct plan plans[] = {{"trace1", 0, ask->run.policy.seed, "ops"},
+			       {"trace2", other + 1, ask->run.policy.seed, "ops"}};
+	for (size_t i = 0; i < 2; i++) {
+		int rc = one_run(ask, v, &plans[i], err);
+		if (rc)
+			return rc;
+		if (v->runs[v->n_runs - 1].result.child.interrupted)
+			return 0;
+	}
+	return part_traces(v, err);
+}
+
+static int do_runs(const struct ls_verify_request *ask, struct ls_verify *v, bool *ret_ended, struct ls_err *err)
+{
+	for (size_t i = 0; i < ask->runs && !*ret_ended; i++) {
+		char label[32];
+		snprintf(label, sizeof label, "run%zu", i + 1);
+		struct plan plan = {label, i, ask->run.policy.seed, NULL};
+		int rc = one_run(ask, v, &plan, err);
+		if (rc)
+			return rc;
+		*ret_ended = run_ends_it(ask, v);
+	}
+	return 0;
+}
+
+static int verify(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
+{
+	bool ended = false;
+	int rc = do_runs(ask, v, &ended, err);
+	if (rc || ended)
+		return rc;
+	if (!wrote_something(v)) {
+		v->verdict = LS_VERIFY_NOTHING;
+		v->sentence =
+			ls_xstrdup("the runs wrote nothing under {out} or $LOCKSTEP_OUT: there is nothing to compare");
+		return 0;
+	}
+	rc = compare_runs(ask, v, err);
+	if (rc == 0 && v->verdict == LS_VERIFY_DIFFERS && ask->bisect)
+		return do_bisect(ask, v, err);
+	if (rc == 0 && v->verdict == LS_VERIFY_IDENTICAL && ask->control)
+		return do_control(ask, v, err);
+	return rc;
+}
+
+int ls_verify(const struct ls_verify_request *request, struct ls_verify *ret, struct ls_err *err)
+{
+	struct ls_verify v = {.verdict = LS_VERIFY_IDENTICAL};
+	int rc = check_vary(request, err);
+	if (rc == 0)
+		rc = make_dir(request->out, &v.dir, err);
+	if (rc == 0)
+		rc = verify(request, &v, err);
+	if (rc) {
+		if (v.dir && v.n_runs == 0)
+			ls_folder_remove(v.dir); /* nothing ran */
+		ls_verify_done(&v);
+	} else {
+		*ret = v;
+	}
+	return rc;
+}
+
+void ls_verify_done(struct ls_verify *v)
+{
+	for (size_t i = 0; i < v->n_runs; i++) {
+		free(v->runs[i].label);
+		free(v->runs[i].out);
+		free(v->runs[i].vars);
+		ls_run_result_done(&v->runs[i].result);
+	}
+	free(v->runs);
+	for (size_t i = 0; i < v->n_comparisons; i++)
+		ls_comparison_free(v->comparisons[i]);
+	free(v->comparisons);
+	ls_comparison_free(v->control);
+	ls_parting_done(&v->parting);
+	free(v->bisect_note);
+	free(v->sentence);
+	free(v->dir);
+	*v = (struct ls_verify){0};
+}

@@ -1,0 +1,59 @@
+/* Twin runs: the same command several times in fresh folders, everything they wrote compared, and where they part.
+ * A request borrows everything; a result owns all it holds (ls_verify_done). One at a time a process, as ls_run. */
+#ifndef LS_RUN_VERIFY_H
+#define LS_RUN_VERIFY_H
+
+#include "run/optrace.h"
+#include "run/run.h"
+#include "tensor/compare.h"
+
+struct ls_verify_request {
+	struct ls_run_request run; /* out, vars, output and policy.trace are set for each run; vars come first */
+	const char *out;           /* the folder OUT/001, or the first number that is free, gets everything */
+	unsigned runs;             /* at least 2 */
+	const char *const
+		*vary; /* "NAME=a,b": run i has the value of i modulo their number; NULL-terminated, or NULL */
+	const char *const *ignore; /* patterns of names not to compare; NULL-terminated, or NULL */
+	bool control;              /* one more run with another seed, which must differ */
+	bool bisect;      /* when runs differ, two more with --trace ops, and the operation at which they part */
+	bool show_output; /* the runs' output goes to the caller's, not to OUT/001/run1.log */
+	void (*progress)(void *ctx, const char *line);
+	void *ctx;
+};
+
+enum ls_verdict_of_runs {
+	LS_VERIFY_IDENTICAL,
+	LS_VERIFY_DIFFERS,
+	LS_VERIFY_FAILED,     /* a run did not succeed, or the policy did not hold in it */
+	LS_VERIFY_NOTHING,    /* the runs wrote nothing that could be compared */
+	LS_VERIFY_INSENSIBLE, /* another seed gave the same bits: identical proves nothing */
+	LS_VERIFY_STOPPED,    /* by a signal */
+};
+
+struct ls_verify_run {
+	char *label;      /* "run1", "control", "trace1" */
+	char *out, *vars; /* folder, and what was varied ("OMP_NUM_THREADS=4"), or "" */
+	uint64_t seed;
+	struct ls_run_result result;
+};
+
+struct ls_verify {
+	char *dir;
+	struct ls_verify_run *runs; /* the runs proper first, then control, then traces */
+	size_t n_runs, cap_runs;
+	struct ls_comparison **comparisons; /* run 1 with run 2, 3, … */
+	size_t n_comparisons, cap_comparisons;
+	struct ls_comparison *control;
+	struct ls_parting parting;
+	char *bisect_note; /* why no parting can be told, or NULL */
+	enum ls_verdict_of_runs verdict;
+	char *sentence; /* the verdict in one line */
+	int signal;
+};
+
+int ls_verify(const struct ls_verify_request *request, struct ls_verify *ret, struct ls_err *err);
+void ls_verify_done(struct ls_verify *v);
+json_t *ls_verify_json(const struct ls_verify *v); /* new reference */
+void ls_verify_html(const struct ls_verify *v, struct ls_str *out);
+
+#endif

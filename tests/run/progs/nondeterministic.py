@@ -1,0 +1,41 @@
+"""Nondeterministic on purpose, in the way that the argument names."""
+import os
+import random
+import sys
+import time
+
+import torch
+
+kind, out = sys.argv[1], os.environ["LOCKSTEP_OUT"]
+
+
+class Part:
+    def __init__(self, n):
+        self.value = n / 3
+
+
+def unordered_set():
+    total = torch.zeros(())
+    for p in list({Part(n) for n in range(20000)})[:64]:  # hashed by address: another order in each process
+        total = total + p.value  # LINE unordered_set
+    return total
+
+
+def augment():
+    random.seed(time.time_ns())
+    x = torch.ones(16, 16)
+    shift = random.random()
+    return (x * shift).sum()  # LINE augment
+
+
+def index_add():
+    generator = torch.Generator()
+    generator.manual_seed(time.time_ns())
+    order = torch.randperm(4096, generator=generator)  # LINE index_add
+    target = torch.zeros(7)
+    return target.index_add(0, order % 7, torch.rand(4096)[order] * 1e3)
+
+
+model = torch.nn.Linear(4, 4)
+result = {"unordered_set": unordered_set, "augment": augment, "index_add": index_add}[kind]()
+torch.save({"result": result, "model": model.state_dict()}, out + "/result.pt")

@@ -1,0 +1,20 @@
+"""Two gloo ranks with DistributedDataParallel; rank 0 writes."""
+import os
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+model = DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.Tanh(), torch.nn.Linear(32, 4)))
+opt = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+for step in range(5):
+    x = torch.randn(8, 16) + rank
+    loss = model(x).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+if rank == 0:
+    torch.save(model.module.state_dict(), os.environ["LOCKSTEP_OUT"] + "/model.pt")
+dist.destroy_process_group()
