@@ -86,6 +86,9 @@ static int set_name(struct kind *k, const json_t *v, const char *where, struct l
 	if (!json_is_string(v) || !json_string_length(v) || strlen(json_string_value(v)) != json_string_length(v))
 		return ls_err_set(err, LS_EINPUT, "%s: expected the name of a GPU, found %s", where,
 				  v ? ls_json_kind(v) : "nothing");
+	for (const char *p = json_string_value(v); *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return ls_err_set(err, LS_EINPUT, "%s: a name with control characters", where);
 	k->name = ls_xstrdup(json_string_value(v));
 	return 0;
 }

@@ -122,8 +122,19 @@ static int take_tolerance(struct ls_matcher *m, char *s, struct ls_err *err)
 	return 0;
 }
 
+/* Expectations end up in Dockerfiles, scripts and YAML: one line each. */
+static bool has_control(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return true;
+	return false;
+}
+
 static int add_alternative(struct ls_matcher *m, const char *text, struct ls_err *err)
 {
+	if (has_control(text))
+		return ls_err_set(err, LS_EINPUT, "a value with control characters");
 	m->alts = ls_grow(m->alts, m->n, &m->cap, sizeof *m->alts);
 	struct alternative *a = &m->alts[m->n++];
 	*a = (struct alternative){.source = ls_xstrdup(text)};

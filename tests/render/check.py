@@ -257,7 +257,8 @@ bad_specs = ['{"schema": 1}', '{"name": "t"}', '{"schema": 2, "name": "t"}', '{"
              '{"schema": 1, "name": "t", "image": {"digest": "sha256:1"}}', '{"schema": 1, "name": "t", "date": "now"}',
              '{"schema": 1, "name": "t", "packages": {"a b": "1"}}', '{"schema": 1, "name": "t", "env": {"A-B": "1"}}',
              '{"schema": 1, "name": "t", "hardware": {"minimum": {"vram": "much"}}}',
-             '{"schema": 1, "name": "t", "ci": {"schedule": "1 2"}}', '[]']
+             '{"schema": 1, "name": "t", "ci": {"schedule": "1 2"}}', '{"schema": 1, "name": "t", "env": {"A": "1\\nRUN x"}}',
+             '{"schema": 1, "name": "t", "gpus": ["a\\tb"]}', '[]']
 
 
 def check_schema(folder):

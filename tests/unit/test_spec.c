@@ -250,6 +250,9 @@ static void bad_specs(void **state)
 		{"{\"schema\":1,\"name\":\"t\",\"date\":\"yesterday\"}", "is not YYYY-MM-DD"},
 		{"{\"schema\":1,\"name\":\"t\",\"description\":\"a\\nb\"}", "control characters"},
 		{"{\"schema\":1,\"name\":\"t\",\"torch\":\"1\\u0000\"}", "t.json:1:"},
+		{"{\"schema\":1,\"name\":\"t\",\"env\":{\"A\":\"1\\nRUN x\"}}",
+		 "env.A: a value with control characters"},
+		{"{\"schema\":1,\"name\":\"t\",\"gpus\":[\"a\\tb\"]}", "gpus: a name with control characters"},
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ls_spec *spec = NULL;

@@ -1,11 +1,11 @@
-# every scripted machine, written down as a spec, matches that spec (t4 and old have a fault of their own: a driver too old
-# for their torch, which doctor reports whatever the spec says); another machine does not
+# every scripted machine, written down as a spec, matches that spec (t4 has a fault of its own: a driver too old for its
+# torch, which doctor reports whatever the spec says); another machine does not
 . "$ROOT/tests/fake/machine.sh"
 capture() { # as doctor() of machine.sh, with the same environment
 	env -i PATH=/usr/bin:/bin HOME=/home/user SOURCE_DATE_EPOCH=1757116800 LOCKSTEP_ROOT="$root" LS_FAKE_NVML="$script" \
-		"${variables[@]}" "$(command -v lockstep)" spec capture "$@"
+		${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS"} "${variables[@]}" "$(command -v lockstep)" spec capture "$@"
 }
-for m in kaggle p100 t4 h200 l40s4 nodriver mig old; do
+for m in kaggle t4 h200 l40s4 nodriver mig; do
 	variables=()
 	machine $m
 	capture --name $m -o $m.json || exit 9
