@@ -40,6 +40,15 @@ int ls_fm_engine_make_predictor(const struct ls_fm_engine_choice *choice, struct
 int ls_fm_load(const struct ls_args *args, const char *path, const char *labels, bool fields, bool need_labels,
 	       int threads, struct ls_data **ret, struct ls_err *err);
 
+/* The options that decide the bytes of a model, from the table of `fm train`. Then, once the data are there, what
+ * depends on them: the number of classes, balanced weights. */
+int ls_fm_model_options(const struct ls_args *args, struct ls_fm_opts *ret, struct ls_err *err);
+int ls_fm_data_options(const struct ls_args *args, const struct ls_rows *rows, struct ls_fm_opts *o,
+		       struct ls_err *err);
+/* ls_args_u64 for a smaller number. */
+int ls_fm_args_u32(const struct ls_args *args, const char *name, uint64_t min, uint64_t max, uint32_t *ret,
+		   struct ls_err *err);
+
 extern const struct ls_cmd ls_cmd_fm_train, ls_cmd_fm_predict, ls_cmd_fm_eval, ls_cmd_fm_digest, ls_cmd_fm_inspect;
 
 #endif

@@ -1,0 +1,140 @@
+/* The options of `fm train` that decide the bytes of a model: what the command line says, and what the data add. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/fm_common.h"
+
+static int pick_name(const struct ls_args *args, const char *option, const char *choices)
+{
+	const char *value = ls_args_get(args, option);
+	if (!value)
+		return 0;
+	int index = 0;
+	for (const char *p = choices; *p; index++) {
+		size_t len = strcspn(p, "|");
+		if (strlen(value) == len && memcmp(p, value, len) == 0)
+			return index;
+		p += len + (p[len] == '|');
+	}
+	return 0; /* the option table has refused everything else */
+}
+
+static int get_float(const struct ls_args *args, const char *name, double min, double max, float *ret,
+		     struct ls_err *err)
+{
+	double v = (double)*ret;
+	int rc = ls_args_double(args, name, min, max, &v, err);
+	*ret = (float)v;
+	return rc;
+}
+
+int ls_fm_args_u32(const struct ls_args *args, const char *name, uint64_t min, uint64_t max, uint32_t *ret,
+		   struct ls_err *err)
+{
+	uint64_t v = *ret;
+	int rc = ls_args_u64(args, name, min, max, &v, err);
+	*ret = (uint32_t)v;
+	return rc;
+}
+
+int ls_fm_model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls_err *err)
+{
+	static const enum ls_fm_optimizer optimizers[] = {LS_ADAGRAD, LS_SGD, LS_ADAM, LS_FTRL};
+	*o = ls_fm_defaults((enum ls_fm_kind)pick_name(a, "kind", "fm|ffm|fwfm"),
+			    (enum ls_fm_task)pick_name(a, "task", "binary|regression|multiclass"),
+			    optimizers[pick_name(a, "optimizer", "adagrad|sgd|adam|ftrl")]);
+	o->decay = (enum ls_fm_decay)pick_name(a, "decay", "none|linear|invsqrt");
+	o->shuffle = (enum ls_fm_shuffle)pick_name(a, "shuffle", "rows|blocks|none");
+	o->normalize = ls_args_has(a, "normalize");
+	uint32_t accum = 1;
+	if (ls_fm_args_u32(a, "factors", 1, LS_FM_MAX_FACTORS, &o->factors, err) ||
+	    ls_fm_args_u32(a, "batch", 1, LS_FM_MAX_BATCH, &o->batch, err) ||
+	    ls_fm_args_u32(a, "accum", 1, 1 << 16, &accum, err) || get_float(a, "lr", 1e-30, 1e6, &o->lr, err) ||
+	    get_float(a, "l1", 0, 1e6, &o->l1, err) || get_float(a, "l2", 0, 1e6, &o->l2, err) ||
+	    get_float(a, "init-scale", 0, 1e6, &o->init_scale, err) ||
+	    get_float(a, "initial-sum", 1e-30, 1e30, &o->initial_sum, err) ||
+	    get_float(a, "beta1", 0, 0.999999, &o->beta1, err) || get_float(a, "beta2", 0, 0.999999, &o->beta2, err) ||
+	    get_float(a, "eps", 1e-30, 1, &o->eps, err) || get_float(a, "ftrl-beta", 1e-30, 1e6, &o->ftrl_beta, err) ||
+	    get_float(a, "label-smoothing", 0, 0.999, &o->label_smoothing, err) ||
+	    ls_args_u64(a, "warmup-steps", 0, INT64_MAX, &o->warmup_steps, err) ||
+	    ls_args_u64(a, "decay-steps", 1, INT64_MAX, &o->decay_steps, err) ||
+	    ls_args_u64(a, "seed", 0, INT64_MAX, &o->seed, err))
+		return LS_EINPUT;
+	if ((uint64_t)o->batch * accum > LS_FM_MAX_BATCH)
+		return ls_err_set(err, LS_EINPUT, "--batch times --accum is more than %d rows", LS_FM_MAX_BATCH);
+	o->batch *= accum;
+	if (o->decay != LS_DECAY_NONE && !o->decay_steps)
+		return ls_err_set(err, LS_EINPUT, "--decay needs --decay-steps");
+	return 0;
+}
+
+static int find_classes(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o, struct ls_err *err)
+{
+	uint64_t classes = 0;
+	int rc = ls_args_u64(a, "classes", 2, LS_FM_MAX_CLASSES, &classes, err);
+	if (rc || o->task != LS_MULTICLASS) {
+		o->classes = 1;
+		return rc ? rc : classes ? ls_err_set(err, LS_EINPUT, "--classes needs --task multiclass") : 0;
+	}
+	float top = 1.0f;
+	for (uint64_t i = 0; i < rows->n_rows; i++)
+		top = rows->label[i] > top ? rows->label[i] : top;
+	if (!classes && top >= (float)LS_FM_MAX_CLASSES)
+		return ls_err_set(err, LS_EINPUT, "the largest label is %g: not a class number below %d", (double)top,
+				  LS_FM_MAX_CLASSES);
+	o->classes = classes ? (uint32_t)classes : (uint32_t)top + 1;
+	return 0;
+}
+
+/* n / (classes × rows of the class), as scikit-learn's "balanced". */
+static void balance(struct ls_fm_opts *o, const struct ls_rows *rows)
+{
+	uint64_t count[LS_FM_MAX_WEIGHTS] = {0};
+	for (uint64_t i = 0; i < rows->n_rows; i++) {
+		float y = o->task == LS_BINARY ? (rows->label[i] > 0.0f) : rows->label[i];
+		if (y >= 0.0f && y < (float)o->n_class_weights) /* others are refused when training starts */
+			count[(uint32_t)y]++;
+	}
+	for (uint32_t c = 0; c < o->n_class_weights; c++)
+		o->class_weight[c] =
+			count[c] ? (float)((double)rows->n_rows / ((double)o->n_class_weights * (double)count[c]))
+				 : 1.0f;
+}
+
+static int class_weights(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o, struct ls_err *err)
+{
+	const char *list = ls_args_get(a, "class-weight");
+	uint32_t classes = o->task == LS_MULTICLASS ? o->classes : 2;
+	if (!list)
+		return 0;
+	if (o->task == LS_REGRESSION || classes > LS_FM_MAX_WEIGHTS)
+		return ls_err_set(err, LS_EINPUT, "--class-weight is for classification with at most %d classes",
+				  LS_FM_MAX_WEIGHTS);
+	o->n_class_weights = classes;
+	if (strcmp(list, "balanced") == 0) {
+		balance(o, rows);
+		return 0;
+	}
+	uint32_t n = 0;
+	for (const char *p = list;; p++) {
+		char word[32];
+		size_t len = strcspn(p, ",");
+		double v;
+		snprintf(word, sizeof word, "%.*s", (int)len, p);
+		if (n == classes || ls_str_to_double(word, 0, 1e6, "option --class-weight", &v, err))
+			return n == classes
+				       ? ls_err_set(err, LS_EINPUT, "--class-weight: more than %u weights", classes)
+				       : LS_EINPUT;
+		o->class_weight[n++] = (float)v;
+		p += len;
+		if (!*p)
+			break;
+	}
+	return n == classes ? 0 : ls_err_set(err, LS_EINPUT, "--class-weight: %u weights for %u classes", n, classes);
+}
+
+int ls_fm_data_options(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o, struct ls_err *err)
+{
+	int rc = find_classes(a, rows, o, err);
+	return rc ? rc : class_weights(a, rows, o, err);
+}
