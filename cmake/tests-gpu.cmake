@@ -76,8 +76,12 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set_target_properties(gpu_selftest PROPERTIES EXCLUDE_FROM_ALL OFF)
 
   foreach(order forward reverse shuffle)
-    add_test(NAME bitwise.gpu_selftest.${order} COMMAND gpu_selftest)
-    set_tests_properties(bitwise.gpu_selftest.${order} PROPERTIES LABELS bitwise TIMEOUT 300 ENVIRONMENT
+    if(by STREQUAL off) # the stand-in learns the kernels' parameters from their PTX
+      add_test(NAME bitwise.gpu_selftest.${order} COMMAND sh -c "echo 'no nvcc and no NVRTC: no PTX to run' && exit 77")
+    else()
+      add_test(NAME bitwise.gpu_selftest.${order} COMMAND gpu_selftest)
+    endif()
+    set_tests_properties(bitwise.gpu_selftest.${order} PROPERTIES LABELS bitwise TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT
       "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake;LS_FAKE_CUDA_KERNELS=${CMAKE_BINARY_DIR}/fake/libfake_kernels.so;LS_FAKE_CUDA_CONFIG=order=${order}")
   endforeach()
 endif()

@@ -50,35 +50,6 @@ int ls_json_only(const json_t *object, const char *const *names, const char *whe
 	return 0;
 }
 
-/* Length of the well-formed UTF-8 sequence at p, or 0. jansson is the judge. */
-static size_t sequence(const char *p)
-{
-	size_t left = strnlen(p, 4);
-	for (size_t n = 1; n <= left; n++) {
-		json_t *v = json_stringn(p, n);
-		json_decref(v);
-		if (v)
-			return n;
-	}
-	return 0;
-}
-
-json_t *ls_json_str(const char *bytes)
-{
-	json_t *v = json_string(bytes);
-	if (v)
-		return v;
-	struct ls_str clean = {0};
-	while (*bytes) {
-		size_t n = sequence(bytes);
-		ls_str_add_bytes(&clean, n ? bytes : "\xef\xbf\xbd", n ? n : 3);
-		bytes += n ? n : 1;
-	}
-	v = json_string(clean.s);
-	ls_str_done(&clean);
-	return v;
-}
-
 char *ls_json_text(const json_t *value)
 {
 	char *raw = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY);

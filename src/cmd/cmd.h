@@ -55,7 +55,7 @@ int ls_cmd_status(int code); /* LS_E* to exit status */
 
 void ls_cmd_print_help(const struct ls_cmd *parent, const struct ls_cmd *cmd, FILE *to);
 /* Prints v as the one document on stdout and drops the reference. Strings that a user or a file decides go in through
- * ls_json_str; with NULL the exit status will be 4. */
+ * ls_json_lossy; with NULL the exit status will be 4. */
 void ls_cmd_print_json_take(json_t *v);
 bool ls_cmd_output_incomplete(void);
 /* Colour sequences, empty where colour is not wanted (not a terminal, NO_COLOR). what: "red", "green", "yellow",

@@ -146,13 +146,11 @@ static void json_errors_have_a_place(void **state)
 static void json_takes_any_bytes_as_text(void **state)
 {
 	(void)state;
-	json_t *v = ls_json_str("plain \xc3\xa9");
+	json_t *v = ls_json_lossy("plain \xc3\xa9");
 	assert_string_equal(json_string_value(v), "plain \xc3\xa9");
 	json_decref(v);
-	/* a stray byte, an overlong form, a surrogate, a sequence cut short: each byte becomes U+FFFD */
-	v = ls_json_str("a\xff\xc0\x80\xed\xa0\x80z\xe2\x82");
-	assert_string_equal(json_string_value(v), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
-						  "\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd");
+	v = ls_json_lossy("a\xff\xc0z");
+	assert_string_equal(json_string_value(v), "a\\xff\\xc0z");
 	json_decref(v);
 }
 

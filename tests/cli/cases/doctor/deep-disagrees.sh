@@ -19,7 +19,8 @@ look() {
 	lockstep doctor --python env/bin/python3 --deep --fail-on-mismatch >out
 	echo "status $?"
 	grep -e '^deep.torch ' -e '^deep.cudnn ' -e '^deep.arch' out | sed 's/  */ /g'
-	sed -n '/^DIFFERS \(deep\|cuda-version\|torch-import\)/,/^differs/{/^differs/!p}' out | sed 's|python3\.[0-9]*/|python3.N/|'
+	# the findings of --deep alone: what else this machine lacks is not the matter
+	awk '/^DIFFERS (deep|cuda-version|torch-import)/ { on = 1; print; next } !/^ / { on = 0 } on' out | sed 's|python3\.[0-9]*/|python3.N/|'
 }
 say 'agreement'
 look
