@@ -52,16 +52,25 @@ static void print_table(struct ls_table *t, const char *const *colours)
 	ls_table_done(t);
 }
 
+/* Values come from files and variables that anybody may have written: no control character reaches the terminal. */
+static char *printable_take(char *s)
+{
+	for (char *p = s; *p; p++)
+		if ((unsigned char)*p < 32 || *p == 127)
+			*p = '?';
+	return s;
+}
+
 /* Long reasons are told in full below; the table keeps its shape. */
 static char *shortened(const char *s)
 {
 	enum { WIDTH = 60 };
 	if (!s || strlen(s) <= WIDTH)
-		return ls_xstrdup(s ? s : "");
+		return printable_take(ls_xstrdup(s ? s : ""));
 	size_t n = WIDTH - 3;
 	while (n && ((unsigned char)s[n] & 0xc0) == 0x80)
 		n--; /* not inside a UTF-8 sequence */
-	return ls_xasprintf("%.*s…", (int)n, s);
+	return printable_take(ls_xasprintf("%.*s…", (int)n, s));
 }
 
 static void print_checks(const struct ls_report *r)
@@ -108,10 +117,12 @@ static void print_advice(const char *advice)
 
 static void print_finding(const struct ls_finding *f)
 {
+	char *found = printable_take(ls_xstrdup(f->found ? f->found : "nothing"));
 	printf("%s%-8s%s%s", colour_of(f), mark(f), f->id, ls_cmd_colour(stdout, "off"));
 	if (f->expected)
 		printf(": expected %s", f->expected);
-	printf("%s found %s", f->expected ? "," : ":", f->found ? f->found : "nothing");
+	printf("%s found %s", f->expected ? "," : ":", found);
+	free(found);
 	if (f->source)
 		printf(" %s[%s]%s", ls_cmd_colour(stdout, "dim"), f->source, ls_cmd_colour(stdout, "off"));
 	putchar('\n');
@@ -165,7 +176,7 @@ static void print_group(const struct ls_report *r, const char *title, const char
 		const struct ls_fact *f = &facts->items[i];
 		if (!in_group(f->key, prefixes))
 			continue;
-		char *value = shown(f);
+		char *value = printable_take(shown(f));
 		const char *source = strcmp(f->source, "environment") == 0 ? "" : f->source;
 		ls_table_row(&t, (const char *const[]){f->key, value, source});
 		colours[rows++] = f->state == LS_FACT_UNKNOWN ? ls_cmd_colour(stdout, "yellow") : "";
