@@ -275,7 +275,9 @@ int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct 
 		ls_data_free(d);
 		return rc;
 	}
-	if (ls_source_content(s) != LS_CONTENT_LSD) {
+	if (ls_source_content(s) == LS_CONTENT_LSD) {
+		ls_source_read_anywhere(s);
+	} else {
 		ls_source_free(s);
 		d->source = NULL;
 	}

@@ -50,6 +50,17 @@ const struct ls_map *ls_source_map(const struct ls_source *s)
 	return s->has_map ? &s->map : NULL;
 }
 
+static void advise(struct ls_source *s, int how)
+{
+	if (s->owns_map && s->map.len)
+		madvise((void *)(uintptr_t)s->map.data, s->map.len, how);
+}
+
+void ls_source_read_anywhere(struct ls_source *s)
+{
+	advise(s, MADV_NORMAL);
+}
+
 static bool has_magic(const struct ls_source *s, const char *magic, size_t len)
 {
 	return s->magic_len >= len && memcmp(s->magic, magic, len) == 0;
@@ -163,8 +174,7 @@ int ls_source_open(const char *path, size_t slice_bytes, struct ls_source **ret,
 	if (!is_stdin && is_regular(path)) {
 		rc = ls_file_map(path, &s->map, err);
 		s->has_map = s->owns_map = rc == 0;
-		if (s->map.len)
-			madvise((void *)(uintptr_t)s->map.data, s->map.len, MADV_SEQUENTIAL);
+		advise(s, MADV_SEQUENTIAL);
 	} else {
 		rc = open_stream(s, path, err);
 	}

@@ -33,6 +33,9 @@ enum ls_content ls_source_content(const struct ls_source *s); /* by the first by
 /* The bytes of a regular file or of memory; NULL for a stream. Only for content that is not text. */
 const struct ls_map *ls_source_map(const struct ls_source *s);
 
+/* Tells the kernel that the mapping will from now on be read in any order. */
+void ls_source_read_anywhere(struct ls_source *s);
+
 /* 1: a slice; 0: the end; negative: an error. Cutting depends on the bytes and slice_bytes only. */
 int ls_source_next(struct ls_source *s, struct ls_slice *ret, struct ls_err *err);
 void ls_slice_done(struct ls_slice *slice);

@@ -260,12 +260,12 @@ static void first_fault_wins(void **state)
 {
 	(void)state;
 	struct ls_str s = {0};
-	for (int i = 1; i <= 4000; i++)
-		ls_str_addf(&s, "1 %d:%s\n", i, i % 1000 == 777 ? "bad" : "1");
+	for (int i = 1; i <= 4000; i++) /* lines of all sorts count */
+		ls_str_addf(&s, i % 3 ? "1 %d:%s\n" : i % 2 ? "# %d\n" : "\r\n", i, i % 1000 == 778 ? "bad" : "1");
 	for (int threads = 1; threads <= 7; threads++)
 		for (size_t slice = 100; slice < 20000; slice *= 3) {
 			struct ls_data_opts o = {.threads = threads, .slice_bytes = slice};
-			refuses(s.s, &o, "t:777:7: value \"bad\" is not a number");
+			refuses(s.s, &o, "t:778:7: value \"bad\" is not a number");
 		}
 	ls_str_done(&s);
 }
@@ -315,6 +315,24 @@ static void digests_tell_rows_apart(void **state)
 	}
 	/* and what FORMATS.md describes stays what it is */
 	assert_string_equal(hex[0], "93fd4520914d8f84bbdc136c4aae98a15d96e85075a5fca27b918e3266c33fd6");
+}
+
+static void ones_are_as_good_as_none(void **state)
+{
+	(void)state;
+	struct ls_data *d = load("1 3:1 4:1\n0 3:1\n", NULL);
+	struct ls_rows r = *ls_data_rows(d);
+	const float ones[] = {1, 1, 1}, other[] = {1, 1, 2};
+	char absent[65], given[65];
+	ls_rows_digest(&r, 1, absent);
+	r.value = ones;
+	r.weight = ones;
+	ls_rows_digest(&r, 1, given);
+	assert_string_equal(absent, given);
+	r.value = other;
+	ls_rows_digest(&r, 1, given);
+	assert_string_not_equal(absent, given);
+	ls_data_free(d);
 }
 
 /* --- gzip --- */
@@ -414,6 +432,7 @@ int main(void)
 		cmocka_unit_test(first_fault_wins),
 		cmocka_unit_test(threads_do_not_matter),
 		cmocka_unit_test(digests_tell_rows_apart),
+		cmocka_unit_test(ones_are_as_good_as_none),
 		cmocka_unit_test(gzip_reads_like_text),
 		cmocka_unit_test(damaged_gzip_is_refused),
 		cmocka_unit_test(npz_reads_like_text),
