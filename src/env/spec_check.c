@@ -32,11 +32,11 @@ static void add_take(struct review *r, enum ls_finding_kind kind, const char *ke
 	struct ls_spec_findings *f = r->out;
 	const char *source = ls_row_text(row, "source");
 	f->items = ls_grow(f->items, f->n, &f->cap, sizeof *f->items);
-	f->items[f->n++] = (struct ls_spec_finding){.kind = kind,
-						    .key = ls_xstrdup(key),
-						    .text = text,
-						    .advice = advice,
-						    .source = source ? ls_xstrdup(source) : NULL};
+	struct ls_spec_finding *x = &f->items[f->n++];
+	*x = (struct ls_spec_finding){
+		.kind = kind, .key = ls_xstrdup(key), .source = source ? ls_xstrdup(source) : NULL};
+	x->text = text;
+	x->advice = advice;
 	f->faults += kind != LS_FINDING_NOTE;
 }
 
