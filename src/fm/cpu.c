@@ -111,6 +111,7 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->score = ls_alloc_array(batch * m->outputs, sizeof(float));
 	st->slope = ls_alloc_array(batch * m->outputs, sizeof(float));
 	st->loss = ls_alloc_array(batch, sizeof(float));
+	st->feature = ls_fm_big_alloc(c->entries * sizeof *st->feature);
 	st->row_of = ls_fm_big_alloc(c->entries * sizeof *st->row_of);
 	st->x = st->has_x ? ls_fm_big_alloc(c->entries * sizeof *st->x) : NULL;
 	st->field = fwfm ? ls_fm_big_alloc(c->entries * sizeof *st->field) : NULL;
@@ -120,7 +121,7 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	c->by_owner = ls_fm_big_alloc(c->entries * sizeof *c->keys);
 	for (int i = 0; i < 2; i++)
 		c->sorted[i] = ls_fm_big_alloc((size_t)threads * c->entries * sizeof *c->keys);
-	if (!c->pick || !st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
+	if (!c->pick || !st->score || !st->slope || !st->loss || !st->feature || !st->row_of || (st->has_x && !st->x) ||
 	    (fwfm && (!st->field || !st->sums)) || !st->back || !c->keys || !c->by_owner || !c->sorted[0] ||
 	    !c->sorted[1])
 		return ls_err_set(err, LS_ENOMEM, "no memory for a batch of %zu rows; take a smaller --batch", batch);
@@ -136,6 +137,8 @@ static void make_workers(struct ls_cpu *c)
 		struct worker *w = &c->workers[t];
 		w->w.keys = c->keys + (size_t)t * c->step.entries_each;
 		w->by_owner = c->by_owner + (size_t)t * c->step.entries_each;
+		w->w.place =
+			ls_xalloc(sizeof *w->w.place * ((m->opts.batch + (size_t)threads - 1) / (size_t)threads + 1));
 		w->owner_from = ls_xalloc(sizeof *w->owner_from * ((size_t)threads + 1));
 		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_stride(m));
 		w->w.bias = w->bias;
@@ -178,6 +181,7 @@ static void free_workers(struct ls_cpu *c)
 {
 	for (int t = 0; c->workers && t < ls_pool_threads(c->pool); t++) {
 		struct worker *w = &c->workers[t];
+		free(w->w.place);
 		free(w->owner_from);
 		free(w->bias);
 		free(w->bias_sum);
@@ -198,6 +202,7 @@ void ls_cpu_free(struct ls_cpu *c)
 	free(st->score);
 	free(st->slope);
 	free(st->loss);
+	ls_fm_big_free(st->feature, c->entries * sizeof *st->feature);
 	ls_fm_big_free(st->row_of, c->entries * sizeof *st->row_of);
 	ls_fm_big_free(st->x, c->entries * sizeof *st->x);
 	ls_fm_big_free(st->field, c->entries * sizeof *st->field);

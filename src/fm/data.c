@@ -3,6 +3,7 @@
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 #include "base/parallel.h"
@@ -42,7 +43,14 @@ void ls_data_free(struct ls_data *d)
 /* Not zeroed: pages are first touched by the thread that fills them. */
 static void *own(struct ls_data *d, uint64_t count, size_t size)
 {
-	void *p = count > SIZE_MAX / size ? NULL : malloc(count ? count * size : 1);
+	enum { HUGE_PAGE = 2 << 20 };
+	size_t bytes = count > SIZE_MAX / size ? SIZE_MAX : count ? count * size : 1;
+	void *p = NULL;
+	/* rows are read in shuffled order: on small pages every row would cost a walk through the page table */
+	if (bytes < HUGE_PAGE)
+		p = malloc(bytes);
+	else if (bytes < SIZE_MAX && posix_memalign(&p, HUGE_PAGE, bytes) == 0)
+		madvise(p, bytes, MADV_HUGEPAGE);
 	if (p)
 		d->owned[d->n_owned++] = p;
 	return p;

@@ -23,7 +23,7 @@
 #define NOT_SPECIALISED __attribute__((noinline, noclone))
 #endif
 
-enum { MAX_K = 256, PACKS_IN_4 = 4 / LS_PACK };
+enum { MAX_K = 256, SHORT = 32, PACKS_IN_4 = 4 / LS_PACK };
 
 /* One row: borrowed arrays. x is NULL when every value is 1. */
 struct row {
@@ -31,6 +31,8 @@ struct row {
 	const uint16_t *field;
 	const float *x;
 	uint32_t n;
+	const uint32_t *next; /* features of the row after it, to ask memory for on the way; n_next may be 0 */
+	uint32_t n_next;
 };
 
 INLINE float row_x(const struct row *r, uint32_t i)
@@ -50,13 +52,30 @@ static int largest_exp(const float *t, size_t n, int so_far)
 	return e > so_far ? e : so_far;
 }
 
+INLINE void prefetch_run(const float *p, size_t n)
+{
+	for (size_t i = 0; i < n; i += 16)
+		__builtin_prefetch(p + i);
+}
+
+/* Asks for the factors that entry i of the next row will need; a long record is fetched by the hardware from there on.
+ */
+INLINE void prefetch_next(const struct row *r, uint32_t i, const float *record, size_t stride)
+{
+	if (i < r->n_next)
+		__builtin_prefetch(record + r->next[i] * stride);
+}
+
 /* Linear part: bias, then the row's entries in stored order. */
 INLINE float linear_score(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o)
 {
 	size_t stride = ls_fm_linear_stride(m);
+	const float *weight = m->linear + o;
 	float sum = bias;
-	for (uint32_t i = 0; i < r->n; i++)
-		sum += m->linear[r->feature[i] * stride + o] * row_x(r, i);
+	for (uint32_t i = 0; i < r->n; i++) {
+		prefetch_next(r, i, weight, stride);
+		sum += weight[r->feature[i] * stride] * row_x(r, i);
+	}
 	return sum;
 }
 
@@ -69,9 +88,11 @@ INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, uint32_
 	float t[MAX_K];
 	for (uint32_t c = 0; c < K / 4; c++)
 		sum[c] = square[c] = (ls_pack_f){0};
+	const float *factors = m->record + (size_t)o * K;
 	for (uint32_t i = 0; i < r->n; i++) {
-		const ls_pack_f *v = (const ls_pack_f *)(m->record + r->feature[i] * stride + (size_t)o * K);
+		const ls_pack_f *v = (const ls_pack_f *)(factors + r->feature[i] * stride);
 		float x = row_x(r, i);
+		prefetch_next(r, i, factors, stride);
 		for (uint32_t c = 0; c < K / 4; c++)
 			LS_CELL_ADD(sum[c], square[c], v[c], x);
 	}
@@ -254,10 +275,10 @@ static void row_loss(const struct ls_fm_model *m, const float *score, float labe
 	}
 }
 
-static float row_weight(const struct ls_step *st, uint64_t row)
+static float row_weight(const struct ls_step *st, uint64_t row, float label)
 {
 	const struct ls_fm_opts *opts = &st->m->opts;
-	float weight = st->rows->weight ? st->rows->weight[row] : 1.0f, label = st->rows->label[row];
+	float weight = st->rows->weight ? st->rows->weight[row] : 1.0f;
 	if (opts->n_class_weights)
 		weight *= opts->class_weight[opts->task == LS_BINARY ? label > 0.0f : (uint32_t)label];
 	return weight;
@@ -265,141 +286,199 @@ static float row_weight(const struct ls_step *st, uint64_t row)
 
 /* --- forward --- */
 
-static void prefetch_row(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row)
+/* Where the rows of a batch lie and what their labels are: loads that do not wait for each other, unlike those of a
+ * loop that goes on to use each row. */
+static void find_rows(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi)
 {
-	size_t stride = ls_fm_stride(m), linear = ls_fm_linear_stride(m);
-	size_t lines = ((size_t)m->width * sizeof(float) + 63) / 64;
-	for (uint64_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
-		const char *rec = (const char *)(m->record + rows->feature[i] * stride);
-		for (size_t line = 0; line < lines; line++)
-			__builtin_prefetch(rec + 64 * line);
-		__builtin_prefetch(m->linear + rows->feature[i] * linear);
+	const uint64_t *restrict start = st->rows->start, *restrict pick = st->pick;
+	const float *restrict label = st->rows->label;
+	for (uint32_t b = lo; b < hi; b++) {
+		w->place[b - lo] = (struct ls_row_place){
+			start[pick[b]], (uint32_t)(start[pick[b] + 1] - start[pick[b]]), label[pick[b]]};
 	}
 }
 
-static void prefetch_data(const struct ls_rows *rows, uint64_t row)
+/* An fm over values of 1 needs to know an entry's row and nothing else of it: then keys hold the row, not the entry. */
+INLINE bool keys_are_rows(const struct ls_step *st)
 {
-	const char *p = (const char *)(rows->feature + rows->start[row]);
-	for (size_t line = 0; line < 3; line++)
-		__builtin_prefetch(p + 64 * line);
+	return st->m->opts.kind == LS_FM && !st->has_x;
 }
 
-/* Copies what the backward pass needs of the entries, and their keys for the sort. */
-static void note_entries(struct ls_step *st, struct ls_worker *w, uint32_t b, const struct row *r, uint32_t entry)
+/* Copies the rows' features to one place, with the keys for the sort and what else the backward pass needs. */
+static void copy_rows(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry)
 {
-	uint64_t *keys = w->keys + w->n_keys;
-	for (uint32_t i = 0; i < r->n; i++) {
-		st->row_of[entry + i] = b;
-		keys[i] = (uint64_t)r->feature[i] << 32 | (entry + i);
+	enum { AHEAD = 6, LINES = 3 };
+	const struct ls_rows *rows = st->rows;
+	uint64_t *restrict keys = w->keys;
+	uint32_t *restrict feature = st->feature + entry, *restrict row_of = st->row_of + entry;
+	bool by_row = keys_are_rows(st);
+	uint32_t e = 0;
+	for (uint32_t b = lo; b < hi; b++) {
+		const struct ls_row_place *at = &w->place[b - lo];
+		const uint32_t *restrict from = rows->feature + at->first;
+		uint32_t n = at->n;
+		for (uint32_t line = 0; b + AHEAD < hi && line < LINES; line++)
+			__builtin_prefetch(rows->feature + at[AHEAD].first + 16 * line);
+		uint32_t low = by_row ? b : entry + e, step = by_row ? 0 : 1;
+		for (uint32_t i = 0; i < n; i++)
+			feature[e + i] = from[i];
+		for (uint32_t i = 0; i < n; i++)
+			row_of[e + i] = b;
+		for (uint32_t i = 0; i < n; i++, low += step)
+			keys[e + i] = (uint64_t)from[i] << 32 | low;
+		if (st->field)
+			memcpy(st->field + entry + e, rows->field + at->first, n * sizeof *st->field);
+		e += n;
 	}
-	if (st->field)
-		memcpy(st->field + entry, r->field, r->n * sizeof *r->field);
-	w->n_keys += r->n;
+	w->n_keys = e;
 }
 
-static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, uint32_t entry, uint32_t n)
+/* Row b of the batch, whose entries begin at `entry`; n_next features follow those of the row itself. */
+static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, const struct ls_row_place *at,
+			uint32_t entry, uint32_t n_next)
 {
 	const struct ls_fm_model *m = st->m;
 	const struct ls_rows *rows = st->rows;
-	uint64_t row = st->pick[b], first = rows->start[row];
-	struct row r = {rows->feature + first, rows->field ? rows->field + first : NULL, NULL, n};
+	const uint32_t *feature = st->feature + entry;
+	struct row r = {feature, rows->field ? rows->field + at->first : NULL, NULL, at->n, feature + at->n, n_next};
 	if (st->has_x) {
-		fill_x(m, rows->value ? rows->value + first : NULL, n, st->x + entry);
+		fill_x(m, rows->value ? rows->value + at->first : NULL, at->n, st->x + entry);
 		r.x = st->x + entry;
-		w->exps.value = largest_exp(r.x, n, w->exps.value);
+		w->exps.value = largest_exp(r.x, at->n, w->exps.value);
 	}
 	bool by_entry = m->opts.kind == LS_FFM;
-	size_t size = by_entry ? st->back_stride * n : st->back_stride;
-	struct place at = {.back = st->back + st->back_stride * (by_entry ? entry : b),
+	size_t size = by_entry ? st->back_stride * at->n : st->back_stride;
+	struct place to = {.back = st->back + st->back_stride * (by_entry ? entry : b),
 			   .sums = st->sums + 2 * b * st->back_stride,
 			   .square = st->sums + (2 * b + 1) * st->back_stride,
 			   .entry_stride = st->back_stride};
 	float *score = st->score + (size_t)b * m->outputs, *slope = st->slope + (size_t)b * m->outputs;
-	row_outputs_any(m, &r, w->bias, &at, score);
-	row_loss(m, score, rows->label[row], row_weight(st, row), &st->loss[b], slope);
+	row_outputs_any(m, &r, w->bias, &to, score);
+	row_loss(m, score, at->label, row_weight(st, st->pick[b], at->label), &st->loss[b], slope);
 	struct ls_exps e = {.slope = largest_exp(slope, m->outputs, LS_EXP_MIN),
 			    .value = LS_EXP_MIN,
-			    .back = largest_exp(at.back, size, LS_EXP_MIN),
-			    .sums = st->sums ? largest_exp(at.sums, 2 * st->back_stride, LS_EXP_MIN) : LS_EXP_MIN,
+			    .back = largest_exp(to.back, size, LS_EXP_MIN),
+			    .sums = st->sums ? largest_exp(to.sums, 2 * st->back_stride, LS_EXP_MIN) : LS_EXP_MIN,
 			    .loss = largest_exp(&st->loss[b], 1, LS_EXP_MIN)};
 	if (e.slope == LS_EXP_INF || e.back == LS_EXP_INF || e.sums == LS_EXP_INF || e.loss == LS_EXP_INF)
-		w->bad_row = row < w->bad_row ? row : w->bad_row;
+		w->bad_row = st->pick[b] < w->bad_row ? st->pick[b] : w->bad_row;
 	ls_exps_max(&w->exps, &e);
-	note_entries(st, w, b, &r, entry);
 }
 
 static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry)
 {
-	const struct ls_rows *rows = st->rows;
+	find_rows(st, w, lo, hi);
+	copy_rows(st, w, lo, hi, entry);
 	for (uint32_t b = lo; b < hi; b++) {
-		if (b + 4 < hi)
-			__builtin_prefetch(rows->start + st->pick[b + 4]);
-		if (b + 2 < hi)
-			prefetch_data(rows, st->pick[b + 2]);
-		if (b + 1 < hi)
-			prefetch_row(st->m, rows, st->pick[b + 1]);
-		uint32_t n = (uint32_t)(rows->start[st->pick[b] + 1] - rows->start[st->pick[b]]);
-		forward_row(st, w, b, entry, n);
-		entry += n;
+		const struct ls_row_place *at = &w->place[b - lo];
+		forward_row(st, w, b, at, entry, b + 1 < hi ? at[1].n : 0);
+		entry += at->n;
 	}
 }
 
 /* --- backward: one feature at a time --- */
 
-/* What a feature's entries add up to for one output, beside the factors' own sums. */
-struct column_sums {
-	uint64_t linear, self; /* raw bits, see num/sum.h */
+/* The two lanes beside the factors: sum of g x, and of g x times the entry's own part. */
+typedef uint64_t two_u __attribute__((vector_size(16)));
+typedef double two_d __attribute__((vector_size(16)));
+
+/* What stays the same for all columns of a batch, in locals so that no store makes the compiler read it again. */
+struct columns {
+	const uint32_t *row_of;
+	const float *x; /* NULL: every x is 1 */
+	const uint16_t *field;
+	const float *slope, *back;
+	size_t back_stride;
+	uint32_t outputs, padded, fields;
+	double back_scale;
+	two_d beside_scale; /* of the two sums beside the factors': linear, self */
 };
 
-INLINE const float *entry_back(const struct ls_step *st, uint32_t e, uint32_t row, size_t at)
+INLINE const float *entry_back(const struct columns *k, enum ls_fm_kind kind, uint32_t e, uint32_t row, uint32_t o)
 {
-	switch (st->m->opts.kind) {
-	case LS_FM:
-		return st->back + row * st->back_stride + at;
-	case LS_FWFM:
-		return st->back + row * st->back_stride + at * st->m->n_fields + (size_t)st->field[e] * st->m->padded;
-	default:
-		return st->back + e * st->back_stride + at * st->m->n_fields;
-	}
+	size_t at = (size_t)o * k->padded;
+	if (kind == LS_FM)
+		return k->back + row * k->back_stride + at;
+	if (kind == LS_FWFM)
+		return k->back + row * k->back_stride + at * k->fields + (size_t)k->field[e] * k->padded;
+	return k->back + e * k->back_stride + at * k->fields;
 }
 
 /* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the entry out). */
-INLINE float entry_self(const struct ls_step *st, uint32_t e, uint32_t o, float x)
+INLINE float entry_self(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, uint32_t e, uint32_t o,
+			float x)
 {
-	if (st->m->opts.kind == LS_FM)
+	if (kind == LS_FM)
 		return x;
-	return st->m->opts.kind == LS_FWFM ? x * fwfm_weight(st->m, o, st->field[e], st->field[e]) : 0.0f;
+	return kind == LS_FWFM ? x * fwfm_weight(st->m, o, k->field[e], k->field[e]) : 0.0f;
 }
 
-/* Adds the n entries of keys to acc (N lanes of output o) and to the two scalar sums. */
-INLINE struct column_sums add_column(const struct ls_step *st, const uint64_t *keys, size_t n, uint32_t o, uint32_t N,
-				     ls_pack_u *acc)
+/* One entry of a column: its slope on the grid of the factors, its vector, and its terms of the two sums beside them.
+ */
+struct term {
+	double slope;
+	const float *back;
+	two_u beside;
+};
+
+INLINE struct term entry_term(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, uint64_t key,
+			      uint32_t o)
 {
-	const struct ls_fm_model *m = st->m;
-	const struct ls_grids *grid = &st->grids;
-	struct column_sums sums = {0, 0};
+	uint32_t e = (uint32_t)key, row = kind == LS_FM && !k->x ? e : k->row_of[e];
+	float x = k->x ? k->x[e] : 1.0f;
+	float gx = k->slope[(size_t)row * k->outputs + o] * x;
+	two_d beside = {1.0, (double)entry_self(st, k, kind, e, o, x)};
+	return (struct term){(double)gx * k->back_scale, entry_back(k, kind, e, row, o),
+			     (two_u)LS_CELL_TERM(k->beside_scale * (double)gx, beside)};
+}
+
+/* Adds the n entries of keys up in N lanes for output o and writes them to acc; returns the two sums beside them.
+ * N is small: the lanes stay in registers. */
+INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
+		       size_t n, uint32_t o, uint32_t N, uint64_t *acc)
+{
+	two_u sums = {0, 0};
+	ls_pack_u lane[SHORT / LS_PACK];
 	for (uint32_t c = 0; c < N / LS_PACK; c++)
-		acc[c] = (ls_pack_u){0};
+		lane[c] = (ls_pack_u){0};
 	for (size_t i = 0; i < n; i++) {
-		uint32_t e = (uint32_t)keys[i], row = st->row_of[e];
-		float x = st->has_x ? st->x[e] : 1.0f;
-		float gx = st->slope[(size_t)row * m->outputs + o] * x;
-		double slope = (double)gx * grid->back_scale;
-		const float *back = entry_back(st, e, row, (size_t)o * m->padded);
+		struct term t = entry_term(st, k, kind, keys[i], o);
 		for (uint32_t c = 0; c < N / 4; c++) {
 			ls_pack_d wide[PACKS_IN_4];
-			ls_pack_widen(back + 4 * c, wide);
+			ls_pack_widen(t.back + 4 * c, wide);
 			for (uint32_t h = 0; h < PACKS_IN_4; h++)
-				acc[c * PACKS_IN_4 + h] += (ls_pack_u)LS_CELL_TERM(slope, wide[h]);
+				lane[c * PACKS_IN_4 + h] += (ls_pack_u)LS_CELL_TERM(t.slope, wide[h]);
 		}
-		sums.linear += ls_bits_d(LS_CELL_TERM((double)gx * grid->linear_scale, 1.0));
-		sums.self += ls_bits_d(LS_CELL_TERM((double)gx * grid->self_scale, (double)entry_self(st, e, o, x)));
+		sums += t.beside;
+	}
+	for (uint32_t c = 0; c < N / LS_PACK; c++)
+		*(ls_pack_u *)(acc + c * LS_PACK) = lane[c];
+	return sums;
+}
+
+/* The same for any N, in memory. */
+INLINE two_u add_long(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
+		      size_t n, uint32_t o, uint32_t N, uint64_t *acc)
+{
+	two_u sums = {0, 0};
+	for (size_t i = 0; i < n; i++) {
+		struct term t = entry_term(st, k, kind, keys[i], o);
+		ls_pack_u *to = (ls_pack_u *)acc;
+		for (uint32_t c = 0; c < N / 4; c++, to += PACKS_IN_4) {
+			ls_pack_d wide[PACKS_IN_4];
+			ls_pack_widen(t.back + 4 * c, wide);
+			for (uint32_t h = 0; h < PACKS_IN_4; h++) {
+				ls_pack_u term = (ls_pack_u)LS_CELL_TERM(t.slope, wide[h]);
+				to[h] = i ? to[h] + term : term;
+			}
+		}
+		sums += t.beside;
 	}
 	return sums;
 }
 
-/* From sums to new parameters, n lanes; not inlined, so that the compiler makes a plain vector loop of each optimizer.
- */
+/* From sums to new parameters, n lanes; not inlined or specialised, so that each optimizer becomes a plain vector loop.
+ * State 1 of lane i lies n1 floats behind it, state 2 twice as far. */
 #define UPDATE_LANES(function, with1, with2)                                                                           \
 	for (uint32_t i = 0; i < n; i++) {                                                                             \
 		float g = ls_cell_gradient((int64_t)(acc[i] - offset), unit, v[i], cross);                             \
@@ -413,7 +492,7 @@ INLINE struct column_sums add_column(const struct ls_step *st, const uint64_t *k
 	}
 
 static NOT_SPECIALISED void update_lanes(float *restrict v, size_t n1, uint32_t n, const uint64_t *restrict acc,
-					 uint64_t offset, double unit, double cross, const struct ls_update *restrict u)
+					 uint64_t offset, double unit, float cross, const struct ls_update *restrict u)
 {
 	size_t n2 = 2 * n1;
 	switch (u->optimizer) {
@@ -431,98 +510,153 @@ static NOT_SPECIALISED void update_lanes(float *restrict v, size_t n1, uint32_t 
 	}
 }
 
-INLINE void column(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n, uint32_t N)
+/* Linear weights of up to LINEAR features wait here, so that their updates fill vectors too. */
+enum { LINEAR = 16 };
+
+struct waiting {
+	uint32_t n;
+	float *at[LINEAR];       /* in the model */
+	uint64_t sums[LINEAR];   /* already without the magic */
+	float values[3][LINEAR]; /* weight, state 1, state 2 */
+};
+
+static void update_waiting(const struct ls_step *st, struct waiting *q)
+{
+	uint32_t outputs = st->m->outputs, states = st->m->states;
+	for (uint32_t i = 0; i < q->n; i++)
+		for (uint32_t s = 0; s <= states; s++)
+			q->values[s][i] = q->at[i][s * outputs];
+	update_lanes(q->values[0], LINEAR, q->n, q->sums, 0, st->grids.linear_unit, 0.0f, &st->update);
+	for (uint32_t i = 0; i < q->n; i++)
+		for (uint32_t s = 0; s <= states; s++)
+			q->at[i][s * outputs] = q->values[s][i];
+	q->n = 0;
+}
+
+INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, struct ls_worker *w,
+		   struct waiting *q, const uint64_t *keys, size_t n, bool is_short, uint32_t N)
 {
 	const struct ls_fm_model *m = st->m;
 	uint64_t feature = keys[0] >> 32, offset = (uint64_t)n * LS_MAGIC_BITS;
 	float *record = m->record + feature * ls_fm_stride(m), *linear = m->linear + feature * ls_fm_linear_stride(m);
-	for (uint32_t o = 0; o < m->outputs; o++) {
-		ls_pack_u *acc = (ls_pack_u *)w->acc;
-		ls_pack_u local[MAX_K / LS_PACK];
-		bool in_registers = N <= 32;
-		struct column_sums sums = add_column(st, keys, n, o, N, in_registers ? local : acc);
-		const uint64_t *raw = in_registers ? (const uint64_t *)local : (const uint64_t *)acc;
-		double cross = (double)(int64_t)(sums.self - offset) * st->grids.self_unit;
-		update_lanes(record + (size_t)o * N, m->width, N, raw, offset, st->grids.back_unit, cross, &st->update);
-		update_lanes(linear + o, m->outputs, 1, &sums.linear, offset, st->grids.linear_unit, 0.0, &st->update);
+	for (uint32_t o = 0; o < k->outputs; o++) {
+		uint64_t *acc = (uint64_t *)w->acc;
+		two_u sums = is_short ? add_short(st, k, kind, keys, n, o, N, acc)
+				      : add_long(st, k, kind, keys, n, o, N, acc);
+		float cross = (float)((double)(int64_t)(sums[1] - offset) * st->grids.self_unit);
+		update_lanes(record + (size_t)o * N, m->width, N, acc, offset, st->grids.back_unit, cross, &st->update);
+		q->at[q->n] = linear + o;
+		q->sums[q->n++] = sums[0] - offset;
+		if (q->n == LINEAR)
+			update_waiting(st, q);
 	}
 }
 
-/* Asks for the records of the features from *at up to keys[until], each once. */
-INLINE void prefetch_columns(const struct ls_fm_model *m, const uint64_t *keys, size_t *at, size_t until)
+/* Asks for the records of the features from *at up to keys[until], each once; for ffm also for the entries' vectors. */
+INLINE void prefetch_columns(const struct ls_fm_model *m, const struct columns *k, enum ls_fm_kind kind,
+			     const uint64_t *keys, size_t *at, size_t until)
 {
-	size_t stride = ls_fm_stride(m), bytes = stride * sizeof(float);
+	size_t stride = ls_fm_stride(m);
 	for (; *at < until; (*at)++) {
 		uint64_t feature = keys[*at] >> 32;
+		if (kind == LS_FFM)
+			prefetch_run(k->back + (uint32_t)keys[*at] * k->back_stride, k->back_stride);
 		if (*at && feature == keys[*at - 1] >> 32)
 			continue;
-		const char *record = (const char *)(m->record + feature * stride);
-		for (size_t b = 0; b < bytes; b += 64)
-			__builtin_prefetch(record + b, 1);
-		__builtin_prefetch(m->linear + feature * ls_fm_linear_stride(m), 1);
+		prefetch_run(m->record + feature * stride, stride);
+		__builtin_prefetch(m->linear + feature * ls_fm_linear_stride(m));
 	}
 }
 
-INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n, uint32_t N)
+INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n, enum ls_fm_kind kind,
+		       bool has_x, bool is_short, uint32_t N)
 {
-	enum { AHEAD = 16 };
-	size_t asked = 0;
+	/* so many entries ahead that their records make some 4 KiB: enough to hide memory, not so much as to lose it
+	 * again */
+	size_t ahead = 4096 / (ls_fm_stride(st->m) * sizeof(float)) + 1, asked = 0;
+	const struct columns k = {.row_of = st->row_of,
+				  .x = has_x ? st->x : NULL,
+				  .field = st->field,
+				  .slope = st->slope,
+				  .back = st->back,
+				  .back_stride = st->back_stride,
+				  .outputs = st->m->outputs,
+				  .padded = st->m->padded,
+				  .fields = st->m->n_fields,
+				  .back_scale = st->grids.back_scale,
+				  .beside_scale = {st->grids.linear_scale, st->grids.self_scale}};
+	struct waiting q = {.n = 0};
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && keys[end] >> 32 == keys[i] >> 32; end++)
 			;
-		prefetch_columns(st->m, keys, &asked, end + AHEAD < n ? end + AHEAD : n);
-		column(st, w, keys + i, end - i, N);
+		prefetch_columns(st->m, &k, kind, keys, &asked, end + ahead < n ? end + ahead : n);
+		column(st, &k, kind, w, &q, keys + i, end - i, is_short, N);
 	}
+	update_waiting(st, &q);
 }
 
 static void columns(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n)
 {
+	enum ls_fm_kind kind = st->m->opts.kind;
 	uint32_t lanes = st->m->blocks * st->m->padded;
-	switch (lanes) {
-	case 4:
-		columns_of(st, w, keys, n, 4);
-		break;
-	case 8:
-		columns_of(st, w, keys, n, 8);
-		break;
-	case 16:
-		columns_of(st, w, keys, n, 16);
-		break;
-	case 32:
-		columns_of(st, w, keys, n, 32);
-		break;
-	default:
-		columns_of(st, w, keys, n, lanes);
-	}
+	bool x = st->has_x;
+	if (kind == LS_FFM)
+		columns_of(st, w, keys, n, LS_FFM, x, false, lanes);
+	else if (kind == LS_FWFM && lanes == 8)
+		columns_of(st, w, keys, n, LS_FWFM, x, true, 8);
+	else if (kind == LS_FWFM)
+		columns_of(st, w, keys, n, LS_FWFM, x, false, lanes);
+	else if (lanes == 16 && !x)
+		columns_of(st, w, keys, n, LS_FM, false, true, 16);
+	else if (lanes == 16)
+		columns_of(st, w, keys, n, LS_FM, true, true, 16);
+	else if (lanes == 8 && !x)
+		columns_of(st, w, keys, n, LS_FM, false, true, 8);
+	else if (lanes == 8)
+		columns_of(st, w, keys, n, LS_FM, true, true, 8);
+	else if (lanes == 4)
+		columns_of(st, w, keys, n, LS_FM, x, true, 4);
+	else if (lanes == 32)
+		columns_of(st, w, keys, n, LS_FM, x, true, 32);
+	else
+		columns_of(st, w, keys, n, LS_FM, x, false, lanes);
 }
 
 /* --- fwfm: gradient of the field weights --- */
 
 /* dscore/dr(f,g): halve(U_f U_g), and halve(0.5 (U_f U_f - Q_f)) for f = g. */
-static void pair_row(struct ls_step *st, struct ls_worker *w, uint32_t b, uint32_t o)
+INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uint32_t o, uint32_t K)
 {
 	const struct ls_fm_model *m = st->m;
-	uint32_t K = m->padded, fields = m->n_fields;
+	uint32_t fields = m->n_fields;
 	const float *sums = st->sums + 2 * b * st->back_stride + (size_t)o * fields * K,
 		    *square = sums + st->back_stride;
 	double slope = (double)st->slope[(size_t)b * m->outputs + o] * st->grids.pair_scale;
-	int64_t *into = w->pair_sums + (size_t)o * m->n_pairs;
 	float t[MAX_K];
-	for (uint32_t f = 0, at = 0; f < fields; f++)
-		for (uint32_t g = f; g < fields; g++, at++) {
-			for (uint32_t i = 0; i < K; i++)
-				t[i] = sums[f * K + i] * sums[g * K + i];
-			for (uint32_t i = 0; f == g && i < K; i++)
-				t[i] = 0.5f * (t[i] - square[f * K + i]);
+	for (uint32_t f = 0, at = 0; f < fields; f++) {
+		const ls_pack_f *u = (const ls_pack_f *)(sums + f * K), *q = (const ls_pack_f *)(square + f * K);
+		for (uint32_t c = 0; c < K / 4; c++)
+			*(ls_pack_f *)(t + 4 * c) = 0.5f * (u[c] * u[c] - q[c]);
+		into[at++] += ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
+		for (uint32_t g = f + 1; g < fields; g++, at++) {
+			const ls_pack_f *v = (const ls_pack_f *)(sums + g * K);
+			for (uint32_t c = 0; c < K / 4; c++)
+				*(ls_pack_f *)(t + 4 * c) = u[c] * v[c];
 			into[at] += ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
 		}
+	}
 }
 
 static void pairs(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi)
 {
 	for (uint32_t b = lo; b < hi; b++)
-		for (uint32_t o = 0; o < st->m->outputs; o++)
-			pair_row(st, w, b, o);
+		for (uint32_t o = 0; o < st->m->outputs; o++) {
+			int64_t *into = w->pair_sums + (size_t)o * st->m->n_pairs;
+			if (st->m->padded == 8)
+				pair_row(st, into, b, o, 8);
+			else
+				pair_row(st, into, b, o, st->m->padded);
+		}
 }
 
 /* --- prediction --- */
@@ -531,8 +665,13 @@ static void pairs(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t
 static struct row known_row(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row, float *scratch)
 {
 	uint64_t first = rows->start[row];
-	struct row r = {rows->feature + first, rows->field ? rows->field + first : NULL, NULL,
-			(uint32_t)(rows->start[row + 1] - first)};
+	uint64_t next = row + 1 < rows->n_rows && rows->n_features <= m->n_features ? row + 1 : row;
+	struct row r = {rows->feature + first,
+			rows->field ? rows->field + first : NULL,
+			NULL,
+			(uint32_t)(rows->start[row + 1] - first),
+			rows->feature + rows->start[next],
+			next == row ? 0 : (uint32_t)(rows->start[next + 1] - rows->start[next])};
 	if (rows->value || m->opts.normalize) {
 		fill_x(m, rows->value ? rows->value + first : NULL, r.n, scratch);
 		r.x = scratch;
@@ -552,7 +691,7 @@ static struct row known_row(const struct ls_fm_model *m, const struct ls_rows *r
 			field[kept] = r.field[i];
 		scratch[kept++] = row_x(&r, i);
 	}
-	return (struct row){feature, r.field ? field : NULL, scratch, kept};
+	return (struct row){feature, r.field ? field : NULL, scratch, kept, NULL, 0};
 }
 
 static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo, uint64_t hi, float *score,
@@ -565,8 +704,6 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 			   .square = scratch + 2 * m->outputs * each};
 	float *rest = scratch + (size_t)m->outputs * (fields ? 3 * each : m->padded);
 	for (uint64_t row = lo; row < hi; row++) {
-		if (row + 1 < hi && rows->n_features <= m->n_features)
-			prefetch_row(m, rows, row + 1);
 		struct row r = known_row(m, rows, row, rest);
 		row_outputs_any(m, &r, m->bias, &at, score + (row - lo) * m->outputs);
 	}

@@ -212,7 +212,7 @@ struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enu
 					  : kind == LS_FWFM ? 8
 							    : 16,
 			       .classes = 1,
-			       .batch = kind == LS_FFM ? 64 : 256,
+			       .batch = kind == LS_FFM ? 64 : 512,
 			       .lr = rate[optimizer],
 			       .init_scale = 0.01f,
 			       .initial_sum = 1.0f,

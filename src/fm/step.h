@@ -59,10 +59,11 @@ struct ls_step {
 	const uint64_t *pick; /* n_rows row numbers in the data */
 	uint32_t entries_each;
 
-	uint32_t *row_of; /* by entry */
-	float *x;         /* by entry; used when has_x */
-	uint16_t *field;  /* by entry; NULL for fm */
-	float *back;      /* back_stride floats a row (fm, fwfm) or an entry (ffm) */
+	uint32_t *feature; /* by entry */
+	uint32_t *row_of;  /* by entry */
+	float *x;          /* by entry; used when has_x */
+	uint16_t *field;   /* by entry; NULL for fm */
+	float *back;       /* back_stride floats a row (fm, fwfm) or an entry (ffm) */
 	size_t back_stride;
 	float *sums;  /* fwfm: U and Q, 2 × back_stride floats a row; otherwise unused */
 	float *score; /* n_rows × outputs */
@@ -71,12 +72,19 @@ struct ls_step {
 	bool has_x;   /* false: every x is 1 */
 };
 
+struct ls_row_place {
+	uint64_t first; /* its first entry in the data */
+	uint32_t n;
+	float label;
+};
+
 /* What a worker has for itself. */
 struct ls_worker {
 	struct ls_exps exps;
-	uint64_t bad_row;  /* a data row whose score is not finite, or UINT64_MAX */
-	const float *bias; /* outputs */
-	uint64_t *keys;    /* feature << 32 | entry, of this worker's rows */
+	uint64_t bad_row;           /* a data row whose score is not finite, or UINT64_MAX */
+	const float *bias;          /* outputs */
+	struct ls_row_place *place; /* of its rows of the batch */
+	uint64_t *keys;             /* feature << 32 | entry, of this worker's rows */
 	size_t n_keys;
 	int64_t *acc;       /* width accumulators */
 	int64_t *pair_sums; /* fwfm: outputs × n_pairs */
