@@ -188,6 +188,20 @@ static void shadowed(struct ls_findings *list, const struct ls_facts *f, const c
 	free(expected);
 }
 
+/* The driver counts it and it does not answer: fallen off the bus, or in need of a reset. */
+static void gpu_silent(struct ls_findings *list, const struct ls_facts *f, size_t i)
+{
+	const struct ls_fact *name = ls_facts_gpu(f, i, "name");
+	if (!name || name->state != LS_FACT_UNKNOWN || !is(ls_facts_value(f, "nvml"), "0"))
+		return;
+	char *found = ls_xasprintf("GPU %zu: %s", i, name->reason);
+	fault(list, LS_LEVEL_REQUIRED, LS_OUTCOME_MISMATCH, "gpu-silent", "GPUs that answer", found, name->source,
+	      "look at `dmesg` for Xid lines\n"
+	      "reset it (`nvidia-smi --gpu-reset -i N`) with no program using it, or reboot\n"
+	      "if it comes back: power, cooling, seating of the card");
+	free(found);
+}
+
 static void gpu_state(struct ls_findings *list, const struct ls_facts *f, size_t i)
 {
 	static const struct {
@@ -270,8 +284,10 @@ void ls_findings_faults(struct ls_findings *list, const struct ls_facts *facts, 
 	toolkit_differs(list, facts);
 	for (const char *const *l = libraries; *l; l++)
 		shadowed(list, facts, *l);
-	for (size_t i = 0; i < ls_facts_gpu_count(facts); i++)
+	for (size_t i = 0; i < ls_facts_gpu_count(facts); i++) {
+		gpu_silent(list, facts, i);
 		gpu_state(list, facts, i);
+	}
 	torch_twice(list, facts);
 	stale_venv(list, facts);
 	variables(list, facts);
