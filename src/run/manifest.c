@@ -14,14 +14,15 @@ struct key {
 };
 
 static const struct key keys[] = {
-	{"schema", JSON_STRING, true},     {"lockstep", JSON_STRING, true}, {"state", JSON_STRING, true},
-	{"command", JSON_ARRAY, true},     {"cwd", JSON_STRING, true},      {"host", JSON_STRING, true},
-	{"out", JSON_STRING, true},        {"started", JSON_STRING, true},  {"git", JSON_OBJECT, true},
-	{"policy", JSON_OBJECT, true},     {"inputs", JSON_ARRAY, true},    {"environment", JSON_ARRAY, false},
-	{"spec", JSON_OBJECT, false},      {"ended", JSON_STRING, false},   {"result", JSON_OBJECT, false},
-	{"resources", JSON_OBJECT, false}, {"hook", JSON_OBJECT, false},    {"modules", JSON_OBJECT, false},
-	{"seeds", JSON_OBJECT, false},     {"gpus", JSON_ARRAY, false},     {"global_batch", JSON_OBJECT, false},
-	{"outputs", JSON_ARRAY, false},    {"trace", JSON_OBJECT, false},   {"env", JSON_OBJECT, false},
+	{"schema", JSON_STRING, true},       {"lockstep", JSON_STRING, true}, {"state", JSON_STRING, true},
+	{"command", JSON_ARRAY, true},       {"cwd", JSON_STRING, true},      {"host", JSON_STRING, true},
+	{"out", JSON_STRING, true},          {"started", JSON_STRING, true},  {"git", JSON_OBJECT, true},
+	{"policy", JSON_OBJECT, true},       {"inputs", JSON_ARRAY, true},    {"environment", JSON_ARRAY, false},
+	{"spec", JSON_OBJECT, false},        {"ended", JSON_STRING, false},   {"result", JSON_OBJECT, false},
+	{"resources", JSON_OBJECT, false},   {"hook", JSON_OBJECT, false},    {"modules", JSON_OBJECT, false},
+	{"seeds", JSON_OBJECT, false},       {"gpus", JSON_ARRAY, false},     {"global_batch", JSON_OBJECT, false},
+	{"outputs", JSON_ARRAY, false},      {"trace", JSON_OBJECT, false},   {"env", JSON_OBJECT, false},
+	{"determinism", JSON_OBJECT, false},
 };
 
 enum { N_KEYS = sizeof keys / sizeof *keys };

@@ -183,8 +183,29 @@ static void merge_gpus(json_t *all, const json_t *record)
 	}
 }
 
+/* The switches by their short names, as read back at the end of the first process that had torch. */
+static void merge_determinism(json_t *all, const json_t *record)
+{
+	static const struct {
+		const char *name, *setting;
+	} keys[] = {{"cudnn_deterministic", "torch.backends.cudnn.deterministic"},
+		    {"cudnn_benchmark", "torch.backends.cudnn.benchmark"},
+		    {"deterministic_algorithms", "torch.deterministic_algorithms"},
+		    {"cudnn_allow_tf32", "torch.backends.cudnn.allow_tf32"},
+		    {"matmul_allow_tf32", "torch.backends.cuda.matmul.allow_tf32"},
+		    {"float32_matmul_precision", "torch.float32_matmul_precision"}};
+	const json_t *settings = json_object_get(record, "settings");
+	if (!json_object_get(settings, keys[0].setting) || json_object_get(all, "determinism"))
+		return;
+	json_t *o = json_object();
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		json_object_set(o, keys[i].name, json_object_get(settings, keys[i].setting));
+	json_object_set_new(all, "determinism", o);
+}
+
 static void merge(json_t *all, json_t *record)
 {
+	merge_determinism(all, record);
 	merge_list(all, record, "undone", "setting");
 	merge_list(all, record, "nondeterministic", "operation");
 	merge_list(all, record, "failed", "reason");

@@ -252,7 +252,7 @@ static int finish_manifest(struct run *r, const struct ls_launched *c, struct ls
 		return rc;
 	ls_hook_match(held, &r->scan);
 	judge(r, held);
-	static const char *const up[] = {"modules", "seeds", "gpus", "global_batch"};
+	static const char *const up[] = {"modules", "seeds", "determinism", "gpus", "global_batch"};
 	for (size_t i = 0; i < sizeof up / sizeof *up; i++)
 		move_key(m, held, up[i]);
 	json_object_set_new(m, "hook", held);
