@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "fm/batch.h"
 
 /* Rows between two looks at the stop flag. Decides nothing about the bytes. */
@@ -95,15 +96,27 @@ static int make_model(struct run *r, struct ls_err *err)
 	return t->warm_start ? warm_start(r->m, t->warm_start, err) : 0;
 }
 
+/* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list the same keys. */
+static void first_difference(const char *was, const char *is, char *ret, size_t size)
+{
+	size_t i = 0, key = 1;
+	for (; was[i] && was[i] == is[i]; i++)
+		if (ls_str_starts(was + i, ", \""))
+			key = i + 2;
+	size_t name = strcspn(was + key + 1, "\""), value = key + name + 4;
+	snprintf(ret, size, "%.*s was %.*s, is %.*s", (int)name, was + key + 1, (int)strcspn(was + value, ",}"),
+		 was + value, (int)strcspn(is + value, ",}"), is + value);
+}
+
 /* A checkpoint belongs to this training only if options and data are the same to the bit. */
 static int check_resume(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
-	char *was = ls_fm_opts_text(&r->m->opts), *is = ls_fm_opts_text(&t->opts);
+	char *was = ls_fm_opts_text(&r->m->opts), *is = ls_fm_opts_text(&t->opts), text[256];
 	int rc = 0;
+	first_difference(was, is, text, sizeof text);
 	if (strcmp(was, is) != 0)
-		rc = ls_err_set(err, LS_EINPUT, "%s: made with other options; was %.400s, is %.400s", t->checkpoint,
-				was, is);
+		rc = ls_err_set(err, LS_EINPUT, "%s: made with other options: %s", t->checkpoint, text);
 	else if (strcmp(r->at.data_digest, t->data_digest) != 0)
 		rc = ls_err_set(err, LS_EINPUT, "%s: made with other training data (digest %.12s, now %.12s)",
 				t->checkpoint, r->at.data_digest, t->data_digest);

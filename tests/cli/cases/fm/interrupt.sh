@@ -1,0 +1,15 @@
+# SIGINT and SIGTERM save the checkpoint and say how to go on; the rest gives the same bytes
+D=$ROOT/tests/data
+args=($D/small.ffm --kind ffm --epochs 200 --batch 4)
+lockstep fm train "${args[@]}" -o whole -q
+for signal in INT TERM; do
+	lockstep fm train "${args[@]}" -o m --checkpoint c -q --log log 2>err &
+	pid=$!
+	for _ in $(seq 400); do [ -s log ] && break; sleep 0.05; done
+	kill -$signal $pid
+	wait $pid
+	echo "status $?"
+	grep -o "is written: the same command with --resume goes on" err
+	lockstep fm train "${args[@]}" -o m --checkpoint c --resume -q
+	cmp m whole && rm -f m c log
+done
