@@ -1,6 +1,6 @@
 # SIGINT and SIGTERM save the checkpoint and say how to go on; the rest gives the same bytes
 D=$ROOT/tests/data
-args=($D/small.ffm --kind ffm --epochs 200 --batch 4)
+args=($D/small.ffm --kind ffm --epochs 60 --batch 4)
 lockstep fm train "${args[@]}" -o whole -q
 for signal in INT TERM; do
 	lockstep fm train "${args[@]}" -o m --checkpoint c -q --log log 2>err &
