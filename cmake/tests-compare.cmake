@@ -2,4 +2,6 @@
 if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   add_test(NAME cli.compare-real COMMAND ${CMAKE_SOURCE_DIR}/tests/tensor/run-real $<TARGET_FILE:lockstep>)
   set_tests_properties(cli.compare-real PROPERTIES LABELS cli TIMEOUT 600)
+  add_test(NAME cli.compare-browser COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/tensor/browser.py $<TARGET_FILE:lockstep>)
+  set_tests_properties(cli.compare-browser PROPERTIES LABELS cli TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()

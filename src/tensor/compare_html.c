@@ -20,7 +20,7 @@ static const char style[] =
 	"table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
 	"th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}"
 	"th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;white-space:nowrap}"
-	"tr:nth-child(even) td{background:var(--zebra)}.wide{overflow-x:auto}"
+	"tr:nth-child(even) td{background:var(--zebra)}.wide{overflow-x:auto;margin-bottom:1.2rem}"
 	"details{margin:.4rem 0}summary{cursor:pointer}svg text{fill:var(--fg);font:12px ui-monospace,monospace}"
 	"svg rect{fill:var(--bar)}";
 

@@ -1,5 +1,6 @@
 #include "tensor/element.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,10 +59,22 @@ bool ls_dtype_is_number(enum ls_dtype t)
 
 static uint64_t load(const uint8_t *p, size_t size)
 {
-	uint64_t x = 0;
-	for (size_t i = size; i-- > 0;)
-		x = x << 8 | p[i];
-	return x;
+	uint64_t x8;
+	uint32_t x4;
+	uint16_t x2;
+	switch (size) {
+	case 1:
+		return *p;
+	case 2:
+		memcpy(&x2, p, 2);
+		return le16toh(x2);
+	case 4:
+		memcpy(&x4, p, 4);
+		return le32toh(x4);
+	default:
+		memcpy(&x8, p, 8);
+		return le64toh(x8);
+	}
 }
 
 /* One number taken apart: the magnitude counts steps from zero, so that ULP distances are differences. */
@@ -71,9 +84,13 @@ struct number {
 	double value;
 };
 
+/* 2^e as a normal binary64; ldexp is a call too many in a loop over a billion elements. */
 static double power_of_two(int e)
 {
-	return ldexp(1.0, e);
+	uint64_t bits = (uint64_t)(e + 1023) << 52;
+	double x;
+	memcpy(&x, &bits, 8);
+	return x;
 }
 
 static struct number decode_power(uint64_t bits)
@@ -96,7 +113,9 @@ static struct number decode(const struct format *f, uint64_t bits)
 		n.nan = exponent == top && fraction == (UINT64_C(1) << f->fraction) - 1;
 	else
 		n.nan = exponent == top && fraction;
-	if (!f->uz && !f->no_inf && exponent == top)
+	if (f->bits == 64)
+		memcpy(&n.value, &magnitude, 8); /* its subnormals are beyond power_of_two */
+	else if (!f->uz && !f->no_inf && exponent == top)
 		n.value = INFINITY;
 	else if (exponent == 0)
 		n.value = (double)fraction * power_of_two(1 - bias - f->fraction);
