@@ -185,8 +185,10 @@ static int list(struct listing *l, const char *root, struct ls_err *err)
 	int rc = list_folder(l, "", 0);
 	if (rc)
 		return rc;
-	qsort(l->items, l->n, sizeof *l->items, by_entry_name);
-	group_shards(l);
+	if (l->n) {
+		qsort(l->items, l->n, sizeof *l->items, by_entry_name);
+		group_shards(l);
+	}
 	return 0;
 }
 

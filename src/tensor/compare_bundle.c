@@ -118,7 +118,7 @@ static size_t collect(const struct ls_bundle *a, const struct ls_bundle *b, cons
 		else
 			pairs[n++] = (struct ls_pair){.a = x, .b = y};
 	}
-	for (size_t i = 0; i < b->n_tensors; i++) {
+	for (size_t i = 0; b->tensors && i < b->n_tensors; i++) {
 		const struct ls_tensor *y = &b->tensors[b->by_name[i]];
 		if (!ls_cmp_ignored(opt, y->name) && !partner(b, y, a))
 			add_one_sided(f, y, false);
@@ -140,12 +140,20 @@ static int compare_tensors(const struct ls_bundle *a, const struct ls_bundle *b,
 	return rc;
 }
 
+/* Bits, not values: +0 is not -0, and a NaN is the same as itself. */
+static uint64_t bits_of(double x)
+{
+	uint64_t bits;
+	memcpy(&bits, &x, sizeof bits);
+	return bits;
+}
+
 bool ls_value_equal(const struct ls_value *a, const struct ls_value *b)
 {
 	if (a->kind != b->kind || (a->text == NULL) != (b->text == NULL))
 		return false;
 	if (a->kind == LS_VAL_REAL)
-		return memcmp(&a->real, &b->real, sizeof a->real) == 0;
+		return bits_of(a->real) == bits_of(b->real);
 	if (a->text)
 		return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 	return a->i == b->i;
@@ -172,31 +180,35 @@ char *ls_value_text(const struct ls_value *v)
 	return ls_xasprintf("%.*s", (int)(v->len < 120 ? v->len : 120), v->text);
 }
 
-static int by_value_name(const void *a, const void *b)
-{
-	const struct ls_value *x = *(const struct ls_value *const *)a, *y = *(const struct ls_value *const *)b;
-	int order = strcmp(x->name, y->name);
-	return order ? order : (x > y) - (x < y); /* twins keep the order of the file */
-}
-
 struct value_list {
-	const struct ls_value **items;
+	const struct ls_value *values;
+	size_t *items; /* indices into values, sorted by name */
 	size_t n;
 };
 
+static int by_value_name(const void *a, const void *b, void *values)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	const struct ls_value *v = values;
+	int order = strcmp(v[x].name, v[y].name);
+	return order ? order : (x > y) - (x < y); /* twins keep the order of the file */
+}
+
 static struct value_list sorted_values(const struct ls_bundle *b, bool meta, const struct ls_cmp_options *opt)
 {
-	struct value_list l = {ls_xalloc((b->n_values + 1) * sizeof *l.items), 0};
+	struct value_list l = {b->values, ls_xalloc((b->n_values + 1) * sizeof *l.items), 0};
 	for (size_t i = 0; i < b->n_values; i++)
 		if ((meta || !b->values[i].meta) && !ls_cmp_ignored(opt, b->values[i].name))
-			l.items[l.n++] = &b->values[i];
-	qsort(l.items, l.n, sizeof *l.items, by_value_name);
+			l.items[l.n++] = i;
+	qsort_r(l.items, l.n, sizeof *l.items, by_value_name, b->values);
 	return l;
 }
 
 static void add_value(struct ls_cmp_file *f, const struct ls_value *a, const struct ls_value *b)
 {
 	f->values++;
+	if (!a && !b)
+		return; /* cannot be; the analyser does not know */
 	if (a && b && ls_value_equal(a, b))
 		return;
 	struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_VALUE,
@@ -231,8 +243,10 @@ static void compare_values(const struct ls_bundle *a, const struct ls_bundle *b,
 	bool meta = wants_meta(a, b);
 	struct value_list x = sorted_values(a, meta, opt), y = sorted_values(b, meta, opt);
 	for (size_t i = 0, j = 0; i < x.n || j < y.n;) {
-		int order = i == x.n ? 1 : j == y.n ? -1 : strcmp(x.items[i]->name, y.items[j]->name);
-		add_value(f, order <= 0 ? x.items[i] : NULL, order >= 0 ? y.items[j] : NULL);
+		const struct ls_value *v = i < x.n ? &x.values[x.items[i]] : NULL;
+		const struct ls_value *w = j < y.n ? &y.values[y.items[j]] : NULL;
+		int order = !v ? 1 : !w ? -1 : strcmp(v->name, w->name);
+		add_value(f, order <= 0 ? v : NULL, order >= 0 ? w : NULL);
 		i += order <= 0;
 		j += order >= 0;
 	}

@@ -198,8 +198,10 @@ void ls_comparison_text(const struct ls_comparison *c, size_t limit, struct ls_s
 /* Names may hold bytes that are not UTF-8; JSON may not. */
 static json_t *text_json(const char *s)
 {
-	json_t *v = s ? json_string(s) : json_null();
-	if (v)
+	json_t *v;
+	if (!s)
+		return json_null();
+	if ((v = json_string(s)))
 		return v;
 	struct ls_str clean = {0};
 	for (const char *p = s; *p; p++) {
