@@ -176,9 +176,11 @@ static double schedule(const struct ls_fm_opts *o, uint64_t step)
 static double power(double beta, uint64_t n)
 {
 	double result = 1.0;
-	for (; n; n >>= 1, beta *= beta)
+	for (; n; n >>= 1) {
 		if (n & 1)
 			result *= beta;
+		beta *= beta;
+	}
 	return result;
 }
 

@@ -1,5 +1,6 @@
 #include "fm/train.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,6 +259,7 @@ static uint64_t stretch(const struct run *r)
 static int one_stretch(struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
+	assert(r->per_epoch);
 	uint64_t n = stretch(r);
 	double loss, from = now();
 	int rc = r->engine.steps(r->engine.state, r->at.step, n, &loss, err);

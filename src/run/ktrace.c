@@ -82,7 +82,7 @@ static int check(struct ls_ktrace *t, struct ls_err *err)
 
 static int add_name(struct ls_ktrace *t, struct ls_err *err)
 {
-	char *s;
+	char *s = NULL;
 	int rc = text(t, &s, err);
 	if (rc)
 		return rc;
@@ -93,7 +93,7 @@ static int add_name(struct ls_ktrace *t, struct ls_err *err)
 
 static int add_note(struct ls_ktrace *t, struct ls_err *err)
 {
-	char *s;
+	char *s = NULL;
 	int rc = text(t, &s, err);
 	if (rc)
 		return rc;

@@ -41,7 +41,7 @@ static bool slice_is(struct ls_slice s, const char *text)
 
 static bool same(struct ls_slice a, struct ls_slice b)
 {
-	return a.n == b.n && memcmp(a.s, b.s, a.n) == 0;
+	return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0);
 }
 
 static bool slice_number(struct ls_slice s, uint64_t *ret)

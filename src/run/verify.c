@@ -1,5 +1,6 @@
 #include "run/verify.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -204,6 +205,7 @@ static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v
 			free(text);
 		}
 	}
+	assert(v->n_comparisons);
 	if (v->verdict == LS_VERIFY_IDENTICAL)
 		v->sentence = verdict_text(v->comparisons[v->n_comparisons - 1]);
 	return 0;
