@@ -23,6 +23,7 @@
 struct ls_update {
 	int optimizer; /* enum ls_fm_optimizer */
 	float lr;      /* of this step; for SGD divided by the rows of the batch, for Adam bias-corrected */
+	int regular; /* l1 or l2 is not 0 */
 	float l1, l2;
 	float beta1, beta2, eps;
 	float ftrl_alpha_inv, ftrl_beta; /* 1 / lr, beta */
@@ -63,21 +64,22 @@ LS_FN float ls_cell_sign(float v)
 	return (float)((v > 0.0f) - (v < 0.0f)); /* without a branch: it stands in vector loops */
 }
 
-LS_FN float ls_cell_regular(float g, float v, float l1, float l2)
+/* The gradient with the penalties' part, if there are any. */
+LS_FN float ls_cell_regular(float g, float v, const struct ls_update *u)
 {
-	return g + l2 * v + l1 * ls_cell_sign(v);
+	return u->regular ? g + u->l2 * v + u->l1 * ls_cell_sign(v) : g;
 }
 
 LS_FN struct ls_param ls_cell_sgd(struct ls_param p, float g, const struct ls_update *u)
 {
-	g = ls_cell_regular(g, p.v, u->l1, u->l2);
+	g = ls_cell_regular(g, p.v, u);
 	p.v = p.v - u->lr * g;
 	return p;
 }
 
 LS_FN struct ls_param ls_cell_adagrad(struct ls_param p, float g, const struct ls_update *u)
 {
-	g = ls_cell_regular(g, p.v, u->l1, u->l2);
+	g = ls_cell_regular(g, p.v, u);
 	p.s1 = p.s1 + g * g;
 	p.v = p.v - u->lr * g * ls_rsqrt(p.s1);
 	return p;
@@ -85,7 +87,7 @@ LS_FN struct ls_param ls_cell_adagrad(struct ls_param p, float g, const struct l
 
 LS_FN struct ls_param ls_cell_adam(struct ls_param p, float g, const struct ls_update *u)
 {
-	g = ls_cell_regular(g, p.v, u->l1, u->l2);
+	g = ls_cell_regular(g, p.v, u);
 	p.s1 = u->beta1 * p.s1 + (1.0f - u->beta1) * g;
 	p.s2 = u->beta2 * p.s2 + (1.0f - u->beta2) * g * g;
 	p.v = p.v - u->lr * p.s1 / (ls_sqrtf(p.s2) + u->eps);

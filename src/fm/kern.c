@@ -491,11 +491,14 @@ INLINE two_u add_long(const struct ls_step *st, const struct columns *k, enum ls
 			v[n2 + i] = p.s2;                                                                              \
 	}
 
-static NOT_SPECIALISED void update_lanes(float *restrict v, size_t n1, uint32_t n, const uint64_t *restrict acc,
-					 uint64_t offset, double unit, float cross, const struct ls_update *restrict u)
+/* regular is a constant of the call, so that a loop without penalties has none of their operations. */
+INLINE void update_any(float *restrict v, size_t n1, uint32_t n, const uint64_t *restrict acc, uint64_t offset,
+		       double unit, float cross, const struct ls_update *restrict all, int regular)
 {
+	struct ls_update here = *all, *u = &here;
 	size_t n2 = 2 * n1;
-	switch (u->optimizer) {
+	here.regular = regular;
+	switch (all->optimizer) {
 	case LS_SGD:
 		UPDATE_LANES(ls_cell_sgd, 0, 0)
 		break;
@@ -508,6 +511,15 @@ static NOT_SPECIALISED void update_lanes(float *restrict v, size_t n1, uint32_t 
 	default:
 		UPDATE_LANES(ls_cell_ftrl, 1, 1)
 	}
+}
+
+static NOT_SPECIALISED void update_lanes(float *restrict v, size_t n1, uint32_t n, const uint64_t *restrict acc,
+					 uint64_t offset, double unit, float cross, const struct ls_update *restrict u)
+{
+	if (u->regular)
+		update_any(v, n1, n, acc, offset, unit, cross, u, 1);
+	else
+		update_any(v, n1, n, acc, offset, unit, cross, u, 0);
 }
 
 /* Linear weights of up to LINEAR features wait here, so that their updates fill vectors too. */

@@ -188,6 +188,7 @@ struct ls_update ls_fm_update(const struct ls_fm_opts *o, uint64_t step, uint32_
 {
 	double lr = (double)o->lr * schedule(o, step);
 	struct ls_update u = {.optimizer = (int)o->optimizer,
+			      .regular = o->l1 > 0.0f || o->l2 > 0.0f,
 			      .l1 = o->l1,
 			      .l2 = o->l2,
 			      .beta1 = o->beta1,
