@@ -56,9 +56,10 @@ static int launch(struct ls_ktrace *t, struct ls_kernel *k, struct ls_err *err)
 	k->name = (uint32_t)id;
 	t->digest = ls_ktrace_roll(t->digest, ls_ktrace_hash(t->names[id]));
 	for (int i = 0; i < LS_KT_FIELDS && rc == 0; i++) {
-		rc = number(t, &k->numbers[i], err);
-		if (rc == 0)
-			t->digest = ls_ktrace_roll(t->digest, k->numbers[i]);
+		uint64_t v = 0;
+		rc = number(t, &v, err);
+		k->numbers[i] = v;
+		t->digest = ls_ktrace_roll(t->digest, v);
 	}
 	t->launches += rc == 0;
 	return rc ? rc : 1;

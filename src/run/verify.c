@@ -213,7 +213,7 @@ static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v
 
 static bool wrote_something(const struct ls_verify *v)
 {
-	return json_array_size(json_object_get(v->runs[0].result.manifest, "outputs")) > 0;
+	return v->runs && json_array_size(json_object_get(v->runs[0].result.manifest, "outputs")) > 0;
 }
 
 static int do_control(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
@@ -230,7 +230,7 @@ static int do_control(const struct ls_verify_request *ask, struct ls_verify *v, 
 	rc = compare(ask, v->runs[0].out, v->runs[v->n_runs - 1].out, &v->control, err);
 	if (rc)
 		return rc;
-	char *same = verdict_text(v->comparisons[v->n_comparisons - 1]), *other = verdict_text(v->control);
+	char *same = verdict_text(v->comparisons[0]), *other = verdict_text(v->control);
 	if (v->control->differs) {
 		v->sentence = ls_xasprintf("%s; with seed %llu: %s", same, (unsigned long long)seed, other);
 	} else {
