@@ -23,7 +23,7 @@
 struct ls_update {
 	int optimizer; /* enum ls_fm_optimizer */
 	float lr;      /* of this step; for SGD divided by the rows of the batch, for Adam bias-corrected */
-	int regular; /* l1 or l2 is not 0 */
+	int regular;   /* l1 or l2 is not 0 */
 	float l1, l2;
 	float beta1, beta2, eps;
 	float ftrl_alpha_inv, ftrl_beta; /* 1 / lr, beta */

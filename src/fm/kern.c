@@ -160,35 +160,69 @@ INLINE float fwfm_output(const struct ls_fm_model *m, const struct row *r, uint3
 
 /* --- ffm: back (entries × entry_stride) is P; each unordered pair of entries once, in stored order --- */
 
-INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *back,
-			size_t entry_stride)
+/* Whether every field occurs once, in order: then each part of P has one term, and is set instead of added to. */
+INLINE bool one_of_each_field(const struct row *r, uint32_t n_fields)
 {
-	size_t stride = ls_fm_stride(m), block = (size_t)m->n_fields * K;
-	ls_pack_f total[MAX_K / 4];
-	for (uint32_t c = 0; c < K / 4; c++)
-		total[c] = (ls_pack_f){0};
-	for (uint32_t i = 0; back && i < r->n; i++)
-		memset(back + i * entry_stride, 0, sizeof(float) * block);
-	for (uint32_t i = 0; i < r->n; i++) {
-		const float *vi = m->record + r->feature[i] * stride + o * block;
-		size_t at_i = (size_t)r->field[i] * K;
-		float xi = row_x(r, i), *back_i = back + i * entry_stride;
-		for (uint32_t j = i + 1; j < r->n; j++) {
-			size_t at_j = (size_t)r->field[j] * K;
-			const ls_pack_f *a = (const ls_pack_f *)(vi + at_j);
-			const ls_pack_f *b = (const ls_pack_f *)(m->record + r->feature[j] * stride + o * block + at_i);
-			float xj = row_x(r, j);
-			for (uint32_t c = 0; c < K / 4; c++) {
-				ls_pack_f ax = a[c] * xi, bx = b[c] * xj;
-				total[c] += ax * bx;
-				if (back) {
-					((ls_pack_f *)(back_i + at_j))[c] += bx;
-					((ls_pack_f *)(back + j * entry_stride + at_i))[c] += ax;
-				}
+	uint32_t i = 0;
+	while (i < r->n && r->field[i] == i)
+		i++;
+	return i == r->n && r->n == n_fields;
+}
+
+INLINE void ffm_clear(const struct row *r, uint32_t K, float *back, size_t entry_stride, size_t block, bool once)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (once) /* all but its own field will be set */
+			memset(back + i * entry_stride + (size_t)i * K, 0, sizeof(float) * K);
+		else
+			memset(back + i * entry_stride, 0, sizeof(float) * block);
+}
+
+/* Pairs of entry i with all behind it. with_back and once are constants of the call. */
+INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset, uint32_t K,
+		      float *back, size_t entry_stride, bool with_back, bool once, ls_pack_f *total)
+{
+	size_t stride = ls_fm_stride(m), at_i = (size_t)r->field[i] * K;
+	const uint32_t *feature = r->feature, n = r->n;
+	const uint16_t *field = r->field;
+	const float *x = r->x, *record = m->record + offset, *vi = record + feature[i] * stride;
+	float xi = x ? x[i] : 1.0f, *back_i = back + i * entry_stride;
+	for (uint32_t j = i + 1; j < n; j++) {
+		size_t at_j = (size_t)field[j] * K;
+		const ls_pack_f *a = (const ls_pack_f *)(vi + at_j);
+		const ls_pack_f *b = (const ls_pack_f *)(record + feature[j] * stride + at_i);
+		ls_pack_f *to_i = (ls_pack_f *)(back_i + at_j), *to_j = (ls_pack_f *)(back + j * entry_stride + at_i);
+		float xj = x ? x[j] : 1.0f;
+		for (uint32_t c = 0; c < K / 4; c++) {
+			ls_pack_f ax = a[c] * xi, bx = b[c] * xj;
+			total[c] += ax * bx;
+			if (with_back) {
+				to_i[c] = once ? bx : to_i[c] + bx;
+				to_j[c] = once ? ax : to_j[c] + ax;
 			}
 		}
 	}
+}
+
+INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *back,
+			size_t entry_stride)
+{
+	size_t block = (size_t)m->n_fields * K;
+	bool once = back && one_of_each_field(r, m->n_fields);
+	ls_pack_f total[MAX_K / 4];
 	float t[MAX_K];
+	for (uint32_t c = 0; c < K / 4; c++)
+		total[c] = (ls_pack_f){0};
+	if (back)
+		ffm_clear(r, K, back, entry_stride, block, once);
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (once)
+			ffm_pairs(m, r, i, o * block, K, back, entry_stride, true, true, total);
+		else if (back)
+			ffm_pairs(m, r, i, o * block, K, back, entry_stride, true, false, total);
+		else
+			ffm_pairs(m, r, i, o * block, K, NULL, 0, false, false, total);
+	}
 	memcpy(t, total, sizeof(float) * K);
 	return ls_halve_sum(t, (int)K);
 }
