@@ -18,6 +18,11 @@
 #define MACHINE "other"
 #endif
 
+const char *ls_cmd_compiler(void)
+{
+	return COMPILER;
+}
+
 int ls_cmd_print_version(bool as_json)
 {
 	struct ls_cmd_gpu gpu;
