@@ -259,7 +259,8 @@ static uint64_t stretch(const struct run *r)
 static int one_stretch(struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
-	assert(r->per_epoch);
+	const uint64_t per_epoch = r->per_epoch;
+	assert(per_epoch);
 	uint64_t n = stretch(r);
 	double loss, from = now();
 	int rc = r->engine.steps(r->engine.state, r->at.step, n, &loss, err);
@@ -268,7 +269,7 @@ static int one_stretch(struct run *r, struct ls_err *err)
 	r->seconds += now() - from;
 	r->at.step += n;
 	r->at.loss_so_far += loss;
-	if (r->at.step % r->per_epoch == 0)
+	if (r->at.step % per_epoch == 0) /* NOLINT(clang-analyzer-core.DivideZero): asserted above, and it forgets */
 		return end_of_epoch(r, err);
 	struct ls_train_event e = event_at(r, LS_TRAIN_STEPS);
 	tell(r, &e);
