@@ -186,12 +186,13 @@ INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t
 	const uint32_t *feature = r->feature, n = r->n;
 	const uint16_t *field = r->field;
 	const float *x = r->x, *record = m->record + offset, *vi = record + feature[i] * stride;
-	float xi = x ? x[i] : 1.0f, *back_i = back + i * entry_stride;
+	float xi = x ? x[i] : 1.0f;
 	for (uint32_t j = i + 1; j < n; j++) {
 		size_t at_j = (size_t)field[j] * K;
 		const ls_pack_f *a = (const ls_pack_f *)(vi + at_j);
 		const ls_pack_f *b = (const ls_pack_f *)(record + feature[j] * stride + at_i);
-		ls_pack_f *to_i = (ls_pack_f *)(back_i + at_j), *to_j = (ls_pack_f *)(back + j * entry_stride + at_i);
+		ls_pack_f *to_i = with_back ? (ls_pack_f *)(back + i * entry_stride + at_j) : NULL;
+		ls_pack_f *to_j = with_back ? (ls_pack_f *)(back + j * entry_stride + at_i) : NULL;
 		float xj = x ? x[j] : 1.0f;
 		for (uint32_t c = 0; c < K / 4; c++) {
 			ls_pack_f ax = a[c] * xi, bx = b[c] * xj;
@@ -383,9 +384,11 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 	bool by_entry = m->opts.kind == LS_FFM;
 	size_t size = by_entry ? st->back_stride * at->n : st->back_stride;
 	struct place to = {.back = st->back + st->back_stride * (by_entry ? entry : b),
-			   .sums = st->sums + 2 * b * st->back_stride,
-			   .square = st->sums + (2 * b + 1) * st->back_stride,
 			   .entry_stride = st->back_stride};
+	if (st->sums) { /* fwfm */
+		to.sums = st->sums + 2 * b * st->back_stride;
+		to.square = st->sums + (2 * b + 1) * st->back_stride;
+	}
 	float *score = st->score + (size_t)b * m->outputs, *slope = st->slope + (size_t)b * m->outputs;
 	row_outputs_any(m, &r, w->bias, &to, score);
 	row_loss(m, score, at->label, row_weight(st, st->pick[b], at->label), &st->loss[b], slope);
