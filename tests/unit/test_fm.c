@@ -148,7 +148,8 @@ static double ref_loss(const struct ref *p, const struct ls_rows *rows)
 	const struct ls_fm_opts *o = &p->m->opts;
 	double sum = 0;
 	for (uint64_t r = 0; r < rows->n_rows; r++) {
-		uint32_t class = o->task == LS_BINARY ? rows->label[r] > 0 : (uint32_t)rows->label[r];
+		float label = o->task == LS_REGRESSION ? 0 : rows->label[r]; /* a target is no class */
+		uint32_t class = o->task == LS_BINARY ? label > 0 : (uint32_t)label;
 		double weight = (double)rows->weight[r] * (o->n_class_weights ? (double)o->class_weight[class] : 1);
 		sum += weight * ref_row_loss(p, rows, r);
 	}
