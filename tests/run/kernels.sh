@@ -8,7 +8,7 @@ lockstep run --trace kernels -o b -- "$prog" 20000 _exit && log b
 lockstep run --trace kernels -o c -- "$prog" 20000 kill; echo "status $?" && log c
 lockstep run --trace kernels -o d -- "$prog" 20000 exit 12345 && log d
 lockstep manifest diff a b | grep -c kernel
-lockstep manifest diff a d | grep '^kernel'
+lockstep manifest diff a d | grep '^kernel' | tr -s " "
 # a program that another tool traces, and one without CUPTI, run as they would
 FAKE_CUPTI_TAKEN=1 lockstep run --trace kernels -o e -- "$prog" 10 exit && log e
 LOCKSTEP_CUPTI=/nowhere/libcupti.so lockstep run --trace kernels -o f -- sh -c "LOCKSTEP_CUPTI=/nowhere $prog 10 exit; :" 2>/dev/null && log f
