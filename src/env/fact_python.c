@@ -11,6 +11,21 @@
 
 static const char *const always[] = {"torchvision", "torchaudio", "numpy", "pandas", "scipy", NULL};
 
+/* "Not installed" holds only where every site folder could be read; otherwise nobody knows. */
+static void not_found(struct ls_look *look, const char *key, const char *reason)
+{
+	const struct ls_interp *py = look->python;
+	for (size_t i = 0; i < py->n_sites; i++)
+		if (!py->sites[i].names) {
+			ls_facts_unknown(look->facts, key, py->sites[i].dir, "this site folder cannot be read");
+			return;
+		}
+	if (py->minor)
+		ls_facts_absent(look->facts, key, "site folders of this Python", reason);
+	else
+		ls_facts_unknown(look->facts, key, py->path, "its version is unknown, and with it its site folders");
+}
+
 static void interpreter(struct ls_look *look)
 {
 	const struct ls_interp *py = look->python;
@@ -33,8 +48,10 @@ static void interpreter(struct ls_look *look)
 		ls_str_addf(&sites, "%s%s", i ? ":" : "", py->sites[i].dir);
 	if (sites.len)
 		ls_facts_set(f, "python.site", sites.s, py->path);
-	else
+	else if (py->minor)
 		ls_facts_absent(f, "python.site", py->path, "it has no site folder");
+	else
+		not_found(look, "python.site", NULL);
 	ls_str_done(&sites);
 }
 
@@ -84,7 +101,7 @@ static void package(struct ls_look *look, const char *name)
 		else if (ls_interp_package(look->root, look->python, plain, &version, &source, NULL))
 			ls_facts_set(look->facts, key, version, source);
 		else
-			ls_facts_absent(look->facts, key, "site folders of this Python", "not installed");
+			not_found(look, key, "not installed");
 	}
 	free(version);
 	free(source);
@@ -125,8 +142,8 @@ static void torch(struct ls_look *look)
 		ls_facts_unknown(f, "torch", path, "the file cannot be read");
 		ls_facts_unknown(f, "torch_cuda", path, "the file cannot be read");
 	} else {
-		ls_facts_absent(f, "torch", "site folders of this Python", "not installed");
-		ls_facts_absent(f, "torch_cuda", "site folders of this Python", "torch is not installed");
+		not_found(look, "torch", "not installed");
+		not_found(look, "torch_cuda", "torch is not installed");
 	}
 	free(text);
 	free(path);

@@ -147,6 +147,17 @@ static bool belongs(const char *entry, const char *name, const char **ret_rest)
 	       strcmp(e, ".dist-info") == 0;
 }
 
+/* "-1.26.4.dist-info", "-1.26.4-py3.11.egg-info" -> "1.26.4"; NULL when the name has no version. */
+static char *version_in_name(const char *rest)
+{
+	if (*rest != '-' || !isdigit((unsigned char)rest[1]))
+		return NULL;
+	const char *ending = strrchr(rest, '.');
+	char *version = ls_xstrndup(rest + 1, (size_t)(ending - rest - 1));
+	version[strcspn(version, "-")] = 0;
+	return version;
+}
+
 /* The folder or file that describes a distribution says its version; failing that its own name does. */
 static bool read_entry(const char *root, const char *dir, const char *entry, const char *rest, char **ret_version,
 		       char **ret_source)
@@ -169,16 +180,9 @@ static bool read_entry(const char *root, const char *dir, const char *entry, con
 		ls_metadata_done(&m);
 		free(path);
 	}
-	size_t n = *rest == '-' ? strcspn(rest + 1, "-") : 0;
-	char *version = n ? ls_xstrndup(rest + 1, n) : NULL;
-	if (version && !strchr(rest + 1, '-') && strstr(version, ".dist-info"))
-		*strstr(version, ".dist-info") = 0;
-	if (version && strstr(version, ".egg-info"))
-		*strstr(version, ".egg-info") = 0;
-	if (!version || !isdigit((unsigned char)*version)) {
-		free(version);
+	char *version = version_in_name(rest);
+	if (!version)
 		return false;
-	}
 	*ret_version = version;
 	*ret_source = ls_xasprintf("%s/%s", dir, entry);
 	return true;

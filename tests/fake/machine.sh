@@ -149,8 +149,14 @@ machine() {
 	esac
 }
 
-# doctor ARGS…: on that machine, with its environment and nothing of ours.
+# unprivileged CMD…: root reads what nobody may; without these capabilities it is held to the permissions like anyone.
+unprivileged() {
+	if [ "$(id -u)" = 0 ]; then setpriv --bounding-set=-dac_override,-dac_read_search "$@"; else "$@"; fi
+}
+
+# doctor ARGS…: on that machine, with its environment and nothing of ours; as=(unprivileged) goes before it.
+as=()
 doctor() {
-	env -i PATH=/usr/bin:/bin HOME=/home/user SOURCE_DATE_EPOCH=1757116800 LOCKSTEP_ROOT="$root" LS_FAKE_NVML="$script" \
+	"${as[@]}" env -i PATH=/usr/bin:/bin HOME=/home/user SOURCE_DATE_EPOCH=1757116800 LOCKSTEP_ROOT="$root" LS_FAKE_NVML="$script" \
 		${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS"} "${variables[@]}" "$(command -v lockstep)" doctor "$@"
 }
