@@ -92,12 +92,12 @@ static void compare_one(struct ls_spec_diff *d, const struct ls_check *c)
 	it->drifted = (it->what == LS_DRIFT_CHANGED || it->what == LS_DRIFT_GONE) && matters;
 }
 
-static void compare_image(struct ls_spec_diff *d)
+/* What files are rendered from and doctor does not ask about. */
+static void compare_text(struct ls_spec_diff *d, const char *key, const char *a, const char *b)
 {
-	const char *a = d->old_spec->image.base, *b = d->new_spec->image.base;
 	if (!a && !b)
 		return;
-	struct ls_drift_item *it = add(d, "image", a, b);
+	struct ls_drift_item *it = add(d, key, a, b);
 	if (a && b)
 		it->what = strcmp(a, b) == 0 ? LS_DRIFT_SAME : LS_DRIFT_CHANGED;
 	else if (a)
@@ -105,6 +105,37 @@ static void compare_image(struct ls_spec_diff *d)
 	else
 		it->what = LS_DRIFT_ADDED;
 	it->drifted = it->what != LS_DRIFT_SAME && !d->new_spec->captured;
+}
+
+static bool among(char *const *list, const char *text)
+{
+	for (; list && *list; list++)
+		if (strcmp(*list, text) == 0)
+			return true;
+	return false;
+}
+
+/* Lists without order: what only one of them has. */
+static void compare_lists(struct ls_spec_diff *d, const char *key, char *const *a, char *const *b)
+{
+	for (char *const *p = a; p && *p; p++)
+		compare_text(d, key, *p, among(b, *p) ? *p : NULL);
+	for (char *const *p = b; p && *p; p++)
+		if (!among(a, *p))
+			compare_text(d, key, NULL, *p);
+}
+
+static void compare_sources(struct ls_spec_diff *d)
+{
+	const struct ls_spec *o = d->old_spec, *n = d->new_spec;
+	compare_text(d, "image", o->image.base, n->image.base);
+	if (n->captured)
+		return; /* a machine knows none of the rest */
+	compare_text(d, "image.digest", o->image.digest, n->image.digest);
+	compare_lists(d, "image.apt", o->image.apt, n->image.apt);
+	compare_text(d, "requirements.index", o->index, n->index);
+	compare_text(d, "requirements.extra_index", o->extra_index, n->extra_index);
+	compare_lists(d, "requirements.lines", o->lines, n->lines);
 }
 
 /* Is c what one of the old checks was compared with? */
@@ -120,7 +151,7 @@ static bool was_compared(const struct ls_spec_diff *d, const struct ls_check *c)
 void ls_spec_diff(const struct ls_spec *old_spec, const struct ls_spec *new_spec, struct ls_spec_diff *ret)
 {
 	*ret = (struct ls_spec_diff){.old_spec = old_spec, .new_spec = new_spec};
-	compare_image(ret);
+	compare_sources(ret);
 	for (size_t i = 0; i < old_spec->n_checks; i++)
 		compare_one(ret, &old_spec->checks[i]);
 	for (size_t i = 0; i < new_spec->n_checks; i++) {
