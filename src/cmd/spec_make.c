@@ -10,13 +10,27 @@
 #include "env/render.h"
 #include "env/spec_capture.h"
 
-/* To the file of -o, atomically, or to stdout. */
-static int deliver(const char *file, const char *text, struct ls_err *err)
+/* The file of -o, NULL for stdout ("-", as elsewhere). False: bad usage, told. */
+static bool output_file(const struct ls_cmd *cmd, const struct ls_args *args, const char **ret)
 {
-	if (file)
-		return ls_file_write_atomic(file, text, strlen(text), err);
-	fputs(text, stdout);
-	return 0;
+	const char *file = ls_args_get(args, "output");
+	if (file && !*file) {
+		ls_cmd_usage("%s: -o wants the name of a file", cmd->name);
+		return false;
+	}
+	*ret = file && strcmp(file, "-") == 0 ? NULL : file;
+	return true;
+}
+
+/* To the file, atomically, or to stdout. With --json stdout has a document also where the text went elsewhere. */
+static int deliver(const struct ls_args *args, const char *file, const char *spec, const char *text, struct ls_err *err)
+{
+	int rc = file ? ls_file_write_atomic(file, text, strlen(text), err) : 0;
+	if (!file)
+		fputs(text, stdout);
+	else if (!rc && ls_args_has(args, "json"))
+		ls_cmd_print_json_take(json_pack("{s:s,s:o}", "spec", spec, "file", ls_json_lossy(file)));
+	return rc;
 }
 
 /* --- capture --- */
@@ -103,19 +117,20 @@ static int capture(const struct ls_facts *facts, const char *name, char **ret, s
 
 static int run_capture(const struct ls_cmd *cmd, const struct ls_args *args)
 {
-	(void)cmd;
-	const char *name = ls_args_get(args, "name");
+	const char *name = ls_args_get(args, "name"), *file;
 	struct ls_facts *facts = NULL;
 	struct ls_err err = {0};
 	char *text = NULL;
 	name = name ? name : "captured";
 	if (!is_name(name))
 		return ls_cmd_usage("capture: --name: \"%s\" is not made of letters, digits, . _ and -", name);
+	if (!output_file(cmd, args, &file))
+		return LS_EXIT_INPUT;
 	int rc = look(args, &facts, &err);
 	if (!rc)
 		rc = capture(facts, name, &text, &err);
 	if (!rc)
-		rc = deliver(ls_args_get(args, "output"), text, &err);
+		rc = deliver(args, file, name, text, &err);
 	free(text);
 	ls_facts_free(facts);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
@@ -170,22 +185,21 @@ static int chosen(const struct ls_args *args, size_t *ret)
 
 static int run_render(const struct ls_cmd *cmd, const struct ls_args *args)
 {
-	(void)cmd;
 	size_t which = 0;
+	const char *file;
 	struct ls_spec *spec = NULL;
 	struct ls_str out = {0};
 	struct ls_err err = {0};
-	if (chosen(args, &which))
+	if (chosen(args, &which) || !output_file(cmd, args, &file))
 		return LS_EXIT_INPUT;
 	int rc = ls_spec_load(args->pos[0], &spec, &err);
 	if (!rc)
 		rc = renderers[which].render(spec, &out, &err);
-	const char *file = ls_args_get(args, "output");
 	if (!rc && ls_args_has(args, "json") && !file)
 		ls_cmd_print_json_take(
 			json_pack("{s:s,s:s,s:s}", "spec", spec->name, "kind", renderers[which].option, "text", out.s));
 	else if (!rc)
-		rc = deliver(file, out.s, &err);
+		rc = deliver(args, file, spec->name, out.s, &err);
 	ls_str_done(&out);
 	ls_spec_free(spec);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
