@@ -87,6 +87,8 @@ static json_t *command_json(const struct ls_cmd *cmd)
 static int run_help(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
+	if (ls_args_has(args, "json") && args->n_pos)
+		return ls_cmd_usage("help: --json prints the whole table and takes no command");
 	if (ls_args_has(args, "json")) {
 		json_t *all = json_array();
 		for (const struct ls_cmd *const *c = ls_cmds; *c; c++)

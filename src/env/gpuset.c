@@ -70,13 +70,22 @@ bool ls_gpu_name_is(const char *wanted, const char *name)
 
 /* --- parsing --- */
 
+static int parse_member(const json_t *v, const char *member, enum ls_flavour flavour, const char *where,
+			struct ls_matcher **ret, struct ls_err *err)
+{
+	char *place = ls_xasprintf("%s: %s", where, member);
+	int rc = ls_matcher_from_json(v, flavour, place, ret, err);
+	free(place);
+	return rc;
+}
+
 static int parse_count(const json_t *v, const char *where, struct ls_matcher **ret, struct ls_err *err)
 {
 	char text[32];
 	if (!json_is_integer(v))
-		return ls_matcher_from_json(v, LS_AS_VERSION, where, ret, err);
+		return parse_member(v, "count", LS_AS_VERSION, where, ret, err);
 	if (json_integer_value(v) < 1 || json_integer_value(v) > 4096)
-		return ls_err_set(err, LS_EINPUT, "%s: a count is from 1 to 4096", where);
+		return ls_err_set(err, LS_EINPUT, "%s: count: a count is from 1 to 4096", where);
 	snprintf(text, sizeof text, "%d", (int)json_integer_value(v));
 	return ls_matcher_parse(text, LS_AS_VERSION, ret, err);
 }
@@ -89,6 +98,11 @@ static int set_name(struct kind *k, const json_t *v, const char *where, struct l
 	for (const char *p = json_string_value(v); *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			return ls_err_set(err, LS_EINPUT, "%s: a name with control characters", where);
+	const char *rest = json_string_value(v);
+	char word[64];
+	if (!next_model_word(&rest, word, sizeof word))
+		return ls_err_set(err, LS_EINPUT, "%s: \"%.80s\" names no model: no GPU would ever match", where,
+				  json_string_value(v));
 	k->name = ls_xstrdup(json_string_value(v));
 	return 0;
 }
@@ -143,7 +157,7 @@ static int parse_object(struct ls_gpuset *g, const json_t *v, const char *where,
 	if (!rc && capability)
 		rc = parse_capability(g, capability, where, err);
 	if (!rc && memory)
-		rc = ls_matcher_from_json(memory, LS_AS_MEMORY, where, &g->memory, err);
+		rc = parse_member(memory, "memory", LS_AS_MEMORY, where, &g->memory, err);
 	if (!rc && !one_of && !count && !capability && !memory)
 		rc = ls_err_set(err, LS_EINPUT, "%s: expects nothing; give one_of, count, min_capability or memory",
 				where);

@@ -9,6 +9,9 @@ echo '{"schema": 1, "name": "t", "torch": "2.3.1", "torch": "2.3.1"}' >twice.jso
 echo '{"schema": 1, "name": "t", "packages": {"num py": "1"}}' >name.json; t name.json
 echo '{"schema": 1, "name": "t", "python": ">=three"}' >match.json; t match.json
 echo '{"schema": 1, "name": "t", "hardware": {"minimum": {"vram": "much"}}}' >memory.json; t memory.json
+for gpus in '{"count": [null]}' '{"count": 0}' '{"memory": 16}' '{"one_of": [{"name": "T4", "count": "x y"}]}' '"NVIDIA"' '" "'; do
+	echo "{\"schema\": 1, \"name\": \"t\", \"gpus\": $gpus}" >gpus.json; t gpus.json
+done
 echo '[1, 2]' >list.json; t list.json
 echo '{"spec": "report"}' >other.json; t other.json
 : >empty.json; t empty.json
