@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "base/json.h"
@@ -63,5 +64,7 @@ bool ls_cmd_output_incomplete(void);
  * "bold", "dim", "off". */
 const char *ls_cmd_colour(FILE *to, const char *what);
 bool ls_cmd_is_terminal(FILE *to);
+/* Now in UTC, or what SOURCE_DATE_EPOCH says, so that a report can be made twice with the same bytes. */
+int ls_cmd_now(struct tm *ret, struct ls_err *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* lockstep doctor: this machine's facts, and what does not fit. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -62,16 +61,6 @@ static struct ls_findings *examine(const struct ls_facts *facts, const struct ls
 	return list;
 }
 
-/* Now, or what SOURCE_DATE_EPOCH says, so that a report can be made twice with the same bytes. */
-static void timestamp(char *ret, size_t size)
-{
-	const char *fixed = getenv("SOURCE_DATE_EPOCH");
-	time_t now = fixed && *fixed ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
-	struct tm tm;
-	if (!gmtime_r(&now, &tm) || !strftime(ret, size, "%Y-%m-%dT%H:%M:%SZ", &tm))
-		ret[0] = 0;
-}
-
 static int status_of(const struct ls_findings *findings, bool fail_on_mismatch)
 {
 	enum ls_outcome verdict = ls_findings_verdict(findings);
@@ -102,15 +91,18 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct ls_spec *spec = NULL;
 	struct ls_facts *facts = NULL;
 	struct ls_findings *findings = NULL;
+	struct tm now;
 	char created[32];
 	int status;
 	if (file && (!*file || strcmp(file, "-") == 0))
 		return ls_cmd_usage("--emit-json wants the name of a file; --json prints the report");
 	int rc = name ? ls_spec_load(name, &spec, &err) : 0;
 	if (rc == 0)
+		rc = ls_cmd_now(&now, &err);
+	if (rc == 0)
 		rc = gather(args, spec, &facts, &err);
 	if (rc == 0) {
-		timestamp(created, sizeof created);
+		strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &now);
 		findings = examine(facts, spec, ls_args_has(args, "cuda"), created);
 		struct ls_report report = {facts,  findings, spec, ls_args_has(args, "cuda"), ls_args_has(args, "deep"),
 					   created};

@@ -10,13 +10,13 @@
 #include "env/spec_check.h"
 #include "env/spec_diff.h"
 
-void ls_spec_today(char ret[11])
+int ls_spec_today(char ret[11], struct ls_err *err)
 {
-	const char *fixed = getenv("SOURCE_DATE_EPOCH");
-	time_t now = fixed && *fixed ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
 	struct tm tm;
-	if (!gmtime_r(&now, &tm) || !strftime(ret, 11, "%Y-%m-%d", &tm))
-		ret[0] = 0;
+	int rc = ls_cmd_now(&tm, err);
+	if (!rc)
+		strftime(ret, 11, "%Y-%m-%d", &tm);
+	return rc;
 }
 
 /* --- list --- */
@@ -72,7 +72,9 @@ static const struct ls_opt check_opts[] = {
 
 static bool is_date(const char *s)
 {
-	return strlen(s) == 10 && strspn(s, "0123456789-") == 10 && s[4] == '-' && s[7] == '-';
+	struct tm tm;
+	const char *end = strlen(s) == 10 && s[4] == '-' && s[7] == '-' ? strptime(s, "%Y-%m-%d", &tm) : NULL;
+	return end && !*end && s[strspn(s, "0123456789-")] == 0 && !strchr(" -+", s[5]) && !strchr(" -+", s[8]);
 }
 
 static void print_finding(const struct ls_spec_finding *f)
@@ -102,12 +104,13 @@ static int run_check(const struct ls_cmd *cmd, const struct ls_args *args)
 	const char *today = ls_args_get(args, "today");
 	if (today && !is_date(today))
 		return ls_cmd_usage("check: --today: \"%s\" is not YYYY-MM-DD", today);
-	ls_spec_today(now);
-	today = today ? today : now;
 	struct ls_spec *spec = NULL;
 	struct ls_compat *compat = NULL;
 	struct ls_err err = {0};
-	int rc = ls_spec_load(args->pos[0], &spec, &err);
+	int rc = today ? 0 : ls_spec_today(now, &err);
+	today = today ? today : now;
+	if (!rc)
+		rc = ls_spec_load(args->pos[0], &spec, &err);
 	if (!rc)
 		rc = ls_compat_load(&compat, &err);
 	int status = rc ? ls_cmd_fail(&err) : 0;

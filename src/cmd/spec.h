@@ -9,6 +9,6 @@
 extern const struct ls_cmd ls_cmd_spec_capture, ls_cmd_spec_render; /* spec_make.c */
 
 /* Today in UTC, or the day of SOURCE_DATE_EPOCH. */
-void ls_spec_today(char ret[11]);
+int ls_spec_today(char ret[11], struct ls_err *err);
 
 #endif

@@ -93,7 +93,8 @@ static void warn_skipped(const json_t *skipped)
 static int capture(const struct ls_facts *facts, const char *name, char **ret, struct ls_err *err)
 {
 	char today[11];
-	ls_spec_today(today);
+	if (ls_spec_today(today, err))
+		return err->code;
 	char *description = ls_xasprintf("captured by lockstep %s on %s", LS_VERSION, today);
 	struct ls_capture how = {.name = name, .date = today, .description = description};
 	json_t *skipped, *doc = ls_spec_capture(facts, &how, &skipped);

@@ -1,4 +1,5 @@
-/* Terminal questions shared by the commands. */
+/* Terminal, clock and output, shared by the commands. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,24 @@ const char *ls_cmd_colour(FILE *to, const char *what)
 		if (strcmp(colours[i].name, what) == 0)
 			return colours[i].sequence;
 	return "";
+}
+
+int ls_cmd_now(struct tm *ret, struct ls_err *err)
+{
+	const char *fixed = getenv("SOURCE_DATE_EPOCH");
+	char *end;
+	if (!fixed || !*fixed) {
+		time_t now = time(NULL);
+		gmtime_r(&now, ret);
+		return 0;
+	}
+	errno = 0;
+	long long seconds = strtoll(fixed, &end, 10);
+	if (errno || *end || seconds < 0 || seconds > 253402300799) /* the end of the year 9999 */
+		return ls_err_set(err, LS_EINPUT, "SOURCE_DATE_EPOCH: \"%.40s\" is not a number of seconds since 1970",
+				  fixed);
+	gmtime_r(&(time_t){(time_t)seconds}, ret);
+	return 0;
 }
 
 static bool incomplete;

@@ -1,6 +1,9 @@
 #include "env/vars.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -33,10 +36,12 @@ const struct ls_var ls_vars[] = {
 	{0},
 };
 
-static bool is_number(const char *s)
+/* Python takes 0 to 4294967295 and does not start with more. */
+static bool is_hash_seed(const char *s)
 {
 	size_t n = strspn(s, "0123456789");
-	return n && !s[n];
+	errno = 0;
+	return n && !s[n] && strtoull(s, NULL, 10) <= UINT32_MAX && !errno;
 }
 
 static bool is_off(const char *s)
@@ -67,7 +72,7 @@ static bool xla_is_fixed(const char *s)
 /* OMP_NUM_THREADS may be a list for nested levels: 4,2 */
 static bool is_number_list(const char *s)
 {
-	return s && isdigit((unsigned char)*s) && !s[strspn(s, "0123456789,")];
+	return s && isdigit((unsigned char)*s) && !s[strspn(s, "0123456789,")] && strtoul(s, NULL, 10) > 0;
 }
 
 static bool good(const char *name, const char *v)
@@ -75,7 +80,7 @@ static bool good(const char *name, const char *v)
 	if (strcmp(name, "CUBLAS_WORKSPACE_CONFIG") == 0)
 		return v && (strcmp(v, ":4096:8") == 0 || strcmp(v, ":16:8") == 0);
 	if (strcmp(name, "PYTHONHASHSEED") == 0)
-		return v && is_number(v);
+		return v && is_hash_seed(v);
 	if (strcmp(name, "OMP_NUM_THREADS") == 0)
 		return is_number_list(v);
 	if (strcmp(name, "NVIDIA_TF32_OVERRIDE") == 0 || strcmp(name, "NVTE_ALLOW_NONDETERMINISTIC_ALGO") == 0)

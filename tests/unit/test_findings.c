@@ -130,6 +130,9 @@ static void variables(void **state)
 		{"CUBLAS_WORKSPACE_CONFIG", ":4096:2", LS_VAR_FREE},
 		{"CUBLAS_WORKSPACE_CONFIG", NULL, LS_VAR_FREE},
 		{"PYTHONHASHSEED", "0", LS_VAR_DETERMINISTIC},
+		{"PYTHONHASHSEED", "4294967295", LS_VAR_DETERMINISTIC},
+		{"PYTHONHASHSEED", "4294967296", LS_VAR_FREE}, /* Python does not start with it */
+		{"PYTHONHASHSEED", "18446744073709551616", LS_VAR_FREE},
 		{"PYTHONHASHSEED", "random", LS_VAR_FREE},
 		{"NVIDIA_TF32_OVERRIDE", "0", LS_VAR_DETERMINISTIC},
 		{"NVIDIA_TF32_OVERRIDE", NULL, LS_VAR_FREE},
@@ -140,6 +143,7 @@ static void variables(void **state)
 		{"MKL_CBWR", "AUTO", LS_VAR_FREE},
 		{"OMP_NUM_THREADS", "4,2", LS_VAR_DETERMINISTIC},
 		{"OMP_NUM_THREADS", "", LS_VAR_FREE},
+		{"OMP_NUM_THREADS", "0", LS_VAR_FREE}, /* no count: the runtime takes its own */
 		{"XLA_FLAGS", "--a --xla_gpu_deterministic_ops", LS_VAR_DETERMINISTIC},
 		{"XLA_FLAGS", "--xla_gpu_deterministic_ops=false", LS_VAR_FREE},
 		{"TF_DETERMINISTIC_OPS", "true", LS_VAR_DETERMINISTIC},
