@@ -42,7 +42,7 @@ static struct sign find_container(const struct ls_look *look, const char *cgroup
 	return (struct sign){0};
 }
 
-/* podman writes image="docker.io/library/debian:12" */
+/* podman writes image="localhost/library/debian:12" */
 static char *containerenv_image(const struct ls_look *look)
 {
 	char *text = ls_root_read(look->root, "/run/.containerenv", 1 << 14, NULL);

@@ -36,14 +36,26 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* An element of PATH as an absolute folder: an empty one and a relative one count from where we are, which a scripted
+ * machine has no idea of. NULL: to be passed over. */
+static char *path_element(const char *root, const char *p, size_t len)
+{
+	char here[4096];
+	if (len && *p == '/')
+		return ls_xstrndup(p, len);
+	if (*root || !getcwd(here, sizeof here))
+		return NULL;
+	return len ? ls_xasprintf("%s/%.*s", here, (int)len, p) : ls_xstrdup(here);
+}
+
 /* The first python3 or python in a PATH-like list, past the folder skip (NULL: none). */
 static char *on_path(const char *root, const char *path, const char *skip)
 {
 	static const char *const names[] = {"python3", "python"};
 	for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
 		size_t len = strcspn(p, ":");
-		char *dir = ls_xstrndup(p, len);
-		for (size_t i = 0; i < 2 && len && (!skip || strcmp(dir, skip) != 0); i++) {
+		char *dir = path_element(root, p, len);
+		for (size_t i = 0; i < 2 && dir && (!skip || strcmp(dir, skip) != 0); i++) {
 			char *file = ls_xasprintf("%s/%s", dir, names[i]);
 			if (ls_root_is_program(root, file)) {
 				free(dir);
@@ -324,8 +336,9 @@ static char *named(const char *root, const char *path, const char *python)
 		return getcwd(here, sizeof here) ? ls_xasprintf("%s/%s", here, python) : NULL;
 	for (const char *p = path ? path : ""; *p;) {
 		size_t len = strcspn(p, ":");
-		char *file = ls_xasprintf("%.*s/%s", (int)len, p, python);
-		if (len && ls_root_is_program(root, file))
+		char *dir = path_element(root, p, len), *file = dir ? ls_xasprintf("%s/%s", dir, python) : NULL;
+		free(dir);
+		if (file && ls_root_is_program(root, file))
 			return file;
 		free(file);
 		p += len + (p[len] == ':');
