@@ -11,11 +11,16 @@
 
 void ls_render_head(const struct ls_spec *spec, const char *option, const char *prefix, struct ls_str *out)
 {
+	const char *ref;
+	if (ls_render_spec_ref(spec, &ref, NULL))
+		ref = spec->name; /* a path that no command line should hold as it is */
 	ls_str_addf(out,
 		    "%s Rendered by `lockstep spec render %s --%s`. Edit the spec and render again, not this file.\n",
-		    prefix, spec->name, option);
+		    prefix, ref, option);
+	/* make takes a comment that ends in a backslash as going on in the next line */
 	if (spec->description)
-		ls_str_addf(out, "%s %s: %s\n", prefix, spec->name, spec->description);
+		ls_str_addf(out, "%s %s: %s%s\n", prefix, spec->name, spec->description,
+			    ls_str_ends(spec->description, "\\") ? " ." : "");
 }
 
 bool ls_render_spec_is_file(const struct ls_spec *spec)
