@@ -73,7 +73,7 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     target_link_libraries(${t} PRIVATE Threads::Threads)
   endforeach()
   set_target_properties(fake_kernels PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake CXX_VISIBILITY_PRESET hidden)
-  set_target_properties(gpu_selftest PROPERTIES EXCLUDE_FROM_ALL OFF)
+  set_target_properties(gpu_selftest bench_gpu PROPERTIES EXCLUDE_FROM_ALL OFF)
 
   foreach(order forward reverse shuffle)
     if(by STREQUAL off) # the stand-in learns the kernels' parameters from their PTX

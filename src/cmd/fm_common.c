@@ -3,6 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/gpu.h"
+#include "fm/cuda.h"
+
 static int parse_device(const char *device, struct ls_fm_engine_choice *c, struct ls_err *err)
 {
 	uint64_t n = 0;
@@ -27,11 +30,22 @@ int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct
 	return rc ? rc : parse_device(ls_args_get(args, "device"), ret, err);
 }
 
+static int make_cuda(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m, const struct ls_rows *rows,
+		     struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err)
+{
+	struct ls_cmd_gpu gpu;
+	ls_cmd_gpu_init(&gpu);
+	struct ls_cuda_conf conf = {.device = choice->cuda_device, .kernels = gpu.conf};
+	int rc = ls_engine_cuda(m, rows, pool, &conf, ret, err);
+	ls_cmd_gpu_done(&gpu);
+	return rc;
+}
+
 int ls_fm_engine_make(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m, const struct ls_rows *rows,
 		      struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err)
 {
 	if (choice->want_cuda)
-		return ls_err_set(err, LS_EUNKNOWN, "this version trains on the CPU only; use --device cpu");
+		return make_cuda(choice, m, rows, pool, ret, err);
 	return ls_engine_cpu(m, rows, pool, choice->kernels, ret, err);
 }
 

@@ -14,6 +14,7 @@
 #ifndef LS_FM_CELL_H
 #define LS_FM_CELL_H
 
+#include "fm/kinds.h"
 #include "num/elem.h"
 #include "num/port.h"
 #include "num/rsqrt.h"
@@ -34,21 +35,25 @@ struct ls_param {
 	float v, s1, s2;
 };
 
-#if defined(__CUDACC__)
+#if defined(__cplusplus)
 #define LS_AUTO auto
+#else
+#define LS_AUTO __auto_type
+#endif
+
+#if defined(__CUDACC__)
 LS_FN float ls_sqrtf(float x)
 {
 	return __fsqrt_rn(x);
 }
 #else
-#define LS_AUTO __auto_type
 LS_FN float ls_sqrtf(float x)
 {
 	return __builtin_sqrtf(x);
 }
 #endif
 
-/* Two formulas as macros, because the CPU applies them to whole vectors of lanes and the GPU to one:
+/* Three formulas as macros, because the CPU applies them to whole vectors of lanes and the GPU to one:
  * an entry's part in the sums of a row, and a term on its way into an order-free sum (num/sum.h: to be taken as bits).
  * slope is g x 2^p, exact; slope times factor is exact as well (24 + 24 bits): the one rounding is onto the grid. */
 #define LS_CELL_ADD(s, q, v, x)                                                                                        \
@@ -57,6 +62,7 @@ LS_FN float ls_sqrtf(float x)
 		(s) += vx_;                                                                                            \
 		(q) += vx_ * vx_;                                                                                      \
 	} while (0)
+#define LS_CELL_OWN_PAIR(u, q)      (0.5f * ((u) * (u) - (q))) /* fwfm: dscore / dr(f,f), of one factor */
 #define LS_CELL_TERM(slope, factor) ((slope) * (factor) + LS_MAGIC)
 
 LS_FN float ls_cell_sign(float v)
@@ -176,6 +182,40 @@ LS_FN float ls_cell_squared_loss(float score, float label)
 LS_FN float ls_cell_squared_slope(float score, float label)
 {
 	return score - label;
+}
+
+/* Which class weight a row has, by its label. */
+LS_FN uint32_t ls_cell_class(int task, float label)
+{
+	return task == LS_BINARY ? label > 0.0f : (uint32_t)label;
+}
+
+/* Loss and slopes of a row with that weight: outputs scores and slopes. */
+LS_FN float ls_cell_row_loss(int task, float soft, const float *score, uint32_t outputs, float label, float weight,
+			     float *slope)
+{
+	if (task == LS_REGRESSION) {
+		slope[0] = weight * ls_cell_squared_slope(score[0], label);
+		return weight * ls_cell_squared_loss(score[0], label);
+	}
+	if (task == LS_BINARY) {
+		float y = label > 0.0f ? 1.0f - 0.5f * soft : 0.5f * soft;
+		slope[0] = weight * ls_cell_logistic_slope(score[0], y);
+		return weight * ls_cell_logistic_loss(score[0], y);
+	}
+	float loss = weight * ls_cell_softmax(score, outputs, (uint32_t)label, soft, slope);
+	for (uint32_t o = 0; o < outputs; o++)
+		slope[o] *= weight;
+	return loss;
+}
+
+/* 1 / |x| of a row, in stored order, or 0 for a row of zeros; value NULL: every value is 1. */
+LS_FN float ls_cell_norm(const float *value, uint32_t n)
+{
+	float sum = 0.0f;
+	for (uint32_t i = 0; i < n; i++)
+		sum += value ? value[i] * value[i] : 1.0f;
+	return sum > 0.0f ? 1.0f / ls_sqrtf(sum) : 0.0f;
 }
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "fm/batch.h"
+#include "fm/engine.h"
 #include "fm/step.h"
 #include "num/num.h"
 
@@ -29,7 +30,7 @@ struct worker {
 	uint32_t *owner_from; /* threads + 1 offsets into by_owner */
 	int64_t *bias_sum;    /* outputs */
 	int64_t loss_sum;
-	double loss_total; /* worker 0: over the steps of a call */
+	double loss_total; /* worker 0: with the steps of a call */
 	char pad[64];
 };
 
@@ -44,27 +45,9 @@ struct ls_cpu {
 	size_t entries;                        /* capacity of the arrays above */
 	struct worker *workers;
 	uint64_t steps_per_epoch, first, n; /* of the call */
+	double loss;                        /* before the call */
 	size_t back_bytes, sums_bytes;
 };
-
-struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint64_t n_rows, uint64_t n_entries)
-{
-	int gx = e->slope + e->value + 2; /* |g x| < 2^gx */
-	int linear = ls_sum_grid(gx, n_entries), back = ls_sum_grid(gx + e->back + 1, n_entries);
-	int self = ls_sum_grid(gx + e->value + 1 + self_weight + 1, n_entries);
-	struct ls_grids g = {.bias = ls_sum_grid(e->slope + 1, n_rows),
-			     .loss = ls_sum_grid(e->loss + 1, n_rows),
-			     /* halve of up to 256 products of two sums: 2 (sums + 1) + 8, one more for rounding up */
-			     .pair = ls_sum_grid(e->slope + 1 + 2 * (e->sums + 1) + 9, n_rows),
-			     .linear_scale = ls_pow2(linear),
-			     .back_scale = ls_pow2(back),
-			     .self_scale = ls_pow2(self),
-			     .linear_unit = ls_pow2(-linear),
-			     .back_unit = ls_pow2(-back),
-			     .self_unit = ls_pow2(-self)};
-	g.pair_scale = ls_pow2(g.pair);
-	return g;
-}
 
 /* --- making an engine --- */
 
@@ -435,7 +418,7 @@ static void steps_main(void *context, int thread, int threads)
 	uint64_t saved = ls_fp_enter();
 	size_t bias_bytes = sizeof(float) * ls_fm_linear_stride(c->m);
 	memcpy(w->bias, c->m->bias, bias_bytes);
-	w->loss_total = 0;
+	w->loss_total = c->loss;
 	for (uint64_t s = c->first; s < c->first + c->n; s++)
 		if (!one_step(c, &st, w, thread, s))
 			break;
@@ -445,20 +428,17 @@ static void steps_main(void *context, int thread, int threads)
 	ls_fp_leave(saved);
 }
 
-int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *ret_loss, struct ls_err *err)
+int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, struct ls_err *err)
 {
 	c->first = first;
 	c->n = n;
+	c->loss = *loss;
 	ls_pool_run(c->pool, steps_main, c);
 	struct ls_exps exps;
 	uint64_t entries, bad;
 	if (!whole_batch(c, &exps, &entries, &bad))
-		return ls_err_set(
-			err, LS_EDIFFER,
-			"training left the finite numbers at row %llu of the data, in the steps after %llu: a lower "
-			"--lr, --normalize or smaller feature values would help",
-			(unsigned long long)bad + 1, (unsigned long long)first);
-	*ret_loss = c->workers[0].loss_total;
+		return ls_fm_not_finite(bad, first, err);
+	*loss = c->workers[0].loss_total;
 	return 0;
 }
 

@@ -18,9 +18,9 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 void ls_cpu_free(struct ls_cpu *cpu);
 const char *ls_cpu_isa(const struct ls_cpu *cpu);
 
-/* Steps first .. first + n of the whole training (steps are counted through all epochs). *ret_loss gets the sum of the
- * losses of all rows passed. LS_EDIFFER: a score was not finite; the message names step and row. */
-int ls_cpu_steps(struct ls_cpu *cpu, uint64_t first, uint64_t n, double *ret_loss, struct ls_err *err);
+/* Steps first .. first + n of the whole training (steps are counted through all epochs). Each step's loss, summed over
+ * its rows, is added to *loss in turn. LS_EDIFFER: a score was not finite; the message names step and row. */
+int ls_cpu_steps(struct ls_cpu *cpu, uint64_t first, uint64_t n, double *loss, struct ls_err *err);
 
 /* Scores of all rows: n_rows × outputs floats. */
 int ls_cpu_predict(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, float *ret_score,

@@ -12,10 +12,10 @@ struct on_cpu {
 	struct ls_cpu *cpu;
 };
 
-static int cpu_steps(void *state, uint64_t first, uint64_t n, double *ret_loss, struct ls_err *err)
+static int cpu_steps(void *state, uint64_t first, uint64_t n, double *loss, struct ls_err *err)
 {
 	const struct on_cpu *s = state;
-	return ls_cpu_steps(s->cpu, first, n, ret_loss, err);
+	return ls_cpu_steps(s->cpu, first, n, loss, err);
 }
 
 static int cpu_predict(void *state, const struct ls_rows *rows, float *ret_score, struct ls_err *err)
@@ -53,4 +53,12 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 	snprintf(ret->name, sizeof ret->name, "cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s",
 		 cpu ? ls_cpu_isa(cpu) : "predicting");
 	return 0;
+}
+
+int ls_fm_not_finite(uint64_t row, uint64_t first, struct ls_err *err)
+{
+	return ls_err_set(err, LS_EDIFFER,
+			  "training left the finite numbers at row %llu of the data, in the steps after %llu: a lower "
+			  "--lr, --normalize or smaller feature values would help",
+			  (unsigned long long)row + 1, (unsigned long long)first);
 }

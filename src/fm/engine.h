@@ -12,9 +12,11 @@
 
 struct ls_engine {
 	void *state;
-	char name[128]; /* for people: "cpu, 2 threads, baseline" */
-	/* Steps first .. first + n (counted through all epochs); *ret_loss: sum of the losses of the rows passed. */
-	int (*steps)(void *state, uint64_t first, uint64_t n, double *ret_loss, struct ls_err *err);
+	char name[128];        /* for people: "cpu, 2 threads, baseline" */
+	uint64_t stretch_rows; /* rows that one call of steps should take, for its costs to vanish; 0: any */
+	/* Steps first .. first + n (counted through all epochs); each one's loss, summed over its rows, is added to
+	 * *loss in turn, so that how steps are shared out to calls is not seen in it. */
+	int (*steps)(void *state, uint64_t first, uint64_t n, double *loss, struct ls_err *err);
 	/* Scores of other rows under the parameters as they are now: n_rows × outputs. */
 	int (*predict)(void *state, const struct ls_rows *rows, float *ret_score, struct ls_err *err);
 	/* Brings parameters and optimizer state back into the model, for saving. */
@@ -25,5 +27,8 @@ struct ls_engine {
 /* rows NULL: an engine that only predicts. isa: NULL, or the name of a build of the CPU kernels (step.h). */
 int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const char *isa,
 		  struct ls_engine *ret, struct ls_err *err);
+
+/* Fills err: a score of data row `row` was not finite, in the steps from `first` on. Returns LS_EDIFFER. */
+int ls_fm_not_finite(uint64_t row, uint64_t first, struct ls_err *err);
 
 #endif

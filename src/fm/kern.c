@@ -274,48 +274,21 @@ static void row_outputs_any(const struct ls_fm_model *m, const struct row *r, co
 	}
 }
 
-/* 1 / |x|, or 0 for a row of zeros. */
-static float row_norm(const float *value, uint32_t n)
-{
-	float sum = 0.0f;
-	for (uint32_t i = 0; i < n; i++)
-		sum += value ? value[i] * value[i] : 1.0f;
-	return sum > 0.0f ? 1.0f / ls_sqrtf(sum) : 0.0f;
-}
-
 static void fill_x(const struct ls_fm_model *m, const float *value, uint32_t n, float *x)
 {
-	float scale = m->opts.normalize ? row_norm(value, n) : 1.0f;
+	float scale = m->opts.normalize ? ls_cell_norm(value, n) : 1.0f;
 	for (uint32_t i = 0; i < n; i++)
 		x[i] = value ? value[i] * scale : scale;
 }
 
 /* --- loss --- */
 
-static void row_loss(const struct ls_fm_model *m, const float *score, float label, float weight, float *ret_loss,
-		     float *slope)
-{
-	float soft = m->opts.label_smoothing;
-	if (m->opts.task == LS_REGRESSION) {
-		*ret_loss = weight * ls_cell_squared_loss(score[0], label);
-		slope[0] = weight * ls_cell_squared_slope(score[0], label);
-	} else if (m->opts.task == LS_BINARY) {
-		float y = label > 0.0f ? 1.0f - 0.5f * soft : 0.5f * soft;
-		*ret_loss = weight * ls_cell_logistic_loss(score[0], y);
-		slope[0] = weight * ls_cell_logistic_slope(score[0], y);
-	} else {
-		*ret_loss = weight * ls_cell_softmax(score, m->outputs, (uint32_t)label, soft, slope);
-		for (uint32_t o = 0; o < m->outputs; o++)
-			slope[o] *= weight;
-	}
-}
-
 static float row_weight(const struct ls_step *st, uint64_t row, float label)
 {
 	const struct ls_fm_opts *opts = &st->m->opts;
 	float weight = st->rows->weight ? st->rows->weight[row] : 1.0f;
 	if (opts->n_class_weights)
-		weight *= opts->class_weight[opts->task == LS_BINARY ? label > 0.0f : (uint32_t)label];
+		weight *= opts->class_weight[ls_cell_class((int)opts->task, label)];
 	return weight;
 }
 
@@ -391,7 +364,8 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 	}
 	float *score = st->score + (size_t)b * m->outputs, *slope = st->slope + (size_t)b * m->outputs;
 	row_outputs_any(m, &r, w->bias, &to, score);
-	row_loss(m, score, at->label, row_weight(st, st->pick[b], at->label), &st->loss[b], slope);
+	st->loss[b] = ls_cell_row_loss((int)m->opts.task, m->opts.label_smoothing, score, m->outputs, at->label,
+				       row_weight(st, st->pick[b], at->label), slope);
 	struct ls_exps e = {.slope = largest_exp(slope, m->outputs, LS_EXP_MIN),
 			    .value = LS_EXP_MIN,
 			    .back = largest_exp(to.back, size, LS_EXP_MIN),
@@ -685,7 +659,7 @@ INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uin
 	for (uint32_t f = 0, at = 0; f < fields; f++) {
 		const ls_pack_f *u = (const ls_pack_f *)(sums + f * K), *q = (const ls_pack_f *)(square + f * K);
 		for (uint32_t c = 0; c < K / 4; c++)
-			*(ls_pack_f *)(t + 4 * c) = 0.5f * (u[c] * u[c] - q[c]);
+			*(ls_pack_f *)(t + 4 * c) = LS_CELL_OWN_PAIR(u[c], q[c]);
 		into[at++] += ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
 		for (uint32_t g = f + 1; g < fields; g++, at++) {
 			const ls_pack_f *v = (const ls_pack_f *)(sums + g * K);

@@ -15,10 +15,8 @@
 
 #include "base/err.h"
 #include "base/pool.h"
+#include "fm/kinds.h"
 
-enum ls_fm_kind { LS_FM, LS_FFM, LS_FWFM };
-enum ls_fm_task { LS_BINARY, LS_REGRESSION, LS_MULTICLASS };
-enum ls_fm_optimizer { LS_SGD, LS_ADAGRAD, LS_ADAM, LS_FTRL };
 enum ls_fm_decay { LS_DECAY_NONE, LS_DECAY_LINEAR, LS_DECAY_INVSQRT };
 
 enum { LS_FM_MAX_FACTORS = 256, LS_FM_MAX_CLASSES = 4096, LS_FM_MAX_BATCH = 1 << 24, LS_FM_MAX_WEIGHTS = 64 };
@@ -39,7 +37,7 @@ struct ls_fm_opts {
 	uint32_t n_class_weights;              /* 0: every class weighs 1 */
 	float class_weight[LS_FM_MAX_WEIGHTS]; /* by class; binary: of label 0 (or -1) and of label 1 */
 	bool normalize;                        /* each row scaled to length 1 */
-	enum ls_fm_shuffle { LS_SHUFFLE_ROWS, LS_SHUFFLE_BLOCKS, LS_SHUFFLE_NONE } shuffle;
+	enum ls_fm_shuffle shuffle;
 	enum ls_fm_decay decay;
 	uint64_t warmup_steps, decay_steps;
 	uint64_t seed;

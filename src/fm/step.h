@@ -12,42 +12,9 @@
 #include <stdint.h>
 
 #include "fm/cell.h"
+#include "fm/grids.h"
 #include "fm/model.h"
 #include "fm/rows.h"
-
-/* Largest exponents seen (num/sum.h): reduced with max over workers, so order-free. */
-struct ls_exps {
-	int slope; /* g */
-	int value; /* x after normalisation */
-	int back;  /* back[] */
-	int sums;  /* fwfm: U and Q */
-	int loss;
-};
-
-static inline int ls_exps_larger(int a, int b)
-{
-	return a > b ? a : b;
-}
-
-static inline void ls_exps_max(struct ls_exps *a, const struct ls_exps *b)
-{
-	a->slope = ls_exps_larger(a->slope, b->slope);
-	a->value = ls_exps_larger(a->value, b->value);
-	a->back = ls_exps_larger(a->back, b->back);
-	a->sums = ls_exps_larger(a->sums, b->sums);
-	a->loss = ls_exps_larger(a->loss, b->loss);
-}
-
-/* The grids of a step, one a parameter group, and what they multiply and divide by. */
-struct ls_grids {
-	int bias, pair, loss;                                    /* p of the sums that are not scaled entry by entry */
-	double linear_scale, back_scale, self_scale, pair_scale; /* 2^p */
-	double linear_unit, back_unit, self_unit;                /* 2^-p */
-};
-
-/* Grids from the largest exponents of a whole batch with that many rows and entries. self_weight: the largest exponent
- * of fwfm's r(f,f), ignored by the other kinds. */
-struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint64_t n_rows, uint64_t n_entries);
 
 struct ls_step {
 	struct ls_fm_model *m;

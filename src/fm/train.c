@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "fm/batch.h"
 
-/* Rows between two looks at the stop flag. Decides nothing about the bytes. */
+/* Rows between two looks at the stop flag, where the engine does not want more. Decides nothing about the bytes. */
 enum { STRETCH_ROWS = 1 << 15 };
 
 struct run {
@@ -247,7 +247,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t stretch(const struct run *r)
 {
 	const struct ls_train *t = r->t;
-	uint64_t step = r->at.step, n = STRETCH_ROWS / t->opts.batch;
+	uint64_t step = r->at.step,
+		 n = (r->engine.stretch_rows ? r->engine.stretch_rows : STRETCH_ROWS) / t->opts.batch;
 	n = least(n ? n : 1, r->per_epoch - step % r->per_epoch);
 	if (t->checkpoint_every)
 		n = least(n, t->checkpoint_every - step % t->checkpoint_every);
@@ -262,13 +263,12 @@ static int one_stretch(struct run *r, struct ls_err *err)
 	const uint64_t per_epoch = r->per_epoch;
 	assert(per_epoch);
 	uint64_t n = stretch(r);
-	double loss, from = now();
-	int rc = r->engine.steps(r->engine.state, r->at.step, n, &loss, err);
+	double from = now();
+	int rc = r->engine.steps(r->engine.state, r->at.step, n, &r->at.loss_so_far, err);
 	if (rc)
 		return rc;
 	r->seconds += now() - from;
 	r->at.step += n;
-	r->at.loss_so_far += loss;
 	if (r->at.step % per_epoch == 0) /* NOLINT(clang-analyzer-core.DivideZero): asserted above, and it forgets */
 		return end_of_epoch(r, err);
 	struct ls_train_event e = event_at(r, LS_TRAIN_STEPS);

@@ -3,7 +3,7 @@
 #include "num/selftest.h"
 
 /* out: n rows of LS_SELFTEST_COLUMNS; sums: zeroed before. */
-extern "C" __global__ void selftest(uint32_t *out, struct ls_selftest_sums *sums, uint64_t n)
+extern "C" __global__ void __launch_bounds__(1024) selftest(uint32_t *out, struct ls_selftest_sums *sums, uint64_t n)
 {
 	struct ls_selftest_sums mine = {0, 0, 0};
 	uint64_t step = (uint64_t)gridDim.x * blockDim.x;
@@ -14,8 +14,10 @@ extern "C" __global__ void selftest(uint32_t *out, struct ls_selftest_sums *sums
 	atomicAdd((unsigned long long *)&sums->checksum, (unsigned long long)mine.checksum);
 }
 
-/* Function number which at the count inputs whose bits are first, first + 1, …; tests/gpu/gpu_selftest.c asks for all. */
-extern "C" __global__ void selftest_function(float *out, uint32_t first, uint32_t count, int which)
+/* Function number which at the count inputs whose bits are first, first + 1, …; tests/gpu/gpu_selftest.c asks for all.
+ */
+extern "C" __global__ void __launch_bounds__(1024)
+	selftest_function(float *out, uint32_t first, uint32_t count, int which)
 {
 	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 	if (i < count)

@@ -13,7 +13,9 @@ struct CUstream_st {
 
 struct CUevent_st {
 	struct CUstream_st *pending; /* the record is still in this stream's queue */
+	struct CUgraph_st *captured; /* the record is part of this graph: who waits for it joins the capture */
 	unsigned stamp;
+	size_t issued, passed; /* records: a wait is for the ones issued before it, not for later ones */
 	int timed, recorded, asked;
 };
 
@@ -77,7 +79,7 @@ static void drain(struct CUstream_st *s, const struct CUevent_st *until)
 {
 	while (s->first) {
 		struct op *o = s->first;
-		if (o->kind == OP_WAIT && o->event && o->event->pending)
+		if (o->kind == OP_WAIT && o->event && o->event->passed < o->size)
 			drain(o->event->pending, o->event);
 		s->first = o->next;
 		if (!s->first)
@@ -86,6 +88,7 @@ static void drain(struct CUstream_st *s, const struct CUevent_st *until)
 		run(o);
 		int done = o->kind == OP_RECORD && o->event == until;
 		if (o->kind == OP_RECORD && o->event) {
+			o->event->passed++;
 			o->event->pending = NULL;
 			o->event->stamp = operations;
 		}
@@ -159,7 +162,15 @@ unsigned cuStreamWaitEvent(ls_cu_stream s, ls_cu_event e, unsigned flags)
 	ENTER(cuStreamWaitEvent);
 	if (!find_object("event", e) || flags)
 		return LS_CU_INVALID_HANDLE;
-	return e->recorded ? submit(s, &(struct op){.kind = OP_WAIT, .event = e}) : 0;
+	if (e->captured) { /* the list of a graph is in the order of submission, which satisfies every wait */
+		if (stream_of(s)->capture && stream_of(s)->capture != e->captured)
+			return LS_CU_STREAM_CAPTURE_INVALIDATED;
+		stream_of(s)->capture = e->captured;
+		return 0;
+	}
+	if (stream_of(s)->capture)
+		return LS_CU_STREAM_CAPTURE_INVALIDATED; /* a graph cannot wait for what is outside it */
+	return e->recorded ? submit(s, &(struct op){.kind = OP_WAIT, .event = e, .size = e->issued}) : 0;
 }
 
 unsigned cuEventCreate(ls_cu_event *ret, unsigned flags)
@@ -191,10 +202,13 @@ unsigned cuEventRecord(ls_cu_event e, ls_cu_stream s)
 		return LS_CU_INVALID_HANDLE;
 	if (e->pending)
 		drain(e->pending, e);
-	e->recorded = 1;
 	e->asked = 0;
-	if (!stream_of(s)->capture)
-		e->pending = stream_of(s);
+	e->captured = stream_of(s)->capture;
+	if (e->captured)
+		return 0;
+	e->recorded = 1;
+	e->issued++;
+	e->pending = stream_of(s);
 	return submit(s, &(struct op){.kind = OP_RECORD, .event = e});
 }
 
@@ -252,7 +266,9 @@ unsigned cuStreamEndCapture(ls_cu_stream s, ls_cu_graph *graph)
 	if (!s || !s->capture)
 		return LS_CU_INVALID_VALUE;
 	ls_cu_graph captured = s->capture;
-	s->capture = NULL;
+	for (struct CUstream_st *joined = streams; joined; joined = joined->next)
+		if (joined->capture == captured)
+			joined->capture = NULL;
 	if (fault || sticky) { /* the capture has ended all the same */
 		drop_object("graph", captured);
 		free_ops(captured->first);

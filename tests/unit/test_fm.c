@@ -231,7 +231,7 @@ static void compare_gradients(struct ls_fm_model *m, const struct ls_rows *rows,
 {
 	size_t n;
 	struct ref p = ref_of(m, before, &n);
-	double *want = ls_xalloc(n * sizeof *want), *after = ls_xalloc(n * sizeof *after), loss, h = 1e-5;
+	double *want = ls_xalloc(n * sizeof *want), *after = ls_xalloc(n * sizeof *after), loss = 0, h = 1e-5;
 	for (size_t i = 0; i < n; i++) {
 		double keep = before[i];
 		before[i] = keep + h;

@@ -1,0 +1,352 @@
+/* The engine: kernels in their order, many steps as one graph, and what the host has to do between stretches.
+ *
+ * Sorting a batch needs no parameters, so it runs ahead of the steps: slot i mod slots has a stream of its own, and the
+ * main stream waits for its sort before the rows of step i. */
+#include "fm/cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fm/batch.h"
+#include "fm/cuda_internal.h"
+
+enum { SMALL_BATCH = 2048, GRAPH_ROWS = 1 << 17, MOST_GRAPH_STEPS = 64 };
+
+/* --- kernels --- */
+
+/* Lanes that share a vector of so many factors: a power of two that the kernels are made for. */
+static unsigned lanes_of(unsigned factors)
+{
+	unsigned chunks = factors / 4;
+	return chunks <= 1 ? 1 : chunks <= 2 ? 2 : chunks <= 4 ? 4 : chunks <= 8 ? 8 : 32;
+}
+
+static int find_kernel(struct ls_fm_cuda *c, int module, enum ls_cuda_kernel k, const char *name, struct ls_err *err)
+{
+	return ls_gpu_kernel(c->gpu, c->modules[module], name, &c->kernel[k], err);
+}
+
+static int find_kernels(struct ls_fm_cuda *c, struct ls_err *err)
+{
+	static const char *const modules[] = {"cuda_fm", "cuda_ffm", "cuda_fwfm"};
+	enum ls_fm_kind kind = c->m->opts.kind;
+	unsigned lanes = lanes_of(c->m->padded);
+	const char *name = ls_fm_kind_name(kind);
+	char rows[32], columns[32], predict[32];
+	snprintf(rows, sizeof rows, kind == LS_FM ? "%s_rows_%u" : "%s_rows", name, lanes);
+	snprintf(columns, sizeof columns, kind == LS_FFM ? "%s_columns" : "%s_columns_%u", name, lanes);
+	snprintf(predict, sizeof predict, kind == LS_FM ? "%s_predict_%u" : "%s_predict", name, lanes);
+	int rc = ls_kernels_load(c->gpu, &c->conf.kernels, "cuda_sort", &c->modules[0], NULL, err);
+	if (rc == 0)
+		rc = ls_kernels_load(c->gpu, &c->conf.kernels, modules[kind], &c->modules[1], NULL, err);
+	if (rc == 0)
+		rc = find_kernel(c, 0, LS_K_COUNT, "fm_sort_count", err);
+	if (rc == 0)
+		rc = find_kernel(c, 0, LS_K_PLACE, "fm_sort_place", err);
+	if (rc == 0)
+		rc = find_kernel(c, 0, LS_K_SCATTER, "fm_sort_scatter", err);
+	if (rc == 0)
+		rc = find_kernel(c, 0, LS_K_ADVANCE, "fm_advance", err);
+	if (rc == 0)
+		rc = find_kernel(c, 1, LS_K_ROWS, rows, err);
+	if (rc == 0)
+		rc = find_kernel(c, 1, LS_K_COLUMNS, columns, err);
+	if (rc == 0 && kind == LS_FWFM)
+		rc = find_kernel(c, 1, LS_K_PAIRS, "fwfm_pairs", err);
+	return rc ? rc : find_kernel(c, 1, LS_K_PREDICT, predict, err);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Blocks that do `work` thread's worth, at most as many as the GPU holds at a time. */
+static int grid_for(struct ls_fm_cuda *c, enum ls_cuda_kernel k, uint64_t work, struct ls_err *err)
+{
+	int each = 0;
+	int rc = ls_gpu_kernel_blocks(c->gpu, &c->kernel[k], LS_CUDA_THREADS, 0, &each, err);
+	uint64_t most = (uint64_t)(each > 0 ? each : 1) * (uint64_t)ls_gpu_info(c->gpu)->multiprocessors;
+	uint64_t need = (work + LS_CUDA_THREADS - 1) / LS_CUDA_THREADS;
+	c->grid[k] = (unsigned)least(need ? need : 1, most);
+	return rc;
+}
+
+static int size_grids(struct ls_fm_cuda *c, struct ls_err *err)
+{
+	const struct ls_fm_model *m = c->m;
+	uint64_t batch = m->opts.batch, group = lanes_of(m->padded);
+	uint64_t row_lanes = m->opts.kind == LS_FM ? group : 32, column_lanes = m->opts.kind == LS_FFM ? 32 : group;
+	c->args.sort_rows = batch > 8192 ? 32 : 8;
+	c->grid[LS_K_COUNT] = (unsigned)((batch + c->args.sort_rows - 1) / c->args.sort_rows);
+	c->grid[LS_K_ADVANCE] = 1;
+	int rc = grid_for(c, LS_K_PLACE, c->entries, err);
+	if (rc == 0)
+		rc = grid_for(c, LS_K_SCATTER, c->entries, err);
+	if (rc == 0)
+		rc = grid_for(c, LS_K_ROWS, batch * row_lanes, err);
+	if (rc == 0)
+		rc = grid_for(c, LS_K_COLUMNS, least(c->entries, m->n_features * 2) * column_lanes * m->outputs, err);
+	if (rc == 0 && m->opts.kind == LS_FWFM)
+		rc = grid_for(c, LS_K_PAIRS, batch * 32, err);
+	return rc;
+}
+
+int ls_cuda_launch(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, unsigned grid,
+		   const struct ls_cuda_args *args, struct ls_err *err)
+{
+	struct ls_gpu_shape shape = {.grid = {grid}, .block = {LS_CUDA_THREADS}};
+	struct ls_cuda_args copy = *args;
+	void *list[] = {&copy};
+	return ls_gpu_launch(c->gpu, s, &c->kernel[k], &shape, list, err);
+}
+
+/* --- steps --- */
+
+static int put(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, const struct ls_cuda_args *a,
+	       struct ls_err *err)
+{
+	return ls_cuda_launch(c, s, k, c->grid[k], a, err);
+}
+
+/* The sort of step `index` of the graph or stretch, in its slot's stream. */
+static int put_sort(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
+{
+	uint32_t slot = index % c->slots;
+	ls_cu_stream s = c->side[slot];
+	struct ls_cuda_args a = c->args;
+	a.index = index;
+	a.sort = c->slot[slot];
+	int rc = ls_gpu_event_wait(c->gpu, s, index < c->slots ? c->begun : c->used[slot], err);
+	if (rc == 0)
+		rc = put(c, s, LS_K_COUNT, &a, err);
+	if (rc == 0)
+		rc = put(c, s, LS_K_PLACE, &a, err);
+	if (rc == 0)
+		rc = put(c, s, LS_K_SCATTER, &a, err);
+	return rc ? rc : ls_gpu_event_record(c->gpu, s, c->sorted[slot], err);
+}
+
+static int put_step(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
+{
+	uint32_t slot = index % c->slots;
+	struct ls_cuda_args a = c->args;
+	a.index = index;
+	a.sort = c->slot[slot];
+	int rc = ls_gpu_event_wait(c->gpu, c->main, c->sorted[slot], err);
+	if (rc == 0)
+		rc = put(c, c->main, LS_K_ROWS, &a, err);
+	if (rc == 0)
+		rc = put(c, c->main, LS_K_COLUMNS, &a, err);
+	if (rc == 0 && c->m->opts.kind == LS_FWFM)
+		rc = put(c, c->main, LS_K_PAIRS, &a, err);
+	return rc ? rc : ls_gpu_event_record(c->gpu, c->main, c->used[slot], err);
+}
+
+/* n steps from state->base on, and state->base behind them. */
+static int put_steps(struct ls_fm_cuda *c, uint32_t n, struct ls_err *err)
+{
+	struct ls_cuda_args a = c->args;
+	a.index = n;
+	int rc = ls_gpu_event_record(c->gpu, c->main, c->begun, err);
+	for (uint32_t i = 0; i < n && i < c->slots && rc == 0; i++)
+		rc = put_sort(c, i, err);
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		rc = put_step(c, i, err);
+		if (rc == 0 && i + c->slots < n)
+			rc = put_sort(c, i + c->slots, err);
+	}
+	return rc ? rc : put(c, c->main, LS_K_ADVANCE, &a, err);
+}
+
+static int make_graph(struct ls_fm_cuda *c, struct ls_err *err)
+{
+	int rc = ls_gpu_capture_begin(c->gpu, c->main, err);
+	if (rc)
+		return rc;
+	rc = put_steps(c, c->graph_steps, err);
+	if (rc == 0)
+		return ls_gpu_capture_end(c->gpu, c->main, &c->graph, err);
+	ls_gpu_capture_drop(c->gpu, c->main);
+	return rc;
+}
+
+/* Constants and state of a stretch to the GPU, its steps, losses and state back. */
+static int run_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct ls_err *err)
+{
+	uint64_t n_rows = c->rows->n_rows;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t rows = ls_fm_pick(&c->m->opts, n_rows, first + i, 0, 0, NULL);
+		c->updates[i] = ls_fm_update(&c->m->opts, first + i, rows);
+	}
+	*c->state = (struct ls_cuda_state){.first = first, .base = first, .bad_row = UINT64_MAX};
+	int rc = ls_cuda_upload(c, c->updates, n * sizeof *c->updates, c->args.updates, err);
+	if (rc == 0)
+		rc = ls_cuda_upload(c, c->state, sizeof *c->state, c->args.state, err);
+	uint32_t left = n;
+	if (rc == 0 && n >= c->graph_steps && !c->graph)
+		rc = make_graph(c, err);
+	for (; left >= c->graph_steps && rc == 0; left -= c->graph_steps)
+		rc = ls_gpu_graph_launch(c->gpu, c->main, c->graph, err);
+	if (rc == 0 && left)
+		rc = put_steps(c, left, err);
+	if (rc == 0)
+		rc = ls_gpu_download(c->gpu, c->main, c->losses, ls_cuda_ptr(c->args.losses), n * sizeof *c->losses,
+				     err);
+	if (rc == 0)
+		rc = ls_gpu_download(c->gpu, c->main, c->state, ls_cuda_ptr(c->args.state), sizeof *c->state, err);
+	return rc ? rc : ls_gpu_sync(c->gpu, c->main, err);
+}
+
+static int cuda_steps(void *state, uint64_t first, uint64_t n, double *loss, struct ls_err *err)
+{
+	struct ls_fm_cuda *c = state;
+	double sum = *loss;
+	for (uint64_t done = 0; done < n;) {
+		uint32_t part = (uint32_t)least(n - done, LS_CUDA_MAX_STRETCH);
+		int rc = run_stretch(c, first + done, part, err);
+		if (rc)
+			return rc;
+		if (c->state->bad_row != UINT64_MAX)
+			return ls_fm_not_finite(c->state->bad_row, first, err);
+		for (uint32_t i = 0; i < part; i++)
+			sum += c->losses[i];
+		done += part;
+	}
+	*loss = sum;
+	return 0;
+}
+
+static int cuda_predict(void *state, const struct ls_rows *rows, float *ret_score, struct ls_err *err)
+{
+	return ls_cuda_predict(state, rows, ret_score, err);
+}
+
+static int cuda_fetch(void *state, struct ls_err *err)
+{
+	return ls_cuda_get_model(state, err);
+}
+
+/* --- the engine's life --- */
+
+static void cuda_free(void *state)
+{
+	struct ls_fm_cuda *c = state;
+	if (c->gpu) {
+		ls_gpu_graph_free(c->gpu, c->graph);
+		for (uint32_t i = 0; i < LS_CUDA_MAX_SLOTS; i++) {
+			ls_gpu_stream_free(c->gpu, c->side[i]);
+			ls_gpu_event_free(c->gpu, c->sorted[i]);
+			ls_gpu_event_free(c->gpu, c->used[i]);
+		}
+		ls_gpu_stream_free(c->gpu, c->main);
+		ls_gpu_event_free(c->gpu, c->begun);
+		for (uint32_t i = 0; i < c->n_allocs; i++)
+			ls_gpu_free(c->gpu, c->allocs[i]);
+		ls_gpu_host_free(c->gpu, c->updates);
+		ls_gpu_host_free(c->gpu, c->losses);
+		ls_gpu_host_free(c->gpu, c->state);
+		for (int i = 0; i < 2; i++)
+			ls_gpu_module_free(c->gpu, c->modules[i]);
+		ls_gpu_close(c->gpu);
+	}
+	free(c);
+}
+
+static int make_streams(struct ls_fm_cuda *c, struct ls_err *err)
+{
+	int rc = ls_gpu_event_new(c->gpu, false, &c->begun, err);
+	for (uint32_t i = 0; i < c->slots && rc == 0; i++) {
+		rc = ls_gpu_stream_new(c->gpu, &c->side[i], err);
+		if (rc == 0)
+			rc = ls_gpu_event_new(c->gpu, false, &c->sorted[i], err);
+		if (rc == 0)
+			rc = ls_gpu_event_new(c->gpu, false, &c->used[i], err);
+	}
+	return rc;
+}
+
+/* Entries that a batch can have at most: so many of the longest rows. */
+static uint64_t most_entries(const struct ls_rows *rows, uint32_t batch)
+{
+	uint64_t longest = 1;
+	for (uint64_t r = 0; r < rows->n_rows; r++)
+		if (rows->start[r + 1] - rows->start[r] > longest)
+			longest = rows->start[r + 1] - rows->start[r];
+	return least(rows->n_entries ? rows->n_entries : 1, longest * batch);
+}
+
+static int check_rows(const struct ls_fm_cuda *c, struct ls_err *err)
+{
+	const struct ls_fm_model *m = c->m;
+	const struct ls_rows *rows = c->rows;
+	if (c->entries >= UINT32_MAX)
+		return ls_err_set(err, LS_EINPUT,
+				  "a batch of %u rows may have %llu entries, which is too many; take a smaller "
+				  "--batch",
+				  m->opts.batch, (unsigned long long)c->entries);
+	if (!rows->label)
+		return ls_err_set(err, LS_EINPUT, "the training data has no labels");
+	if (rows->n_features > m->n_features || (m->n_fields && (!rows->field || rows->n_fields > m->n_fields)))
+		return ls_err_set(err, LS_EINPUT, "the data has features or fields that the model has not");
+	return 0;
+}
+
+/* What training needs beside the model. */
+static int make_training(struct ls_fm_cuda *c, struct ls_err *err)
+{
+	uint32_t batch = c->m->opts.batch;
+	c->entries = most_entries(c->rows, batch);
+	c->slots = batch <= SMALL_BATCH ? 4 : 2;
+	c->graph_steps = GRAPH_ROWS / batch > MOST_GRAPH_STEPS ? MOST_GRAPH_STEPS : GRAPH_ROWS / batch;
+	c->graph_steps = c->conf.graph_steps ? c->conf.graph_steps : c->graph_steps ? c->graph_steps : 1;
+	int rc = check_rows(c, err);
+	if (rc == 0)
+		rc = make_streams(c, err);
+	if (rc == 0)
+		rc = ls_cuda_make_batch(c, err);
+	if (rc == 0)
+		rc = ls_cuda_put_rows(c, err);
+	return rc ? rc : size_grids(c, err);
+}
+
+static int make_engine(struct ls_fm_cuda *c, struct ls_err *err)
+{
+	int rc = ls_gpu_open(c->conf.library, c->conf.device, &c->gpu, err);
+	if (rc == 0)
+		rc = find_kernels(c, err);
+	if (rc == 0)
+		rc = ls_gpu_stream_new(c->gpu, &c->main, err);
+	if (rc == 0)
+		rc = ls_cuda_put_model(c, err);
+	if (rc == 0)
+		rc = grid_for(c, LS_K_PREDICT, UINT32_MAX, err);
+	if (rc == 0 && c->rows)
+		rc = make_training(c, err);
+	return rc ? rc : ls_gpu_sync(c->gpu, c->main, err);
+}
+
+int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
+		   const struct ls_cuda_conf *conf, struct ls_engine *ret, struct ls_err *err)
+{
+	struct ls_fm_cuda *c = ls_xalloc(sizeof *c);
+	c->m = m;
+	c->rows = rows;
+	c->pool = pool;
+	c->conf = *conf;
+	int rc = make_engine(c, err);
+	if (rc) {
+		cuda_free(c);
+		return rc;
+	}
+	*ret = (struct ls_engine){.state = c,
+				  .steps = cuda_steps,
+				  .predict = cuda_predict,
+				  .fetch = cuda_fetch,
+				  .free = cuda_free,
+				  .stretch_rows = 1 << 22};
+	snprintf(ret->name, sizeof ret->name, "cuda:%d (%s)", conf->device, ls_gpu_info(c->gpu)->name);
+	return 0;
+}

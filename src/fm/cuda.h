@@ -1,0 +1,36 @@
+/* Training and prediction on an NVIDIA GPU: an engine (engine.h) with the CPU's bytes. The engine borrows model, rows
+ * and pool and owns the device it opens. One call at a time.
+ *
+ * Data and parameters are copied to the GPU once and stay; what returns are losses, until the model is fetched. Data
+ * that do not fit beside the parameters stay on the host: batches are gathered there and copied while others compute.
+ */
+#ifndef LS_FM_CUDA_H
+#define LS_FM_CUDA_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/pool.h"
+#include "fm/engine.h"
+#include "fm/model.h"
+#include "fm/rows.h"
+#include "gpu/kernels.h"
+
+struct ls_cuda_conf {
+	const char *library; /* the driver; NULL: the system's */
+	int device;
+	struct ls_kernels_conf kernels;
+	uint64_t memory_limit; /* bytes of GPU memory to use at most; 0: what is free */
+	uint32_t graph_steps;  /* steps launched as one; 0: as suits the batch */
+	uint32_t chunk;        /* entries of one feature that a lane group takes at most; 0: as suits */
+};
+
+/* rows NULL: an engine that only predicts. LS_EUNKNOWN: no GPU that this program could use; LS_ENOMEM: too small. */
+int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
+		   const struct ls_cuda_conf *conf, struct ls_engine *ret, struct ls_err *err);
+
+/* Whether a GPU would be faster than the CPU at that much work, transfers included: the rule of --device auto, from
+ * sizes and measured constants alone (docs/guide/gpu.md has it in words). */
+bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows, uint32_t epochs, int threads);
+
+#endif

@@ -1,0 +1,98 @@
+/* What the kernels of a step share with the host (cuda.c): one struct, passed by value, of sizes and device pointers.
+ * C and CUDA alike. The host owns the memory. Kernels of one step run one after another; sorts run steps ahead, each in
+ * a slot of its own.
+ *
+ *   sort (data alone)   count:   rows of the batch, entries numbered, each ranked among its feature's by an atomic
+ *                       place:   the first entry of a feature finds room for all of them, and makes tasks
+ *                       scatter: entries to their places. Order within a feature is arbitrary, and does not matter:
+ *                                what is taken over it are integer sums
+ *   step (parameters)   rows:    scores, losses, slopes, back vectors, largest exponents
+ *                       columns: a lane group a task: sums in registers, the optimizer in place; features with many
+ *                                entries are several tasks, whose sums meet in `heavy`, and the last one updates */
+#ifndef LS_FM_CUDA_ARGS_H
+#define LS_FM_CUDA_ARGS_H
+
+#include "fm/cell.h"
+#include "num/port.h"
+
+enum { LS_CUDA_THREADS = 256, LS_CUDA_STRIPE = 1024 /* rows a warp sums for the bias and the loss */ };
+
+/* Zeroed by the host before a stretch of steps, and by the last block of a step after it. */
+struct ls_cuda_state {
+	uint64_t first, base; /* the stretch's first step; the step of the graph's index 0 */
+	uint64_t bad_row;     /* least data row that was not finite, or ~0 */
+	int64_t loss_sum;
+	uint32_t top[5]; /* largest |bits| of slope, value, back, sums, loss */
+	uint32_t blocks_done;
+	uint32_t stopped; /* a row was not finite: later steps do nothing */
+	uint32_t pad;
+};
+enum { LS_TOP_SLOPE, LS_TOP_VALUE, LS_TOP_BACK, LS_TOP_SUMS, LS_TOP_LOSS };
+
+struct ls_cuda_task {
+	uint32_t feature, from, n; /* entries from .. from + n of the sorted ones */
+	uint32_t heavy;            /* 0: all entries of the feature; else 1 + its slot in heavy */
+};
+
+/* One batch, sorted. */
+struct ls_cuda_sort {
+	uint32_t *counts;   /* LS_SORT_…; zero before */
+	uint64_t *pick;     /* by batch row: the row in the data */
+	uint32_t *first;    /* by batch row: its first entry */
+	uint32_t *length;   /* by batch row */
+	uint32_t *feature;  /* by entry, as are the next four */
+	uint32_t *row;      /* batch row */
+	uint32_t *rank;     /* among the entries of its feature */
+	float *x;           /* NULL: every x is 1 */
+	uint16_t *field;    /* NULL for fm */
+	uint32_t *in_count; /* by feature: zero before and after */
+	uint32_t *offset;   /* by feature */
+	uint32_t *by_row;   /* by place: batch row */
+	uint32_t *by_entry; /* by place: entry; ffm only */
+	float *by_x;        /* by place; NULL as x */
+	uint16_t *by_field; /* by place; fwfm only */
+	struct ls_cuda_task *task;
+	uint32_t *heavy_parts; /* by heavy slot: tasks of that feature */
+};
+enum { LS_SORT_ROWS, LS_SORT_ENTRIES, LS_SORT_PLACED, LS_SORT_TASKS, LS_SORT_HEAVY, LS_SORT_COUNTS };
+
+struct ls_cuda_args {
+	/* options and shape of the model */
+	int task, shuffle, normalize, optimizer;
+	float soft;
+	uint32_t outputs, fields, blocks, padded, width, states, n_pairs, n_class_weights;
+	uint64_t n_features;
+	float *record, *linear, *bias, *pair;
+	const float *class_weight;
+
+	/* data: the whole of it, or the staged rows of some batches in the order of use (row_id then has their numbers)
+	 */
+	uint64_t n_rows, seed;
+	uint32_t batch;
+	const uint64_t *start, *row_id;
+	const uint32_t *in_feature;
+	const uint16_t *in_field;
+	const float *in_value, *label, *weight;
+	uint64_t staged_from; /* staged: the first staged row of step `first` */
+
+	/* the step */
+	uint32_t index;      /* in the graph: the step is state->base + index */
+	uint32_t sort_rows;  /* rows a block of count takes */
+	uint32_t chunk;      /* entries a task has at most */
+	uint32_t back_each;  /* floats of back a row (fm, fwfm) or an entry (ffm) */
+	uint32_t heavy_each; /* int64 of heavy a slot: outputs × (lanes + 2) */
+	struct ls_cuda_state *state;
+	const struct ls_update *updates; /* by step - first */
+	double *losses;                  /* by step - first */
+	struct ls_cuda_sort sort;
+	float *back, *sums, *score, *slope, *loss;
+	int64_t *bias_sum, *pair_sum, *heavy;
+	uint32_t *heavy_done; /* by heavy slot and output */
+
+	/* prediction alone */
+	uint64_t predict_rows; /* from start[0] on */
+	float *predict_score;
+	float *scratch; /* fwfm: 3 × back_each floats a warp of the grid */
+};
+
+#endif

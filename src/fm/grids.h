@@ -1,0 +1,61 @@
+/* The grids of the order-free sums of a step (num/sum.h), from the largest exponents of its batch: C and CUDA alike.
+ * Owns nothing. Pure functions; any thread; device code too. */
+#ifndef LS_FM_GRIDS_H
+#define LS_FM_GRIDS_H
+
+#include "num/port.h"
+#include "num/sum.h"
+
+/* Largest exponents seen: reduced with max over workers, so order-free. */
+struct ls_exps {
+	int slope; /* g */
+	int value; /* x after normalisation */
+	int back;  /* back[], see step.h */
+	int sums;  /* fwfm: U and Q */
+	int loss;
+};
+
+LS_FN int ls_exps_larger(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+LS_FN void ls_exps_max(struct ls_exps *a, const struct ls_exps *b)
+{
+	a->slope = ls_exps_larger(a->slope, b->slope);
+	a->value = ls_exps_larger(a->value, b->value);
+	a->back = ls_exps_larger(a->back, b->back);
+	a->sums = ls_exps_larger(a->sums, b->sums);
+	a->loss = ls_exps_larger(a->loss, b->loss);
+}
+
+/* One grid a parameter group, and what it multiplies and divides by. */
+struct ls_grids {
+	int bias, pair, loss;                                    /* p of the sums that are not scaled entry by entry */
+	double linear_scale, back_scale, self_scale, pair_scale; /* 2^p */
+	double linear_unit, back_unit, self_unit;                /* 2^-p */
+};
+
+/* Grids from the largest exponents of a whole batch with that many rows and entries. self_weight: the largest exponent
+ * of fwfm's r(f,f), 0 for the other kinds. */
+LS_FN struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint64_t n_rows, uint64_t n_entries)
+{
+	int gx = e->slope + e->value + 2; /* |g x| < 2^gx */
+	int linear = ls_sum_grid(gx, n_entries), back = ls_sum_grid(gx + e->back + 1, n_entries);
+	int self = ls_sum_grid(gx + e->value + 1 + self_weight + 1, n_entries);
+	struct ls_grids g;
+	g.bias = ls_sum_grid(e->slope + 1, n_rows);
+	g.loss = ls_sum_grid(e->loss + 1, n_rows);
+	/* halve of up to 256 products of two sums: 2 (sums + 1) + 8, one more for rounding up */
+	g.pair = ls_sum_grid(e->slope + 1 + 2 * (e->sums + 1) + 9, n_rows);
+	g.linear_scale = ls_pow2(linear);
+	g.back_scale = ls_pow2(back);
+	g.self_scale = ls_pow2(self);
+	g.pair_scale = ls_pow2(g.pair);
+	g.linear_unit = ls_pow2(-linear);
+	g.back_unit = ls_pow2(-back);
+	g.self_unit = ls_pow2(-self);
+	return g;
+}
+
+#endif
