@@ -79,7 +79,7 @@ static int size_grids(struct ls_fm_cuda *c, struct ls_err *err)
 	const struct ls_fm_model *m = c->m;
 	uint64_t batch = m->opts.batch, group = lanes_of(m->padded);
 	uint64_t row_lanes = m->opts.kind == LS_FM ? group : 32, column_lanes = m->opts.kind == LS_FFM ? 32 : group;
-	c->args.sort_rows = batch > 8192 ? 32 : 8;
+	c->args.sort_rows = batch > 8192 ? 128 : 8;
 	c->grid[LS_K_COUNT] = (unsigned)((batch + c->args.sort_rows - 1) / c->args.sort_rows);
 	c->grid[LS_K_ADVANCE] = 1;
 	int rc = grid_for(c, LS_K_PLACE, c->entries, err);

@@ -7,15 +7,20 @@
  *                       scatter: entries to their places. Order within a feature is arbitrary, and does not matter:
  *                                what is taken over it are integer sums
  *   step (parameters)   rows:    scores, losses, slopes, back vectors, largest exponents
- *                       columns: a lane group a task: sums in registers, the optimizer in place; features with many
- *                                entries are several tasks, whose sums meet in `heavy`, and the last one updates */
+ *                       columns: a lane group a feature: sums in registers, the optimizer in place; features with more
+ *                                entries are a warp's, or several tasks, whose sums meet in `heavy`, and the last one
+ *                                to come updates */
 #ifndef LS_FM_CUDA_ARGS_H
 #define LS_FM_CUDA_ARGS_H
 
 #include "fm/cell.h"
 #include "num/port.h"
 
-enum { LS_CUDA_THREADS = 256, LS_CUDA_STRIPE = 1024 /* rows a warp sums for the bias and the loss */ };
+enum {
+	LS_CUDA_THREADS = 256,
+	LS_CUDA_STRIPE = 1024, /* rows a warp sums for the bias and the loss */
+	LS_CUDA_LIGHT = 32     /* entries of a feature that a lane group takes alone; with more it is a warp's */
+};
 
 /* Zeroed by the host before a stretch of steps, and by the last block of a step after it. */
 struct ls_cuda_state {
@@ -31,30 +36,30 @@ enum { LS_TOP_SLOPE, LS_TOP_VALUE, LS_TOP_BACK, LS_TOP_SUMS, LS_TOP_LOSS };
 
 struct ls_cuda_task {
 	uint32_t feature, from, n; /* entries from .. from + n of the sorted ones */
-	uint32_t heavy;            /* 0: all entries of the feature; else 1 + its slot in heavy */
+	uint32_t heavy;            /* 0: all entries of the feature; else 1 + its slot in args' heavy */
 };
 
 /* One batch, sorted. */
 struct ls_cuda_sort {
-	uint32_t *counts;   /* LS_SORT_…; zero before */
-	uint64_t *pick;     /* by batch row: the row in the data */
-	uint32_t *first;    /* by batch row: its first entry */
-	uint32_t *length;   /* by batch row */
-	uint32_t *feature;  /* by entry, as are the next four */
-	uint32_t *row;      /* batch row */
-	uint32_t *rank;     /* among the entries of its feature */
-	float *x;           /* NULL: every x is 1 */
-	uint16_t *field;    /* NULL for fm */
-	uint32_t *in_count; /* by feature: zero before and after */
-	uint32_t *offset;   /* by feature */
-	uint32_t *by_row;   /* by place: batch row */
-	uint32_t *by_entry; /* by place: entry; ffm only */
-	float *by_x;        /* by place; NULL as x */
-	uint16_t *by_field; /* by place; fwfm only */
-	struct ls_cuda_task *task;
-	uint32_t *heavy_parts; /* by heavy slot: tasks of that feature */
+	uint32_t *counts;                  /* LS_SORT_…; zero before */
+	uint64_t *pick;                    /* by batch row: the row in the data */
+	uint32_t *first;                   /* by batch row: its first entry */
+	uint32_t *length;                  /* by batch row */
+	uint32_t *feature;                 /* by entry, as are the next four */
+	uint32_t *row;                     /* batch row */
+	uint32_t *rank;                    /* among the entries of its feature */
+	float *x;                          /* NULL: every x is 1 */
+	uint16_t *field;                   /* NULL for fm */
+	uint32_t *in_count;                /* by feature: zero before and after */
+	uint32_t *offset;                  /* by feature */
+	uint32_t *by_row;                  /* by place: batch row */
+	uint32_t *by_entry;                /* by place: entry; ffm only */
+	float *by_x;                       /* by place; NULL as x */
+	uint16_t *by_field;                /* by place; fwfm only */
+	struct ls_cuda_task *light, *task; /* for groups, at most LS_CUDA_LIGHT entries each; for warps */
+	uint32_t *heavy_parts;             /* by heavy slot: tasks of that feature */
 };
-enum { LS_SORT_ROWS, LS_SORT_ENTRIES, LS_SORT_PLACED, LS_SORT_TASKS, LS_SORT_HEAVY, LS_SORT_COUNTS };
+enum { LS_SORT_ROWS, LS_SORT_ENTRIES, LS_SORT_PLACED, LS_SORT_LIGHT, LS_SORT_TASKS, LS_SORT_HEAVY, LS_SORT_COUNTS };
 
 struct ls_cuda_args {
 	/* options and shape of the model */

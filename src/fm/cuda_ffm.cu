@@ -117,7 +117,7 @@ LS_DEVICE void ffm_row(const struct ls_cuda_args &a, uint32_t b, struct row_tops
 	top->back = most > top->back ? most : top->back;
 }
 
-extern "C" __global__ void __launch_bounds__(256) ffm_rows(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 4) ffm_rows(const struct ls_cuda_args a)
 {
 	__shared__ uint32_t word;
 	struct row_tops top = {0, 0, 0, 0, 0};
@@ -129,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(256) ffm_rows(const struct ls_cuda_
 	note_tops(a, top, &word);
 }
 
-extern "C" __global__ void __launch_bounds__(256) ffm_columns(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) ffm_columns(const struct ls_cuda_args a)
 {
 	columns<32, LS_FFM>(a);
 }

@@ -81,43 +81,43 @@ template <int G> LS_DEVICE void fm_predict(const struct ls_cuda_args &a)
 	}
 }
 
-extern "C" __global__ void __launch_bounds__(256) fm_rows_1(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_1(const struct ls_cuda_args a)
 {
 	fm_rows<1>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_rows_2(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_2(const struct ls_cuda_args a)
 {
 	fm_rows<2>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_rows_4(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_4(const struct ls_cuda_args a)
 {
 	fm_rows<4>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_rows_8(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_8(const struct ls_cuda_args a)
 {
 	fm_rows<8>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_rows_32(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_32(const struct ls_cuda_args a)
 {
 	fm_rows<32>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_columns_1(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_1(const struct ls_cuda_args a)
 {
 	columns<1, LS_FM>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_columns_2(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_2(const struct ls_cuda_args a)
 {
 	columns<2, LS_FM>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_columns_4(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_4(const struct ls_cuda_args a)
 {
 	columns<4, LS_FM>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_columns_8(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_8(const struct ls_cuda_args a)
 {
 	columns<8, LS_FM>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_columns_32(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_32(const struct ls_cuda_args a)
 {
 	columns<32, LS_FM>(a);
 }

@@ -97,7 +97,7 @@ LS_DEVICE void fwfm_row(const struct ls_cuda_args &a, uint32_t b, struct row_top
 	top->sums = most_sums > top->sums ? most_sums : top->sums;
 }
 
-extern "C" __global__ void __launch_bounds__(256) fwfm_rows(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 4) fwfm_rows(const struct ls_cuda_args a)
 {
 	__shared__ uint32_t word;
 	struct row_tops top = {0, 0, 0, 0, 0};
@@ -109,23 +109,23 @@ extern "C" __global__ void __launch_bounds__(256) fwfm_rows(const struct ls_cuda
 	note_tops(a, top, &word);
 }
 
-extern "C" __global__ void __launch_bounds__(256) fwfm_columns_1(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_1(const struct ls_cuda_args a)
 {
 	columns<1, LS_FWFM>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fwfm_columns_2(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_2(const struct ls_cuda_args a)
 {
 	columns<2, LS_FWFM>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fwfm_columns_4(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_4(const struct ls_cuda_args a)
 {
 	columns<4, LS_FWFM>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fwfm_columns_8(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_8(const struct ls_cuda_args a)
 {
 	columns<8, LS_FWFM>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fwfm_columns_32(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_32(const struct ls_cuda_args a)
 {
 	columns<32, LS_FWFM>(a);
 }

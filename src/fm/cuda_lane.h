@@ -299,18 +299,29 @@ LS_DEVICE float update_one(const struct ls_cuda_args &a, const struct ls_update 
 	return p.v;
 }
 
-/* Four neighbouring factors: v with its states n and 2 n floats behind. */
-LS_DEVICE void update_four(const struct ls_cuda_args &a, const struct column_step *c, float *v, uint64_t n,
-			   const int64_t *sum, double cross)
+/* Four neighbouring factors with their states n and 2 n floats behind: loaded before the sums are taken, so that the
+ * memory has time. */
+struct four {
+	float4 v, s1, s2;
+};
+
+LS_DEVICE struct four load_four(const struct ls_cuda_args &a, const float *v, uint64_t n)
+{
+	struct four f = {load4(v), a.states > 0 ? load4(v + n) : zero4(), a.states > 1 ? load4(v + 2 * n) : zero4()};
+	return f;
+}
+
+LS_DEVICE void update_four(const struct ls_cuda_args &a, const struct column_step *c, struct four f, float *v,
+			   uint64_t n, const uint64_t *sum, float cross)
 {
 	const struct ls_update *u = &c->update;
 	double unit = c->grids.back_unit;
-	float4 p = load4(v), s1 = a.states > 0 ? load4(v + n) : zero4(), s2 = a.states > 1 ? load4(v + 2 * n) : zero4();
-	struct ls_param x = {p.x, s1.x, s2.x}, y = {p.y, s1.y, s2.y}, z = {p.z, s1.z, s2.z}, w = {p.w, s1.w, s2.w};
-	x = ls_cell_update(x, ls_cell_gradient(sum[0], unit, p.x, cross), u);
-	y = ls_cell_update(y, ls_cell_gradient(sum[1], unit, p.y, cross), u);
-	z = ls_cell_update(z, ls_cell_gradient(sum[2], unit, p.z, cross), u);
-	w = ls_cell_update(w, ls_cell_gradient(sum[3], unit, p.w, cross), u);
+	struct ls_param x = {f.v.x, f.s1.x, f.s2.x}, y = {f.v.y, f.s1.y, f.s2.y}, z = {f.v.z, f.s1.z, f.s2.z},
+			w = {f.v.w, f.s1.w, f.s2.w};
+	x = ls_cell_update(x, ls_cell_gradient((int64_t)sum[0], unit, x.v, cross), u);
+	y = ls_cell_update(y, ls_cell_gradient((int64_t)sum[1], unit, y.v, cross), u);
+	z = ls_cell_update(z, ls_cell_gradient((int64_t)sum[2], unit, z.v, cross), u);
+	w = ls_cell_update(w, ls_cell_gradient((int64_t)sum[3], unit, w.v, cross), u);
 	store4(v, make_float4(x.v, y.v, z.v, w.v));
 	if (a.states > 0)
 		store4(v + n, make_float4(x.s1, y.s1, z.s1, w.s1));
@@ -352,14 +363,40 @@ LS_DEVICE void add_term4(uint64_t *acc, double slope, float4 back)
 	acc[3] += ls_bits_d(LS_CELL_TERM(slope, (double)back.w));
 }
 
-/* A task's entries into the sums of chunk `chunk`. Each lane looks up one entry of G and tells the others. */
-template <int G, int KIND>
+/* One batch of G entries, looked up by the lanes of a group, into the four sums of each lane; n of them are there. */
+template <int G>
+LS_DEVICE void add_group(const struct ls_cuda_args &a, uint64_t *four, double slope, uint64_t at, uint32_t n,
+			 uint32_t chunk, bool active)
+{
+	uint32_t mask = group_mask<G>();
+	if (n == G) {
+#pragma unroll(G < 8 ? G : 8)
+		for (int q = 0; q < G; q++) {
+			double s = __shfl_sync(mask, slope, q, G);
+			uint64_t from = __shfl_sync(mask, at, q, G);
+			if (active)
+				add_term4(four, s, load4(a.back + from + 4 * chunk));
+		}
+		return;
+	}
+	for (uint32_t q = 0; q < n; q++) {
+		double s = __shfl_sync(mask, slope, (int)q, G);
+		uint64_t from = __shfl_sync(mask, at, (int)q, G);
+		if (active)
+			add_term4(four, s, load4(a.back + from + 4 * chunk));
+	}
+}
+
+/* A task's entries into the sums of a chunk of factors. W lanes work together: a group (W = G), or the groups of a warp
+ * (W = 32), whose sums are then added up. Each lane looks up one entry of W and tells its group. Then LS_MAGIC is off.
+ */
+template <int G, int KIND, int W>
 LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct ls_grids *grid, struct ls_cuda_task t, uint32_t o,
 			  uint32_t chunk, bool active, struct column_sums *sums)
 {
-	uint32_t lane = lane_of() % G, mask = group_mask<G>();
+	uint32_t lane = lane_of() % W, group = lane / G * G;
 	sums->four[0] = sums->four[1] = sums->four[2] = sums->four[3] = sums->linear = sums->self = 0;
-	for (uint32_t j = 0; j < t.n; j += G) {
+	for (uint32_t j = 0; j < t.n; j += W) {
 		uint32_t place = t.from + j + lane;
 		double slope = 0.0;
 		uint64_t at = 0;
@@ -373,51 +410,52 @@ LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct ls_grids *g
 			sums->self += ls_bits_d(
 				LS_CELL_TERM((double)gx * grid->self_scale, (double)entry_self<KIND>(a, place, o, x)));
 		}
-		if (j + G <= t.n) {
-#pragma unroll
-			for (int q = 0; q < G; q++) {
-				double s = __shfl_sync(mask, slope, q, G);
-				uint64_t from = __shfl_sync(mask, at, q, G);
-				if (active)
-					add_term4(sums->four, s, load4(a.back + from + 4 * chunk));
-			}
-		} else {
-			for (uint32_t q = 0; j + q < t.n; q++) {
-				double s = __shfl_sync(mask, slope, (int)q, G);
-				uint64_t from = __shfl_sync(mask, at, (int)q, G);
-				if (active)
-					add_term4(sums->four, s, load4(a.back + from + 4 * chunk));
-			}
-		}
+		uint32_t left = j + group < t.n ? t.n - j - group : 0;
+		add_group<G>(a, sums->four, slope, at, left < G ? left : G, chunk, active);
 	}
+	sums->linear = sum_group<W>(sums->linear);
+	sums->self = sum_group<W>(sums->self);
+	if (W > G)
+		for (int i = 0; i < 4; i++)
+			for (int h = G; h < W; h *= 2)
+				sums->four[i] += __shfl_xor_sync(0xffffffffu, sums->four[i], h);
+	uint64_t offset = (uint64_t)t.n * LS_MAGIC_BITS;
+	for (int i = 0; i < 4; i++)
+		sums->four[i] -= offset;
+	sums->linear -= offset;
+	sums->self -= offset;
 }
 
-/* A task with all of its feature's entries: sums and update in one go. */
-template <int G, int KIND>
-LS_DEVICE void light_task(const struct ls_cuda_args &a, const struct column_step *c, struct ls_cuda_task t, uint32_t o)
+LS_DEVICE void update_linear(const struct ls_cuda_args &a, const struct column_step *c, uint32_t feature, uint32_t o,
+			     int64_t sum)
+{
+	float *w = a.linear + (uint64_t)feature * a.outputs * (1 + a.states) + o;
+	update_one(a, &c->update, w, a.outputs, ls_cell_gradient(sum, c->grids.linear_unit, *w, 0.0f));
+}
+
+/* A task with all of its feature's entries: sums and update in one go, by W lanes. */
+template <int G, int KIND, int W>
+LS_DEVICE void whole_task(const struct ls_cuda_args &a, const struct column_step *c, struct ls_cuda_task t, uint32_t o)
 {
 	uint32_t lanes = a.blocks * a.padded, chunks = lanes / 4, lane = lane_of() % G;
-	uint64_t offset = (uint64_t)t.n * LS_MAGIC_BITS;
-	double cross = 0.0;
+	bool writes = W == G || lane_of() < G;
+	float cross = 0.0f;
 	float *record = a.record + (uint64_t)t.feature * a.width * (1 + a.states) + (uint64_t)o * lanes;
 	for (uint32_t from = 0; from < chunks; from += G) {
 		uint32_t chunk = from + lane;
+		bool active = chunk < chunks;
 		struct column_sums sums;
-		add_column<G, KIND>(a, &c->grids, t, o, chunk, chunk < chunks, &sums);
+		struct four f = {zero4(), zero4(), zero4()};
+		if (active && writes)
+			f = load_four(a, record + 4 * chunk, a.width);
+		add_column<G, KIND, W>(a, &c->grids, t, o, chunk, active, &sums);
 		if (from == 0) {
-			uint64_t self = sum_group<G>(sums.self) - offset, linear = sum_group<G>(sums.linear) - offset;
-			cross = (double)(int64_t)self * c->grids.self_unit;
-			if (lane == 0) {
-				float *w = a.linear + (uint64_t)t.feature * a.outputs * (1 + a.states) + o;
-				update_one(a, &c->update, w, a.outputs,
-					   ls_cell_gradient((int64_t)linear, c->grids.linear_unit, *w, 0.0));
-			}
+			cross = (float)((double)(int64_t)sums.self * c->grids.self_unit);
+			if (lane_of() % W == 0)
+				update_linear(a, c, t.feature, o, (int64_t)sums.linear);
 		}
-		if (chunk < chunks) {
-			int64_t four[4] = {(int64_t)(sums.four[0] - offset), (int64_t)(sums.four[1] - offset),
-					   (int64_t)(sums.four[2] - offset), (int64_t)(sums.four[3] - offset)};
-			update_four(a, c, record + 4 * chunk, a.width, four, cross);
-		}
+		if (active && writes)
+			update_four(a, c, f, record + 4 * chunk, a.width, sums.four, cross);
 	}
 }
 
@@ -433,51 +471,49 @@ LS_DEVICE int64_t take_heavy(int64_t *from)
 	return v;
 }
 
-/* One of several tasks of a feature: sums meet in memory, the last to come updates and leaves zeros behind. */
+/* One of several tasks of a feature, by a warp: sums meet in memory, the last to come updates and leaves zeros behind.
+ */
 template <int G, int KIND>
-LS_DEVICE void heavy_task(const struct ls_cuda_args &a, const struct column_step *c, struct ls_cuda_task t, uint32_t o)
+LS_DEVICE void part_task(const struct ls_cuda_args &a, const struct column_step *c, struct ls_cuda_task t, uint32_t o)
 {
-	uint32_t lanes = a.blocks * a.padded, chunks = lanes / 4, lane = lane_of() % G, mask = group_mask<G>();
-	uint64_t offset = (uint64_t)t.n * LS_MAGIC_BITS;
+	uint32_t lanes = a.blocks * a.padded, chunks = lanes / 4, lane = lane_of();
 	int64_t *into = a.heavy + (uint64_t)(t.heavy - 1) * a.heavy_each + (uint64_t)o * (lanes + 2);
 	for (uint32_t from = 0; from < chunks; from += G) {
-		uint32_t chunk = from + lane;
+		uint32_t chunk = from + lane % G;
 		struct column_sums sums;
-		add_column<G, KIND>(a, &c->grids, t, o, chunk, chunk < chunks, &sums);
-		if (from == 0) {
-			uint64_t self = sum_group<G>(sums.self) - offset, linear = sum_group<G>(sums.linear) - offset;
-			if (lane == 0) {
-				add_heavy(into + lanes, self);
-				add_heavy(into + lanes + 1, linear);
-			}
+		add_column<G, KIND, 32>(a, &c->grids, t, o, chunk, chunk < chunks, &sums);
+		if (from == 0 && lane == 0) {
+			add_heavy(into + lanes, sums.self);
+			add_heavy(into + lanes + 1, sums.linear);
 		}
-		for (uint32_t i = 0; i < 4 && chunk < chunks; i++)
-			add_heavy(into + 4 * chunk + i, sums.four[i] - offset);
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			if (chunk < chunks && lane < G)
+				add_heavy(into + 4 * chunk + i, sums.four[i]);
 	}
 	__threadfence();
-	__syncwarp(mask);
+	__syncwarp();
 	uint32_t *done = a.heavy_done + (uint64_t)(t.heavy - 1) * a.outputs + o, before = 0;
 	if (lane == 0)
 		before = atomicAdd(done, 1u);
-	before = __shfl_sync(mask, before, 0, G);
+	before = __shfl_sync(0xffffffffu, before, 0);
 	if (before + 1 != a.sort.heavy_parts[t.heavy - 1])
 		return;
 	__threadfence();
-	double cross = 0.0;
+	float cross = 0.0f;
 	if (lane == 0) {
 		*done = 0;
-		cross = (double)take_heavy(into + lanes) * c->grids.self_unit;
-		float *w = a.linear + (uint64_t)t.feature * a.outputs * (1 + a.states) + o;
-		update_one(a, &c->update, w, a.outputs,
-			   ls_cell_gradient(take_heavy(into + lanes + 1), c->grids.linear_unit, *w, 0.0));
+		cross = (float)((double)take_heavy(into + lanes) * c->grids.self_unit);
+		update_linear(a, c, t.feature, o, take_heavy(into + lanes + 1));
 	}
-	cross = __shfl_sync(mask, cross, 0, G);
+	cross = __shfl_sync(0xffffffffu, cross, 0);
 	float *record = a.record + (uint64_t)t.feature * a.width * (1 + a.states) + (uint64_t)o * lanes;
-	for (uint32_t chunk = lane; chunk < chunks; chunk += G) {
-		int64_t four[4];
-		for (uint32_t i = 0; i < 4; i++)
-			four[i] = take_heavy(into + 4 * chunk + i);
-		update_four(a, c, record + 4 * chunk, a.width, four, cross);
+	for (uint32_t chunk = lane; chunk < chunks; chunk += 32) {
+		uint64_t sum[4];
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			sum[i] = (uint64_t)take_heavy(into + 4 * chunk + i);
+		update_four(a, c, load_four(a, record + 4 * chunk, a.width), record + 4 * chunk, a.width, sum, cross);
 	}
 }
 
@@ -541,16 +577,19 @@ template <int G, int KIND> LS_DEVICE void columns(const struct ls_cuda_args &a)
 	begin_columns(a, &c, &word);
 	if (c.go) {
 		scalar_sums(a, &c);
-		uint32_t groups = gridDim.x * blockDim.x / G, g = (blockIdx.x * blockDim.x + threadIdx.x) / G;
+		uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x,
+			 threads = (uint64_t)gridDim.x * blockDim.x;
 		uint64_t work = (uint64_t)a.sort.counts[LS_SORT_TASKS] * a.outputs;
-		for (uint64_t i = g; i < work; i += groups) {
+		for (uint64_t i = thread / 32; i < work; i += threads / 32) {
 			struct ls_cuda_task t = a.sort.task[i / a.outputs];
-			uint32_t o = (uint32_t)(i % a.outputs);
 			if (t.heavy)
-				heavy_task<G, KIND>(a, &c, t, o);
+				part_task<G, KIND>(a, &c, t, (uint32_t)(i % a.outputs));
 			else
-				light_task<G, KIND>(a, &c, t, o);
+				whole_task<G, KIND, 32>(a, &c, t, (uint32_t)(i % a.outputs));
 		}
+		work = (uint64_t)a.sort.counts[LS_SORT_LIGHT] * a.outputs;
+		for (uint64_t i = thread / G; i < work; i += threads / G)
+			whole_task<G, KIND, G>(a, &c, a.sort.light[i / a.outputs], (uint32_t)(i % a.outputs));
 	}
 	if (KIND != LS_FWFM && is_last_block(a, &word))
 		end_step(a, &c);

@@ -156,7 +156,8 @@ static int make_slot(struct ls_fm_cuda *c, struct ls_cuda_sort *s, uint64_t heav
 		{&s->by_entry, kind == LS_FFM ? n * sizeof *s->by_entry : 0},
 		{&s->by_x, has_x ? n * sizeof *s->by_x : 0},
 		{&s->by_field, kind == LS_FWFM ? n * sizeof *s->by_field : 0},
-		{&s->task, (least(n, c->m->n_features) + n / c->args.chunk + 1) * sizeof *s->task},
+		{&s->light, least(n, c->m->n_features) * sizeof *s->light},
+		{&s->task, (n / (LS_CUDA_LIGHT + 1) + n / c->args.chunk + 1) * sizeof *s->task},
 		{&s->heavy_parts, heavy * sizeof *s->heavy_parts},
 	};
 	int rc = 0;

@@ -114,7 +114,7 @@ int nvrtcDestroyProgram(struct _nvrtcProgram **p)
 	return 0;
 }
 
-/* PTX with an empty entry for each "__global__ void NAME(" */
+/* PTX with an empty entry for each "__global__ void NAME(", with or without launch bounds */
 static char *entries(const char *source, int arch)
 {
 	char *text = NULL, name[64];
@@ -124,7 +124,8 @@ static char *entries(const char *source, int arch)
 		abort();
 	fprintf(f, "// by the stand-in\n.version 7.4\n.target sm_%d\n.address_size 64\n", arch);
 	for (const char *p = source; (p = strstr(p, "__global__ void ")); p++)
-		if (sscanf(p, "__global__ void %63[a-z0-9_](", name) == 1)
+		if (sscanf(p, "__global__ void __launch_bounds__(%*[^)]) %63[a-z0-9_](", name) == 1 ||
+		    sscanf(p, "__global__ void %63[a-z0-9_](", name) == 1)
 			fprintf(f, ".visible .entry %s() {ret;}\n", name);
 	fclose(f);
 	return text;
