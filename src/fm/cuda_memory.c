@@ -77,6 +77,7 @@ int ls_cuda_put_model(struct ls_fm_cuda *c, struct ls_err *err)
 	a->n_features = m->n_features;
 	a->seed = m->opts.seed;
 	a->batch = m->opts.batch;
+	a->back_each = m->outputs * (m->opts.kind == LS_FM ? 1 : m->n_fields) * m->padded;
 	uint64_t record = sizeof(float) * ls_fm_stride(m) * m->n_features,
 		 linear = sizeof(float) * ls_fm_linear_stride(m) * m->n_features;
 	int rc = put(c, m->record, record, "the factors", &a->record, err);
@@ -209,7 +210,6 @@ int ls_cuda_make_batch(struct ls_fm_cuda *c, struct ls_err *err)
 	const struct ls_fm_model *m = c->m;
 	struct ls_cuda_args *a = &c->args;
 	uint64_t lanes = (uint64_t)m->blocks * m->padded, budget = (uint64_t)64 << 20; /* bytes of sums that meet */
-	a->back_each = m->outputs * (m->opts.kind == LS_FM ? 1 : m->n_fields) * m->padded;
 	a->heavy_each = (uint32_t)(m->outputs * (lanes + 2));
 	a->chunk = c->conf.chunk ? c->conf.chunk : 256;
 	while (!c->conf.chunk && c->entries / a->chunk * a->heavy_each * sizeof(int64_t) > budget)
