@@ -20,7 +20,7 @@ struct functions {
 
 struct ls_nvrtc {
 	struct functions f;
-	struct ls_dl *lib;
+	struct ls_dl *lib, *builtins;
 	int version;
 	int *archs, n_archs;
 };
@@ -53,12 +53,29 @@ static int ask(struct ls_nvrtc *rtc, struct ls_err *err)
 	return code ? failed(rtc, code, "asking for its architectures", err) : 0;
 }
 
+/* NVRTC opens its builtins by bare name when it compiles. In PyTorch's wheels they lie beside it where the loader does
+ * not look, so they are loaded from there first; not finding them is no error, for a toolkit's loader finds its own. */
+static void open_builtins(struct ls_nvrtc *rtc)
+{
+	static const struct ls_dl_sym none[] = {LS_DL_END};
+	const char *path = ls_dl_path(rtc->lib), *slash = strrchr(path, '/');
+	char *pattern = ls_xasprintf("%.*s/libnvrtc-builtins.so*", slash ? (int)(slash - path) : 0, path);
+	glob_t found = {0};
+	char nothing;
+	if (slash && glob(pattern, 0, NULL, &found) == 0)
+		ls_dl_open((const char *const *)found.gl_pathv, none, &nothing, &rtc->builtins, NULL);
+	globfree(&found);
+	free(pattern);
+}
+
 static int open_one(const char *library, struct ls_nvrtc **ret, struct ls_err *err)
 {
 	struct ls_nvrtc *rtc = ls_xalloc(sizeof *rtc);
 	int rc = ls_dl_open((const char *const[]){library, NULL}, symbols, &rtc->f, &rtc->lib, err);
-	if (!rc)
+	if (!rc) {
+		open_builtins(rtc);
 		rc = ask(rtc, err);
+	}
 	if (rc) {
 		ls_nvrtc_close(rtc);
 		return rc;
@@ -83,6 +100,7 @@ void ls_nvrtc_close(struct ls_nvrtc *rtc)
 	if (!rtc)
 		return;
 	ls_dl_close(rtc->lib);
+	ls_dl_close(rtc->builtins);
 	free(rtc->archs);
 	free(rtc);
 }
