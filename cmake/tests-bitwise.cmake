@@ -33,7 +33,7 @@ if(NOT CMAKE_CROSSCOMPILING)
   endforeach()
 
   # The other builds of the kernels, natively where this machine has the instructions, else under emulation.
-  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND "sve256" IN_LIST kern_isas)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND "sve256" IN_LIST kern_isas AND NOT LS_SANITIZE)
     bitwise_test(sve256 ${bitwise}/check
       "qemu-aarch64-static -cpu max,sve256=on,sve-default-vector-length=32 $<TARGET_FILE:lockstep>" --threads 2 --kernels sve256)
     set_tests_properties(bitwise.sve256 PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=adagrad")
