@@ -25,7 +25,7 @@ if(NOT CMAKE_CROSSCOMPILING)
 
   # Programs that are wrong on purpose: a*b+c fused into one rounding; the factors summed in another order.
   set_source_files_properties(tests/bitwise/kern_fused.c PROPERTIES COMPILE_OPTIONS
-    "-ffp-contract=fast$<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:;-mfma>")
+    "-O2;-ffp-contract=fast$<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:;-mfma>")
   foreach(way fused order)
     add_executable(sabotage_${way} src/main.c ${cmd_sources} tests/bitwise/kern_${way}.c)
     target_link_libraries(sabotage_${way} PRIVATE ls_core)
