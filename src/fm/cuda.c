@@ -82,7 +82,7 @@ static int size_grids(struct ls_fm_cuda *c, struct ls_err *err)
 	c->args.sort_rows = batch > 8192 ? 128 : 8;
 	c->grid[LS_K_COUNT] = (unsigned)((batch + c->args.sort_rows - 1) / c->args.sort_rows);
 	c->grid[LS_K_ADVANCE] = 1;
-	int rc = grid_for(c, LS_K_PLACE, c->entries, err);
+	int rc = grid_for(c, LS_K_PLACE, c->entries / 8 + 1, err);
 	if (rc == 0)
 		rc = grid_for(c, LS_K_SCATTER, c->entries, err);
 	if (rc == 0)

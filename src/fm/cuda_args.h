@@ -19,7 +19,8 @@
 enum {
 	LS_CUDA_THREADS = 256,
 	LS_CUDA_STRIPE = 1024, /* rows a warp sums for the bias and the loss */
-	LS_CUDA_LIGHT = 32     /* entries of a feature that a lane group takes alone; with more it is a warp's */
+	LS_CUDA_CACHE = 2048,  /* features that a block of count counts itself; a power of two */
+	LS_CUDA_LIGHT = 16     /* entries of a feature that a lane group takes alone; with more it is a warp's */
 };
 
 /* Zeroed by the host before a stretch of steps, and by the last block of a step after it. */
@@ -59,6 +60,7 @@ struct ls_cuda_sort {
 	struct ls_cuda_task *light, *task; /* for groups, at most LS_CUDA_LIGHT entries each; for warps */
 	uint32_t *heavy_parts;             /* by heavy slot: tasks of that feature */
 };
+/* placed and light, tasks and heavy are counted together, as 64 bits */
 enum { LS_SORT_ROWS, LS_SORT_ENTRIES, LS_SORT_PLACED, LS_SORT_LIGHT, LS_SORT_TASKS, LS_SORT_HEAVY, LS_SORT_COUNTS };
 
 struct ls_cuda_args {

@@ -369,20 +369,11 @@ LS_DEVICE void add_group(const struct ls_cuda_args &a, uint64_t *four, double sl
 			 uint32_t chunk, bool active)
 {
 	uint32_t mask = group_mask<G>();
-	if (n == G) {
 #pragma unroll(G < 8 ? G : 8)
-		for (int q = 0; q < G; q++) {
-			double s = __shfl_sync(mask, slope, q, G);
-			uint64_t from = __shfl_sync(mask, at, q, G);
-			if (active)
-				add_term4(four, s, load4(a.back + from + 4 * chunk));
-		}
-		return;
-	}
-	for (uint32_t q = 0; q < n; q++) {
-		double s = __shfl_sync(mask, slope, (int)q, G);
-		uint64_t from = __shfl_sync(mask, at, (int)q, G);
-		if (active)
+	for (int q = 0; q < G; q++) {
+		double s = __shfl_sync(mask, slope, q, G);
+		uint64_t from = __shfl_sync(mask, at, q, G);
+		if (active && (uint32_t)q < n)
 			add_term4(four, s, load4(a.back + from + 4 * chunk));
 	}
 }
@@ -395,13 +386,15 @@ LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct ls_grids *g
 			  uint32_t chunk, bool active, struct column_sums *sums)
 {
 	uint32_t lane = lane_of() % W, group = lane / G * G;
+	uint32_t row_ahead = lane < t.n ? a.sort.by_row[t.from + lane] : 0;
 	sums->four[0] = sums->four[1] = sums->four[2] = sums->four[3] = sums->linear = sums->self = 0;
 	for (uint32_t j = 0; j < t.n; j += W) {
-		uint32_t place = t.from + j + lane;
+		uint32_t place = t.from + j + lane, row = row_ahead;
+		if (j + W + lane < t.n)
+			row_ahead = a.sort.by_row[place + W];
 		double slope = 0.0;
 		uint64_t at = 0;
 		if (j + lane < t.n) {
-			uint32_t row = a.sort.by_row[place];
 			float x = a.sort.by_x ? a.sort.by_x[place] : 1.0f;
 			float gx = a.slope[(uint64_t)row * a.outputs + o] * x;
 			slope = (double)gx * grid->back_scale;
