@@ -75,13 +75,18 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set_target_properties(fake_kernels PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake CXX_VISIBILITY_PRESET hidden)
   set_target_properties(gpu_selftest bench_gpu PROPERTIES EXCLUDE_FROM_ALL OFF)
 
+  # Training on the GPU's kernels: small data of every kind with every failure, and rows of the golden table.
   foreach(order forward reverse shuffle)
+    set(stand_in "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake;LS_FAKE_CUDA_KERNELS=${CMAKE_BINARY_DIR}/fake/libfake_kernels.so;LS_FAKE_CUDA_CONFIG=order=${order}")
     if(by STREQUAL off) # the stand-in learns the kernels' parameters from their PTX
-      add_test(NAME bitwise.gpu_selftest.${order} COMMAND sh -c "echo 'no nvcc and no NVRTC: no PTX to run' && exit 77")
-    else()
-      add_test(NAME bitwise.gpu_selftest.${order} COMMAND gpu_selftest)
+      set(none sh -c "echo 'no nvcc and no NVRTC: no PTX to run' && exit 77")
     endif()
-    set_tests_properties(bitwise.gpu_selftest.${order} PROPERTIES LABELS bitwise TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT
-      "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake;LS_FAKE_CUDA_KERNELS=${CMAKE_BINARY_DIR}/fake/libfake_kernels.so;LS_FAKE_CUDA_CONFIG=order=${order}")
+    add_test(NAME bitwise.gpu_selftest.${order} COMMAND ${none} $<TARGET_FILE:gpu_selftest>)
+    add_test(NAME bitwise.cuda.${order} COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/cuda $<TARGET_FILE:lockstep>)
+    set_tests_properties(bitwise.gpu_selftest.${order} bitwise.cuda.${order} PROPERTIES LABELS bitwise TIMEOUT 300
+      SKIP_RETURN_CODE 77 ENVIRONMENT "${stand_in}")
   endforeach()
+  add_test(NAME bitwise.cuda.golden COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/check $<TARGET_FILE:lockstep> --device cuda)
+  set_tests_properties(bitwise.cuda.golden PROPERTIES LABELS bitwise TIMEOUT 600 SKIP_RETURN_CODE 77
+    ENVIRONMENT "${stand_in};LS_TABLE_ONLY=fwfm-multiclass-(adam|sgd)|factors-(16|33)|fm-blocks")
 endif()

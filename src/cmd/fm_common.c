@@ -9,6 +9,7 @@
 static int parse_device(const char *device, struct ls_fm_engine_choice *c, struct ls_err *err)
 {
 	uint64_t n = 0;
+	c->is_auto = !c->kernels && (!device || strcmp(device, "auto") == 0);
 	if (!device || strcmp(device, "auto") == 0 || strcmp(device, "cpu") == 0)
 		return 0;
 	if (strncmp(device, "cuda", 4) != 0 || (device[4] && device[4] != ':'))
@@ -46,6 +47,10 @@ int ls_fm_engine_make(const struct ls_fm_engine_choice *choice, struct ls_fm_mod
 {
 	if (choice->want_cuda)
 		return make_cuda(choice, m, rows, pool, ret, err);
+	struct ls_err quiet = {0}; /* no driver, no GPU, no room: then it is the CPU */
+	if (choice->is_auto && rows && ls_cuda_pays(m, rows, choice->epochs, choice->threads) &&
+	    make_cuda(choice, m, rows, pool, ret, &quiet) == 0)
+		return 0;
 	return ls_engine_cpu(m, rows, pool, choice->kernels, ret, err);
 }
 

@@ -22,9 +22,10 @@
 
 struct ls_fm_engine_choice {
 	int threads;
-	const char *kernels; /* NULL: the best */
-	bool want_cuda;
+	const char *kernels;     /* NULL: the best */
+	bool want_cuda, is_auto; /* is_auto: the GPU where it pays and works */
 	int cuda_device;
+	uint32_t epochs; /* of a training, for auto */
 };
 
 int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct ls_fm_engine_choice *ret,

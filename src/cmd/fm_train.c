@@ -177,7 +177,9 @@ static int run_options(struct session *s, struct ls_err *err)
 	    (t->metric == LS_AUC && t->opts.task != LS_BINARY))
 		return ls_err_set(err, LS_EINPUT, "--metric %s does not go with --task %s", ls_metric_name(t->metric),
 				  ls_fm_task_name(t->opts.task));
-	return ls_fm_engine_options(a, ls_args_get(a, "kernels"), &s->engine, err);
+	int rc = ls_fm_engine_options(a, ls_args_get(a, "kernels"), &s->engine, err);
+	s->engine.epochs = t->epochs;
+	return rc;
 }
 
 /* --- data --- */

@@ -7,6 +7,7 @@
 #ifndef LS_FM_CUDA_H
 #define LS_FM_CUDA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -30,7 +31,7 @@ int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_
 		   const struct ls_cuda_conf *conf, struct ls_engine *ret, struct ls_err *err);
 
 /* Whether a GPU would be faster than the CPU at that much work, transfers included: the rule of --device auto, from
- * sizes and measured constants alone (docs/guide/gpu.md has it in words). */
+ * sizes and measured constants alone (lockstep-fm(1) has it in words). */
 bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows, uint32_t epochs, int threads);
 
 #endif

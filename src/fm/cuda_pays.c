@@ -1,0 +1,31 @@
+/* The rule of --device auto. Its constants are measured (docs/validation, an H200 beside 16 threads of its host) and
+ * then taken to the GPU's disadvantage: it must promise half the CPU's time. */
+#include "fm/cuda.h"
+
+#include "fm/batch.h"
+
+static const double CPU_LANES = 250e6; /* factor lanes a second and thread: an entry has one for each it multiplies */
+static const double GPU_LANES = 10e9;  /* the same of the GPU */
+static const double GPU_START = 1.0;   /* seconds until a device is open and has its kernels */
+static const double GPU_COPY = 2e9;    /* bytes a second, of memory that is not page-locked */
+static const double GPU_STEP = 50e-6;  /* seconds that a step takes at least */
+
+/* Lanes that an entry multiplies: its own factors, by ffm those of every field, by fwfm about a quarter of that. */
+static double lanes(const struct ls_fm_model *m)
+{
+	double each = (double)m->outputs * m->padded;
+	if (m->opts.kind == LS_FFM)
+		return each * m->n_fields;
+	return m->opts.kind == LS_FWFM ? each * (1 + m->n_fields / 4.0) : each;
+}
+
+bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows, uint32_t epochs, int threads)
+{
+	double times = epochs ? epochs : 1, work = times * (double)rows->n_entries * lanes(m);
+	double steps = times * (double)ls_fm_steps_per_epoch(&m->opts, rows->n_rows);
+	double bytes = (double)rows->n_entries * 10 + (double)rows->n_rows * 16 +
+		       2.0 * (double)ls_fm_model_bytes(&m->opts, m->n_features, m->n_fields);
+	double cpu = work / (CPU_LANES * threads);
+	double gpu = GPU_START + bytes / GPU_COPY + work / GPU_LANES + steps * GPU_STEP;
+	return 2 * gpu < cpu;
+}
