@@ -2,8 +2,7 @@
  * and pool and owns the device it opens. One call at a time.
  *
  * Data and parameters are copied to the GPU once and stay; what returns are losses, until the model is fetched. Data
- * that do not fit beside the parameters stay on the host: batches are gathered there and copied while others compute.
- */
+ * that do not fit beside the parameters are refused (LS_ENOMEM): they are the CPU's. */
 #ifndef LS_FM_CUDA_H
 #define LS_FM_CUDA_H
 

@@ -72,15 +72,13 @@ struct ls_cuda_args {
 	float *record, *linear, *bias, *pair;
 	const float *class_weight;
 
-	/* data: the whole of it, or the staged rows of some batches in the order of use (row_id then has their numbers)
-	 */
+	/* data: the whole of it */
 	uint64_t n_rows, seed;
 	uint32_t batch;
-	const uint64_t *start, *row_id;
+	const uint64_t *start;
 	const uint32_t *in_feature;
 	const uint16_t *in_field;
 	const float *in_value, *label, *weight;
-	uint64_t staged_from; /* staged: the first staged row of step `first` */
 
 	/* the step */
 	uint32_t index;      /* in the graph: the step is state->base + index */

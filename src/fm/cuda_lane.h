@@ -138,8 +138,7 @@ LS_DEVICE void note_top(const struct ls_cuda_args &a, int which, uint32_t mine, 
 
 LS_DEVICE void note_bad(const struct ls_cuda_args &a, uint64_t row)
 {
-	uint64_t number = a.row_id ? a.row_id[row] : row;
-	atomicMin((unsigned long long *)&a.state->bad_row, (unsigned long long)number);
+	atomicMin((unsigned long long *)&a.state->bad_row, (unsigned long long)row);
 }
 
 LS_DEVICE float row_weight(const struct ls_cuda_args &a, uint64_t row)

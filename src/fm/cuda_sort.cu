@@ -2,14 +2,6 @@
 #include "fm/cuda_lane.h"
 #include "fm/order.h"
 
-/* The data row of batch row b, and of the step's rows how many there are. */
-LS_DEVICE uint64_t pick_row(const struct ls_cuda_args &a, const struct ls_order *order, uint64_t step, uint32_t b)
-{
-	if (a.row_id)
-		return a.staged_from + (step - a.state->first) * a.batch + b;
-	return ls_order_row(order, b);
-}
-
 /* Exclusive sum over the threads of a block; shared has a word a warp. *ret_total gets the whole. */
 LS_DEVICE uint64_t block_scan(uint64_t mine, uint64_t *shared, uint64_t *ret_total)
 {
@@ -87,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(256) fm_sort_count(const struct ls_
 	uint32_t lo = blockIdx.x * a.sort_rows, b = lo + threadIdx.x, n = 0;
 	bool mine = threadIdx.x < a.sort_rows && b < order.n;
 	if (mine) {
-		uint64_t row = pick_row(a, &order, step, b), at = a.start[row];
+		uint64_t row = ls_order_row(&order, b), at = a.start[row];
 		n = (uint32_t)(a.start[row + 1] - at);
 		at_of[threadIdx.x] = at;
 		scale_of[threadIdx.x] =
