@@ -297,6 +297,7 @@ void run(const fake_launch &launch, void (*call)(void *), void *context)
 		return;
 	}
 	std::vector<std::thread> all;
+	all.reserve(blocks.size());
 	for (uint3 index : blocks)
 		all.emplace_back([&launch, call, context, index] {
 			worker w(launch, call, context);
