@@ -130,7 +130,7 @@ static int run_capture(const struct ls_cmd *cmd, const struct ls_args *args)
 	int rc = look(args, &facts, &err);
 	if (!rc)
 		rc = capture(facts, name, &text, &err);
-	if (!rc)
+	if (!rc && text)
 		rc = deliver(args, file, name, text, &err);
 	free(text);
 	ls_facts_free(facts);

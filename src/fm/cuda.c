@@ -4,6 +4,7 @@
  * main stream waits for its sort before the rows of step i. */
 #include "fm/cuda.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,7 @@ static int put_sort(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
 
 static int put_step(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
 {
+	assert(c->slots); /* set when the engine was made */
 	uint32_t slot = index % c->slots;
 	struct ls_cuda_args a = c->args;
 	a.index = index;
