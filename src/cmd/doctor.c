@@ -21,20 +21,9 @@ static const struct ls_opt opts[] = {
 	{0},
 };
 
-/* What follows prefix in the keys of the spec's checks; NULL-terminated, borrowed from the spec. */
-static const char **named(const struct ls_spec *spec, const char *prefix)
-{
-	size_t n = 0, len = strlen(prefix);
-	const char **list = ls_xalloc(((spec ? spec->n_checks : 0) + 1) * sizeof *list);
-	for (size_t i = 0; spec && i < spec->n_checks; i++)
-		if (strncmp(spec->checks[i].key, prefix, len) == 0)
-			list[n++] = spec->checks[i].key + len;
-	return list;
-}
-
 static int gather(const struct ls_args *args, const struct ls_spec *spec, struct ls_facts **ret, struct ls_err *err)
 {
-	const char **packages = named(spec, "package."), **variables = named(spec, "env.");
+	const char **packages = ls_spec_named(spec, "package."), **variables = ls_spec_named(spec, "env.");
 	struct ls_gather how = {.env = (const char *const *)environ,
 				.python = ls_args_get(args, "python"),
 				.packages = packages,

@@ -49,17 +49,6 @@ static bool is_name(const char *s)
 	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")];
 }
 
-/* What follows prefix in the keys of the spec's checks; NULL-terminated, borrowed. */
-static const char **named(const struct ls_spec *spec, const char *prefix)
-{
-	size_t n = 0, len = strlen(prefix);
-	const char **list = ls_xalloc(((spec ? spec->n_checks : 0) + 1) * sizeof *list);
-	for (size_t i = 0; spec && i < spec->n_checks; i++)
-		if (strncmp(spec->checks[i].key, prefix, len) == 0)
-			list[n++] = spec->checks[i].key + len;
-	return list;
-}
-
 static int look(const struct ls_args *args, struct ls_facts **ret, struct ls_err *err)
 {
 	const char *like = ls_args_get(args, "like");
@@ -67,7 +56,7 @@ static int look(const struct ls_args *args, struct ls_facts **ret, struct ls_err
 	int rc = like ? ls_spec_load(like, &spec, err) : 0;
 	if (rc)
 		return rc;
-	const char **packages = named(spec, "package."), **variables = named(spec, "env.");
+	const char **packages = ls_spec_named(spec, "package."), **variables = ls_spec_named(spec, "env.");
 	struct ls_gather how = {.env = (const char *const *)environ,
 				.python = ls_args_get(args, "python"),
 				.packages = packages,

@@ -362,3 +362,13 @@ char *ls_spec_shipped(size_t i)
 			return ls_xstrndup(b->name + strlen(folder), strlen(b->name) - strlen(folder) - strlen(ending));
 	return NULL;
 }
+
+const char **ls_spec_named(const struct ls_spec *spec, const char *prefix)
+{
+	size_t n = 0, len = strlen(prefix);
+	const char **list = ls_xalloc(((spec ? spec->n_checks : 0) + 1) * sizeof *list);
+	for (size_t i = 0; spec && i < spec->n_checks; i++)
+		if (strncmp(spec->checks[i].key, prefix, len) == 0)
+			list[n++] = spec->checks[i].key + len;
+	return list;
+}

@@ -66,4 +66,8 @@ char *ls_spec_package_name(const char *name);
 /* Shipped specs: the i-th name ("kaggle-2025-09"), or NULL past the last; caller frees. */
 char *ls_spec_shipped(size_t i);
 
+/* What follows prefix in the keys of the checks; NULL-terminated, the words borrowed; caller frees. spec may be NULL.
+ */
+const char **ls_spec_named(const struct ls_spec *spec, const char *prefix);
+
 #endif

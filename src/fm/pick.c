@@ -53,7 +53,7 @@ static const struct {
 #endif
 	{&ls_kern_baseline, can_always},
 #if defined(LS_HAVE_KERN_SVE256)
-	{&ls_kern_sve256, can_sve256}, /* behind NEON: measured no faster on a Neoverse-V1 */
+	{&ls_kern_sve256, can_sve256}, /* behind NEON: never timed on a CPU that has it */
 #endif
 };
 
