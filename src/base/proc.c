@@ -13,16 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum { KEEP = 16 << 20 };
-
-static double now(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
 
 static int start(const char *const *argv, int out, int errfd, pid_t *ret)
 {
@@ -60,7 +54,7 @@ static void collect(int out, int errfd, pid_t pid, double until, struct ls_proc_
 	struct pollfd p[2] = {{.fd = out, .events = POLLIN}, {.fd = errfd, .events = POLLIN}};
 	struct ls_str *to[2] = {&r->out, &r->err};
 	while (p[0].fd >= 0 || p[1].fd >= 0) {
-		double left = until - now();
+		double left = until - ls_clock();
 		if (left <= 0) {
 			r->timed_out = true;
 			kill(pid, SIGKILL);
@@ -87,7 +81,7 @@ static int reap(pid_t pid, double until, struct ls_proc_result *r)
 			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 		if (got < 0 && errno != EINTR)
 			return 128;
-		if (!r->timed_out && now() >= until) {
+		if (!r->timed_out && ls_clock() >= until) {
 			r->timed_out = true;
 			kill(pid, SIGKILL);
 		}
@@ -141,7 +135,7 @@ int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *
 		rc = ls_err_errno(err, argv[0], "start");
 	} else {
 		struct ls_proc_result r = {0};
-		double until = now() + seconds;
+		double until = ls_clock() + seconds;
 		collect(out[0], er[0], pid, until, &r);
 		r.status = reap(pid, until, &r);
 		*ret = r;

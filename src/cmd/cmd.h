@@ -60,10 +60,10 @@ void ls_cmd_print_help(const struct ls_cmd *parent, const struct ls_cmd *cmd, FI
  * ls_json_lossy; with NULL the exit status will be 4. */
 void ls_cmd_print_json_take(json_t *v);
 bool ls_cmd_output_incomplete(void);
-/* Colour sequences, empty where colour is not wanted (not a terminal, NO_COLOR). what: "red", "green", "yellow",
- * "bold", "dim", "off". */
+/* Colour sequences, empty where colour is not wanted (not a terminal, TERM=dumb, NO_COLOR). what: "red", "green",
+ * "yellow", "bold", "dim", "off". */
 const char *ls_cmd_colour(FILE *to, const char *what);
-bool ls_cmd_is_terminal(FILE *to);
+bool ls_cmd_can_draw(FILE *to); /* a terminal, and not one without escape sequences (TERM=dumb) */
 /* Now in UTC, or what SOURCE_DATE_EPOCH says, so that a report can be made twice with the same bytes. */
 int ls_cmd_now(struct tm *ret, struct ls_err *err);
 

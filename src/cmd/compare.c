@@ -87,7 +87,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 		ignore[i] = ls_args_nth(args, "ignore", i);
 	opt.ignore = ignore;
 	opt.threads = (unsigned)threads;
-	if (ls_cmd_is_terminal(stderr)) {
+	if (ls_cmd_can_draw(stderr)) {
 		opt.progress = show;
 		opt.ctx = &bar;
 	}

@@ -2,19 +2,14 @@
 
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
-static double now(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
+#include "base/clock.h"
+#include "cmd/cmd.h"
 
 void ls_progress_start(struct ls_progress *p, bool wanted)
 {
-	*p = (struct ls_progress){wanted && isatty(STDERR_FILENO) == 1, now(), 0};
+	*p = (struct ls_progress){wanted && ls_cmd_can_draw(stderr), ls_clock(), 0};
 }
 
 static int columns(void)
@@ -26,7 +21,7 @@ static int columns(void)
 void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text)
 {
 	enum { CELLS = 20 };
-	double t = now();
+	double t = ls_clock();
 	if (!p->on || t - p->drawn < 0.1 || !total)
 		return;
 	p->drawn = t;

@@ -6,9 +6,10 @@
 
 #include "cmd/cmd.h"
 
-bool ls_cmd_is_terminal(FILE *to)
+bool ls_cmd_can_draw(FILE *to)
 {
-	return isatty(fileno(to)) == 1;
+	const char *term = getenv("TERM");
+	return isatty(fileno(to)) == 1 && !(term && strcmp(term, "dumb") == 0);
 }
 
 const char *ls_cmd_colour(FILE *to, const char *what)
@@ -18,7 +19,7 @@ const char *ls_cmd_colour(FILE *to, const char *what)
 	} colours[] = {{"red", "\033[31m"}, {"green", "\033[32m"}, {"yellow", "\033[33m"},
 		       {"bold", "\033[1m"}, {"dim", "\033[2m"},    {"off", "\033[0m"}};
 	const char *no = getenv("NO_COLOR");
-	if ((no && *no) || !ls_cmd_is_terminal(to))
+	if ((no && *no) || !ls_cmd_can_draw(to))
 		return "";
 	for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
 		if (strcmp(colours[i].name, what) == 0)

@@ -1,5 +1,4 @@
 /* Faults that a machine shows by itself: the classics first. */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +14,18 @@ static bool is(const char *value, const char *text)
 	return value && strcmp(value, text) == 0;
 }
 
-static void fault(struct ls_findings *list, enum ls_level level, enum ls_outcome outcome, const char *id,
-		  const char *expected, const char *found, const char *source, const char *advice)
+/* What could not be looked at, and matters. */
+static void blind(struct ls_findings *list, enum ls_level level, const char *id, const char *expected,
+		  const struct ls_fact *fact, const char *found, const char *advice)
 {
-	struct ls_finding f = {.id = (char *)(uintptr_t)id,
-			       .fault = true,
-			       .outcome = outcome,
-			       .level = level,
-			       .expected = (char *)(uintptr_t)expected,
-			       .found = (char *)(uintptr_t)found,
-			       .source = (char *)(uintptr_t)source,
-			       .advice = (char *)(uintptr_t)advice};
-	ls_findings_add(list, &f);
+	ls_findings_add(list, &(struct ls_finding){.id = id,
+						   .fault = true,
+						   .outcome = LS_OUTCOME_UNKNOWN,
+						   .level = level,
+						   .expected = expected,
+						   .found = found,
+						   .source = fact->source,
+						   .advice = advice});
 }
 
 /* Driver, toolkit, container flags: in that order, leaving out what is known to be in order. */
@@ -53,8 +52,8 @@ static void no_gpu(struct ls_findings *list, const struct ls_facts *f, bool need
 		ls_str_add(&s,
 			   "container flags: start with `--gpus all` (compose: deploy.resources.reservations.devices), "
 			   "NVIDIA_VISIBLE_DEVICES=all and NVIDIA_DRIVER_CAPABILITIES=compute,utility\n");
-	fault(list, need ? LS_LEVEL_REQUIRED : LS_LEVEL_INFORMATIONAL, LS_OUTCOME_UNKNOWN, "no-gpu",
-	      "a GPU that is seen", count->value ? "no GPU" : count->reason, count->source, s.s);
+	blind(list, need ? LS_LEVEL_REQUIRED : LS_LEVEL_INFORMATIONAL, "no-gpu", "a GPU that is seen", count,
+	      count->value ? "no GPU" : count->reason, s.s);
 	ls_str_done(&s);
 }
 
@@ -64,9 +63,8 @@ static void hidden_gpus(struct ls_findings *list, const struct ls_facts *f)
 	for (const char *const *n = names; *n; n++) {
 		const char *v = ls_facts_value(f, *n);
 		if (is(v, "") || is(v, "-1") || is(v, "void") || is(v, "none") || is(v, "NoDevFiles"))
-			fault(list, LS_LEVEL_RECOMMENDED, LS_OUTCOME_MISMATCH, "gpus-hidden",
-			      "GPUs visible to programs", *v ? v : "(empty)", *n,
-			      "unset the variable, or list GPUs in it");
+			ls_findings_fault(list, LS_LEVEL_RECOMMENDED, "gpus-hidden", "GPUs visible to programs",
+					  *v ? v : "(empty)", *n, "unset the variable, or list GPUs in it");
 	}
 }
 
@@ -79,14 +77,15 @@ static void kernel_and_library(struct ls_findings *list, const struct ls_facts *
 		return;
 	char *found = ls_xasprintf("kernel module %s, NVML library %s%s", kernel ? kernel : "unknown",
 				   user ? user : "unknown", code18 ? " (nvmlInit answers 18)" : "");
-	fault(list, LS_LEVEL_REQUIRED, LS_OUTCOME_MISMATCH, "driver-mismatch",
-	      "one driver version in kernel and library", found, "/sys/module/nvidia/version, NVML",
-	      "reboot: the driver was upgraded and the old kernel module is still loaded\n"
-	      "without a reboot: stop every GPU program, `rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia`, "
-	      "`modprobe "
-	      "nvidia`\n"
-	      "in a container: restart it, so that it gets the host's present libraries\n"
-	      "keep unattended upgrades from changing the driver under running jobs (apt-mark hold)");
+	ls_findings_fault(
+		list, LS_LEVEL_REQUIRED, "driver-mismatch", "one driver version in kernel and library", found,
+		"/sys/module/nvidia/version, NVML",
+		"reboot: the driver was upgraded and the old kernel module is still loaded\n"
+		"without a reboot: stop every GPU program, `rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia`, "
+		"`modprobe "
+		"nvidia`\n"
+		"in a container: restart it, so that it gets the host's present libraries\n"
+		"keep unattended upgrades from changing the driver under running jobs (apt-mark hold)");
 	free(found);
 }
 
@@ -104,9 +103,11 @@ static void nvml_fails(struct ls_findings *list, const struct ls_facts *f)
 			  "in a container: the host's driver is not loaded, or /dev/nvidia* was not passed in"
 			: "look at `dmesg` for Xid errors; a lost GPU needs a reset or a reboot";
 	/* a driver package on a machine without a GPU is no fault, only nothing to ask */
-	bool no_device = is(ls_facts_value(f, "pci_gpu_count"), "0");
-	fault(list, LS_LEVEL_REQUIRED, no_device ? LS_OUTCOME_UNKNOWN : LS_OUTCOME_MISMATCH, "driver-fails",
-	      "NVML that starts", found, nvml->source, advice);
+	if (is(ls_facts_value(f, "pci_gpu_count"), "0"))
+		blind(list, LS_LEVEL_REQUIRED, "driver-fails", "NVML that starts", nvml, found, advice);
+	else
+		ls_findings_fault(list, LS_LEVEL_REQUIRED, "driver-fails", "NVML that starts", found, nvml->source,
+				  advice);
 	free(found);
 }
 
@@ -116,8 +117,7 @@ static void nvml_missing(struct ls_findings *list, const struct ls_facts *f)
 	const struct ls_fact *nvml = ls_facts_find(f, "nvml");
 	if (!nvml || nvml->state != LS_FACT_UNKNOWN || !ls_facts_value(f, "driver_kernel"))
 		return;
-	fault(list, LS_LEVEL_RECOMMENDED, LS_OUTCOME_UNKNOWN, "nvml-missing", "the driver's libnvidia-ml.so.1",
-	      nvml->reason, nvml->source,
+	blind(list, LS_LEVEL_RECOMMENDED, "nvml-missing", "the driver's libnvidia-ml.so.1", nvml, nvml->reason,
 	      "in a container: start it with NVIDIA_DRIVER_CAPABILITIES=compute,utility\n"
 	      "on a host: install the library package of the driver that is loaded");
 }
@@ -127,9 +127,10 @@ static void cpu_torch(struct ls_findings *list, const struct ls_facts *f, bool n
 	const struct ls_fact *cuda = ls_facts_find(f, "torch_cuda");
 	if (!cuda || cuda->state != LS_FACT_ABSENT || !ls_facts_value(f, "torch") || ls_facts_gpu_count(f) == 0)
 		return;
-	fault(list, need ? LS_LEVEL_REQUIRED : LS_LEVEL_RECOMMENDED, LS_OUTCOME_MISMATCH, "torch-without-cuda",
-	      "a torch built for CUDA, as there is a GPU", cuda->reason, cuda->source,
-	      "install torch from the wheel index of the CUDA version wanted; the plain index may give a CPU build");
+	ls_findings_fault(
+		list, need ? LS_LEVEL_REQUIRED : LS_LEVEL_RECOMMENDED, "torch-without-cuda",
+		"a torch built for CUDA, as there is a GPU", cuda->reason, cuda->source,
+		"install torch from the wheel index of the CUDA version wanted; the plain index may give a CPU build");
 }
 
 /* True when both begin with the same major.minor. */
@@ -155,11 +156,12 @@ static void toolkit_differs(struct ls_findings *list, const struct ls_facts *f)
 		return;
 	char *found = ls_xasprintf("toolkit %s, torch built for %s", cuda->value, torch);
 	bool major = strtol(torch, NULL, 10) != strtol(cuda->value, NULL, 10);
-	fault(list, major ? LS_LEVEL_RECOMMENDED : LS_LEVEL_INFORMATIONAL, LS_OUTCOME_MISMATCH, "toolkit-differs",
-	      "toolkit and torch of one CUDA version", found, cuda->source,
-	      "extensions compiled here will not load beside torch: expect \"version CUDA_X.Y not found\" or missing "
-	      "symbols\n"
-	      "rebuild the container from an image with torch's CUDA version (`docker compose build --no-cache`)");
+	ls_findings_fault(
+		list, major ? LS_LEVEL_RECOMMENDED : LS_LEVEL_INFORMATIONAL, "toolkit-differs",
+		"toolkit and torch of one CUDA version", found, cuda->source,
+		"extensions compiled here will not load beside torch: expect \"version CUDA_X.Y not found\" or missing "
+		"symbols\n"
+		"rebuild the container from an image with torch's CUDA version (`docker compose build --no-cache`)");
 	free(found);
 }
 
@@ -182,7 +184,7 @@ static void shadowed(struct ls_findings *list, const struct ls_facts *f, const c
 	char *id = ls_xasprintf("shadowed-%s", which);
 	char *found = ls_xasprintf("%s (%s)", lib->value, lib->note);
 	char *expected = ls_xasprintf("%s, which came with torch", own->value);
-	fault(list, LS_LEVEL_RECOMMENDED, LS_OUTCOME_MISMATCH, id, expected, found, lib->source, unshadow);
+	ls_findings_fault(list, LS_LEVEL_RECOMMENDED, id, expected, found, lib->source, unshadow);
 	free(id);
 	free(found);
 	free(expected);
@@ -195,10 +197,10 @@ static void gpu_silent(struct ls_findings *list, const struct ls_facts *f, size_
 	if (!name || name->state != LS_FACT_UNKNOWN || !is(ls_facts_value(f, "nvml"), "0"))
 		return;
 	char *found = ls_xasprintf("GPU %zu: %s", i, name->reason);
-	fault(list, LS_LEVEL_REQUIRED, LS_OUTCOME_MISMATCH, "gpu-silent", "GPUs that answer", found, name->source,
-	      "look at `dmesg` for Xid lines\n"
-	      "reset it (`nvidia-smi --gpu-reset -i N`) with no program using it, or reboot\n"
-	      "if it comes back: power, cooling, seating of the card");
+	ls_findings_fault(list, LS_LEVEL_REQUIRED, "gpu-silent", "GPUs that answer", found, name->source,
+			  "look at `dmesg` for Xid lines\n"
+			  "reset it (`nvidia-smi --gpu-reset -i N`) with no program using it, or reboot\n"
+			  "if it comes back: power, cooling, seating of the card");
 	free(found);
 }
 
@@ -223,16 +225,16 @@ static void gpu_state(struct ls_findings *list, const struct ls_facts *f, size_t
 		if (!fact || !fact->value || is(fact->value, states[k].good))
 			continue;
 		char *found = ls_xasprintf("GPU %zu: %s", i, fact->value);
-		fault(list, states[k].level, LS_OUTCOME_MISMATCH, states[k].id, states[k].expected, found, fact->source,
-		      states[k].advice);
+		ls_findings_fault(list, states[k].level, states[k].id, states[k].expected, found, fact->source,
+				  states[k].advice);
 		free(found);
 	}
 	const char *limit = ls_facts_gpu_value(f, i, "power_limit"), *usual = ls_facts_gpu_value(f, i, "power_default");
 	if (limit && usual && strtod(limit, NULL) < strtod(usual, NULL)) {
 		char *found = ls_xasprintf("GPU %zu: %s", i, limit);
-		fault(list, LS_LEVEL_INFORMATIONAL, LS_OUTCOME_MISMATCH, "gpu-power-limit", usual, found,
-		      "NVML: nvmlDeviceGetEnforcedPowerLimit",
-		      "slower than the model's figures; `nvidia-smi -pl` sets it");
+		ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "gpu-power-limit", usual, found,
+				  "NVML: nvmlDeviceGetEnforcedPowerLimit",
+				  "slower than the model's figures; `nvidia-smi -pl` sets it");
 		free(found);
 	}
 }
@@ -245,8 +247,8 @@ static void variables(struct ls_findings *list, const struct ls_facts *f)
 		snprintf(key, sizeof key, "env.%s", v->name);
 		const char *value = ls_facts_value(f, key);
 		if (value && ls_var_judge(v->name, value) == LS_VAR_FREE)
-			fault(list, LS_LEVEL_RECOMMENDED, LS_OUTCOME_MISMATCH, key, v->wanted,
-			      *value ? value : "(empty)", "environment", v->why);
+			ls_findings_fault(list, LS_LEVEL_RECOMMENDED, key, v->wanted, *value ? value : "(empty)",
+					  "environment", v->why);
 	}
 }
 
@@ -258,8 +260,8 @@ static void torch_twice(struct ls_findings *list, const struct ls_facts *f)
 	int order;
 	if (!file || !meta || !meta->value || !ls_version_compare(file, meta->value, &order) || order == 0)
 		return;
-	fault(list, LS_LEVEL_RECOMMENDED, LS_OUTCOME_MISMATCH, "torch-installed-twice", file, meta->value, meta->source,
-	      "two installs of torch overlap: `pip uninstall torch` until none is left, then install once");
+	ls_findings_fault(list, LS_LEVEL_RECOMMENDED, "torch-installed-twice", file, meta->value, meta->source,
+			  "two installs of torch overlap: `pip uninstall torch` until none is left, then install once");
 }
 
 static void stale_venv(struct ls_findings *list, const struct ls_facts *f)
@@ -267,9 +269,9 @@ static void stale_venv(struct ls_findings *list, const struct ls_facts *f)
 	const char *cfg = ls_facts_value(f, "python.pyvenv_cfg"), *python = ls_facts_value(f, "python");
 	if (!cfg || !python || strcmp(cfg, python) == 0)
 		return;
-	fault(list, same_minor(cfg, python) ? LS_LEVEL_INFORMATIONAL : LS_LEVEL_RECOMMENDED, LS_OUTCOME_MISMATCH,
-	      "venv-stale", cfg, python, ls_facts_find(f, "python")->source,
-	      "Python was upgraded under the venv; make the venv anew");
+	ls_findings_fault(list, same_minor(cfg, python) ? LS_LEVEL_INFORMATIONAL : LS_LEVEL_RECOMMENDED, "venv-stale",
+			  cfg, python, ls_facts_find(f, "python")->source,
+			  "Python was upgraded under the venv; make the venv anew");
 }
 
 void ls_findings_faults(struct ls_findings *list, const struct ls_facts *facts, bool need_gpu)

@@ -1,6 +1,5 @@
 /* Faults that the compatibility tables know: driver too old for this CUDA, GPU not in this torch build, end of life. */
 #include <ctype.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +9,6 @@
 #include "env/compat.h"
 #include "env/findings.h"
 #include "env/version.h"
-
-static void mismatch(struct ls_findings *list, enum ls_level level, const char *id, const char *expected,
-		     const char *found, const char *source, const char *advice)
-{
-	struct ls_finding f = {.id = (char *)(uintptr_t)id,
-			       .fault = true,
-			       .outcome = LS_OUTCOME_MISMATCH,
-			       .level = level,
-			       .expected = (char *)(uintptr_t)expected,
-			       .found = (char *)(uintptr_t)found,
-			       .source = (char *)(uintptr_t)source,
-			       .advice = (char *)(uintptr_t)advice};
-	ls_findings_add(list, &f);
-}
 
 /* Torch will not run at all below the minimum of its CUDA; a toolkit that is only there to compile is less of a worry.
  */
@@ -40,7 +25,7 @@ static void driver_too_old(struct ls_findings *list, const struct ls_facts *f, c
 	char *advice = ls_xasprintf("install a driver of at least %s on the host and reboot\n"
 				    "or take a torch built for an older CUDA that driver %s runs",
 				    min, driver->value);
-	mismatch(list, level, "driver-too-old", expected, driver->value, driver->source, advice);
+	ls_findings_fault(list, level, "driver-too-old", expected, driver->value, driver->source, advice);
 	free(advice);
 	free(expected);
 }
@@ -56,10 +41,10 @@ static void minor_compatibility(struct ls_findings *list, const struct ls_facts 
 	if (strtol(torch, NULL, 10) != strtol(driver->value, NULL, 10))
 		return; /* another major version: driver_too_old has said it */
 	char *expected = ls_xasprintf("a driver for CUDA %s, as torch", torch);
-	mismatch(list, LS_LEVEL_INFORMATIONAL, "driver-minor", expected, driver->value, driver->source,
-		 "torch runs by minor-version compatibility; kernels that come as PTX (Triton, torch.compile, "
-		 "extensions) "
-		 "may not: a newer driver takes the limit away");
+	ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "driver-minor", expected, driver->value, driver->source,
+			  "torch runs by minor-version compatibility; kernels that come as PTX (Triton, torch.compile, "
+			  "extensions) "
+			  "may not: a newer driver takes the limit away");
 	free(expected);
 }
 
@@ -88,11 +73,12 @@ static void not_in_build(struct ls_findings *list, const struct ls_facts *f, siz
 	const char *name = ls_facts_gpu_value(f, i, "name"), *torch = ls_facts_value(f, "torch");
 	char *expected = ls_xasprintf("a GPU that torch %s has code for: %s", torch, builds);
 	char *found = ls_xasprintf("GPU %zu: %s, compute capability %s", i, name ? name : "?", capability);
-	mismatch(list, LS_LEVEL_REQUIRED, "arch-not-in-build", expected, found, source,
-		 "expect \"no kernel image is available for execution on the device\"\n"
-		 "install a torch whose wheels have this architecture: an older CUDA build for an old GPU, a newer one "
-		 "for a new "
-		 "GPU");
+	ls_findings_fault(
+		list, LS_LEVEL_REQUIRED, "arch-not-in-build", expected, found, source,
+		"expect \"no kernel image is available for execution on the device\"\n"
+		"install a torch whose wheels have this architecture: an older CUDA build for an old GPU, a newer one "
+		"for a new "
+		"GPU");
 	free(found);
 	free(expected);
 }
@@ -129,8 +115,9 @@ static void end_of_life(struct ls_findings *list, const struct ls_facts *f, cons
 	if (!eol || !branch || strncmp(eol, today, strlen(eol)) >= 0)
 		return;
 	char *found = ls_xasprintf("%s, of branch %s, which ended %s", driver->value, branch, eol);
-	mismatch(list, LS_LEVEL_INFORMATIONAL, "driver-end-of-life", "a driver branch that is still maintained", found,
-		 ls_compat_file(LS_COMPAT_BRANCHES), "plan the move to a maintained branch; R580 is long-term");
+	ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "driver-end-of-life",
+			  "a driver branch that is still maintained", found, ls_compat_file(LS_COMPAT_BRANCHES),
+			  "plan the move to a maintained branch; R580 is long-term");
 	free(found);
 }
 
@@ -139,8 +126,8 @@ void ls_findings_compat(struct ls_findings *list, const struct ls_facts *facts, 
 	struct ls_compat *c;
 	struct ls_err err;
 	if (ls_compat_load(&c, &err)) {
-		mismatch(list, LS_LEVEL_REQUIRED, "compatibility-tables", "tables that can be read", err.msg, "data/",
-			 "a defect of this build of lockstep");
+		ls_findings_fault(list, LS_LEVEL_REQUIRED, "compatibility-tables", "tables that can be read", err.msg,
+				  "data/", "a defect of this build of lockstep");
 		return;
 	}
 	driver_too_old(list, facts, c, "torch_cuda", LS_LEVEL_REQUIRED);

@@ -1,5 +1,4 @@
 /* What the files say against what a running Python says. */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +11,7 @@
 static void differ(struct ls_findings *list, const char *id, const char *expected, const char *found,
 		   const char *advice)
 {
-	struct ls_finding f = {.id = (char *)(uintptr_t)id,
-			       .fault = true,
-			       .outcome = LS_OUTCOME_MISMATCH,
-			       .level = LS_LEVEL_REQUIRED,
-			       .expected = (char *)(uintptr_t)expected,
-			       .found = (char *)(uintptr_t)found,
-			       .source = "--deep",
-			       .advice = (char *)(uintptr_t)advice};
-	ls_findings_add(list, &f);
+	ls_findings_fault(list, LS_LEVEL_REQUIRED, id, expected, found, "--deep", advice);
 }
 
 static const char *shown(const struct ls_fact *f)

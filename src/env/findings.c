@@ -1,5 +1,6 @@
 #include "env/findings.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +16,10 @@ void ls_findings_free(struct ls_findings *list)
 	if (!list)
 		return;
 	for (size_t i = 0; i < list->n; i++) {
-		struct ls_finding *f = &list->items[i];
-		free(f->id);
-		free(f->expected);
-		free(f->found);
-		free(f->source);
-		free(f->why);
-		free(f->advice);
+		const struct ls_finding *f = &list->items[i];
+		const char *const owned[] = {f->id, f->expected, f->found, f->source, f->why, f->advice};
+		for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
+			free((void *)(uintptr_t)owned[j]);
 	}
 	free(list->items);
 	free(list);
@@ -60,6 +58,19 @@ void ls_findings_add_fact(struct ls_findings *list, const struct ls_finding *f, 
 	with.source = fact ? fact->source : NULL;
 	ls_findings_add(list, &with);
 	free(text);
+}
+
+void ls_findings_fault(struct ls_findings *list, enum ls_level level, const char *id, const char *expected,
+		       const char *found, const char *source, const char *advice)
+{
+	ls_findings_add(list, &(struct ls_finding){.id = id,
+						   .fault = true,
+						   .outcome = LS_OUTCOME_MISMATCH,
+						   .level = level,
+						   .expected = expected,
+						   .found = found,
+						   .source = source,
+						   .advice = advice});
 }
 
 const struct ls_finding *ls_findings_find(const struct ls_findings *list, const char *id)

@@ -14,15 +14,16 @@
 enum ls_outcome { LS_OUTCOME_MATCH, LS_OUTCOME_MISMATCH, LS_OUTCOME_UNKNOWN };
 
 struct ls_finding {
-	char *id;   /* stable name: the fact's key for a check of the spec, otherwise the fault's ("driver-mismatch") */
+	const char *
+		id; /* stable name: the fact's key for a check of the spec, otherwise the fault's ("driver-mismatch") */
 	bool fault; /* seen on the machine itself, not asked by a spec */
 	enum ls_outcome outcome;
-	enum ls_level level; /* required: decides the verdict */
-	char *expected;      /* NULL: nothing in particular */
-	char *found;         /* value, or "absent: …", "unknown: …" */
-	char *source;        /* where found comes from */
-	char *why;           /* the spec author's reason, or NULL */
-	char *advice;        /* what to do, steps in the order to try them, one a line; NULL: nothing */
+	enum ls_level level;  /* required: decides the verdict */
+	const char *expected; /* NULL: nothing in particular */
+	const char *found;    /* value, or "absent: …", "unknown: …" */
+	const char *source;   /* where found comes from */
+	const char *why;      /* the spec author's reason, or NULL */
+	const char *advice;   /* what to do, steps in the order to try them, one a line; NULL: nothing */
 };
 
 struct ls_findings {
@@ -37,6 +38,9 @@ void ls_findings_free(struct ls_findings *list);
 void ls_findings_add(struct ls_findings *list, const struct ls_finding *f);
 /* The same, with found and source taken from a fact (which may be NULL: nobody looked). */
 void ls_findings_add_fact(struct ls_findings *list, const struct ls_finding *f, const struct ls_fact *fact);
+/* A fault that is there, a mismatch: the short way for most of them. */
+void ls_findings_fault(struct ls_findings *list, enum ls_level level, const char *id, const char *expected,
+		       const char *found, const char *source, const char *advice);
 const struct ls_finding *ls_findings_find(const struct ls_findings *list, const char *id);
 
 /* Every check of the spec, matches included. */

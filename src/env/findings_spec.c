@@ -1,5 +1,4 @@
 /* Facts against the checks of a spec, with advice for each that is not met. */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +86,7 @@ static void add(struct ls_findings *list, const struct ls_spec *spec, const stru
 	struct ls_finding f = {.id = c->key,
 			       .outcome = outcome,
 			       .level = c->level,
-			       .expected = (char *)(uintptr_t)ls_check_text(c),
+			       .expected = ls_check_text(c),
 			       .why = c->why,
 			       .advice = advice};
 	ls_findings_add_fact(list, &f, fact);
@@ -188,11 +187,11 @@ void ls_findings_demand_cuda(struct ls_findings *list, const struct ls_facts *fa
 		enum ls_outcome o = !fact || fact->state == LS_FACT_UNKNOWN || zero ? LS_OUTCOME_UNKNOWN
 				    : fact->state == LS_FACT_ABSENT                 ? LS_OUTCOME_MISMATCH
 										    : LS_OUTCOME_MATCH;
-		struct ls_finding f = {.id = (char *)(uintptr_t)wanted[i].key,
+		struct ls_finding f = {.id = wanted[i].key,
 				       .outcome = o,
 				       .level = LS_LEVEL_REQUIRED,
 				       .expected = "any",
-				       .advice = o == LS_OUTCOME_MATCH ? NULL : (char *)(uintptr_t)wanted[i].advice};
+				       .advice = o == LS_OUTCOME_MATCH ? NULL : wanted[i].advice};
 		ls_findings_add_fact(list, &f, fact);
 	}
 }

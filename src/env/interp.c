@@ -36,38 +36,27 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* An element of PATH as an absolute folder: an empty one and a relative one count from where we are, which a scripted
- * machine has no idea of. NULL: to be passed over. */
-static char *path_element(const char *root, const char *p, size_t len)
+static char *program_in(const char *root, const char *dir, const char *name)
 {
-	char here[4096];
-	if (len && *p == '/')
-		return ls_xstrndup(p, len);
-	if (*root || !getcwd(here, sizeof here))
-		return NULL;
-	return len ? ls_xasprintf("%s/%.*s", here, (int)len, p) : ls_xstrdup(here);
-}
-
-/* The first python3 or python in a PATH-like list, past the folder skip (NULL: none). */
-static char *on_path(const char *root, const char *path, const char *skip)
-{
-	static const char *const names[] = {"python3", "python"};
-	for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
-		size_t len = strcspn(p, ":");
-		char *dir = path_element(root, p, len);
-		for (size_t i = 0; i < 2 && dir && (!skip || strcmp(dir, skip) != 0); i++) {
-			char *file = ls_xasprintf("%s/%s", dir, names[i]);
-			if (ls_root_is_program(root, file)) {
-				free(dir);
-				return file;
-			}
-			free(file);
-		}
-		free(dir);
-		p += len + (p[len] == ':');
-	}
+	char *file = ls_xasprintf("%s/%s", dir, name);
+	if (ls_root_is_program(root, file))
+		return file;
+	free(file);
 	return NULL;
 }
+
+/* The first of names (NULL-terminated) in a PATH-like list, past the folder skip (NULL: none). */
+static char *on_path(const char *root, const char *path, const char *const *names, const char *skip)
+{
+	const char *list = path ? path : "/usr/local/bin:/usr/bin:/bin";
+	char *found = NULL;
+	for (char *dir; !found && (dir = ls_root_next(root, &list, ":")); free(dir))
+		for (const char *const *n = names; *n && !found && (!skip || strcmp(dir, skip) != 0); n++)
+			found = program_in(root, dir, *n);
+	return found;
+}
+
+static const char *const pythons[] = {"python3", "python", NULL};
 
 /* --- pyenv --- */
 
@@ -147,7 +136,7 @@ static char *behind_shim(const char *root, const char *const *env, const char *s
 	const char *home = set && *set ? set : above;
 	char *wanted = pyenv_wanted(root, env, home);
 	if (!wanted || strcmp(wanted, "system") == 0) {
-		out = on_path(root, ls_env_get(env, "PATH"), dir);
+		out = on_path(root, ls_env_get(env, "PATH"), pythons, dir);
 		if (out && is_shim(root, out)) {
 			free(out);
 			out = NULL;
@@ -334,23 +323,14 @@ static char *named(const char *root, const char *path, const char *python)
 		return ls_xstrdup(python);
 	if (strchr(python, '/'))
 		return getcwd(here, sizeof here) ? ls_xasprintf("%s/%s", here, python) : NULL;
-	for (const char *p = path ? path : ""; *p;) {
-		size_t len = strcspn(p, ":");
-		char *dir = path_element(root, p, len), *file = dir ? ls_xasprintf("%s/%s", dir, python) : NULL;
-		free(dir);
-		if (file && ls_root_is_program(root, file))
-			return file;
-		free(file);
-		p += len + (p[len] == ':');
-	}
-	return NULL;
+	return on_path(root, path, (const char *const[]){python, NULL}, NULL);
 }
 
 static int choose(const char *root, const char *const *env, const char *python, struct ls_interp *py,
 		  struct ls_err *err)
 {
 	const char *path = ls_env_get(env, "PATH");
-	py->path = python ? named(root, path, python) : on_path(root, path, NULL);
+	py->path = python ? named(root, path, python) : on_path(root, path, pythons, NULL);
 	if (!py->path && !python)
 		return ls_err_set(err, LS_ENOENT, "no python3 or python on PATH; name one with --python");
 	if (!py->path || !ls_root_is_program(root, py->path))

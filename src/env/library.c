@@ -95,16 +95,12 @@ static char *in_cache(const char *root, const char *which)
 
 static char *in_list(const char *root, const char *list, const char *which)
 {
-	for (const char *p = list ? list : ""; *p;) {
-		size_t len = strcspn(p, ":");
-		char *dir = ls_xstrndup(p, len);
-		char *found = *dir == '/' ? ls_library_in_folder(root, dir, which) : NULL;
-		free(dir);
-		if (found)
-			return found;
-		p += len + (p[len] == ':');
-	}
-	return NULL;
+	char *found = NULL;
+	if (list && !*list)
+		return NULL;                                                          /* as if not set */
+	for (char *dir; !found && (dir = ls_root_next(root, &list, ":;")); free(dir)) /* glibc takes both signs */
+		found = ls_library_in_folder(root, dir, which);
+	return found;
 }
 
 bool ls_library_find(const char *root, const char *ld_library_path, const char *which, struct ls_found_library *ret)

@@ -63,11 +63,18 @@ static bool take_prefix_mark(char *s, enum ls_flavour flavour)
 
 static int check_operand(const struct term *t, enum ls_flavour flavour, const char *source, struct ls_err *err)
 {
-	struct ls_version v;
+	struct ls_version v, build;
+	const char *rest;
 	if (!*t->text && t->op != OP_PREFIX && flavour != LS_AS_TEXT)
 		return ls_err_set(err, LS_EINPUT, "\"%.80s\": nothing to compare with", source);
 	if (flavour == LS_AS_TEXT || flavour == LS_AS_MEMORY || !*t->text)
 		return 0;
+	if (flavour == LS_AS_KERNEL) {
+		if (t->op != OP_EQ && t->op != OP_PREFIX && !ls_version_kernel(t->text, &v, &build, &rest))
+			return ls_err_set(err, LS_EINPUT, "\"%.80s\": \"%.80s\" is not a kernel's release such as 5.15",
+					  source, t->text);
+		return 0;
+	}
 	/* the characters of versions and no others: renderers put these into files for shells */
 	if (t->text[strspn(t->text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+_-")])
 		return ls_err_set(err, LS_EINPUT,
@@ -285,6 +292,25 @@ static enum ls_match test_version(const struct term *t, const char *value, bool 
 	return by_order(t->op, order);
 }
 
+/* Whether a kernel is 5.15.0 or 5.15.0-1053 or 5.15.0-1053-aws is asked as precisely as the spec puts it. */
+static enum ls_match test_kernel(const struct term *t, const char *value)
+{
+	struct ls_version want, have, want_build, have_build;
+	const char *want_rest, *have_rest;
+	if (!ls_version_kernel(t->text, &want, &want_build, &want_rest) ||
+	    !ls_version_kernel(value, &have, &have_build, &have_rest)) {
+		if (t->op == OP_EQ || t->op == OP_NE)
+			return by_order(t->op, strcmp(t->text, value));
+		return LS_MATCH_UNKNOWN;
+	}
+	int order = ls_version_order(&have, &want);
+	if (!order && want_build.n_parts)
+		order = ls_version_order(&have_build, &want_build);
+	if (!order && *want_rest && (t->op == OP_EQ || t->op == OP_NE))
+		order = strcmp(value, t->text);
+	return by_order(t->op, order);
+}
+
 static enum ls_match test_memory(const struct term *t, double tolerance, const char *value)
 {
 	double mib;
@@ -316,6 +342,8 @@ static enum ls_match test_term(const struct ls_matcher *m, const struct term *t,
 		return begins(t->text, value);
 	if (m->flavour == LS_AS_TEXT)
 		return yes_if(strcmp(t->text, value) == 0);
+	if (m->flavour == LS_AS_KERNEL)
+		return test_kernel(t, value);
 	return test_version(t, value, m->flavour == LS_AS_CUDNN);
 }
 

@@ -14,8 +14,9 @@
 enum ls_match { LS_MATCH_NO, LS_MATCH_YES, LS_MATCH_UNKNOWN };
 
 /* How a value is read. A memory value is MiB or has a unit, and matches within a tolerance (10 % unless the text ends
- * in "±5%" or "+-5%"); cuDNN values may be encoded integers; text is compared as it stands. */
-enum ls_flavour { LS_AS_VERSION, LS_AS_CUDNN, LS_AS_TEXT, LS_AS_MEMORY };
+ * in "±5%" or "+-5%"); cuDNN values may be encoded integers; of kernels the numbers behind the dash count when the
+ * expectation has some too (">=5.15" and "5.15.0" take 5.15.0-1053-aws); text is compared as it stands. */
+enum ls_flavour { LS_AS_VERSION, LS_AS_CUDNN, LS_AS_TEXT, LS_AS_MEMORY, LS_AS_KERNEL };
 
 struct ls_matcher;
 

@@ -171,6 +171,28 @@ char *ls_root_line(const char *root, const char *path)
 	return out;
 }
 
+static char *absolute(const char *root, const char *element, size_t len)
+{
+	char here[4096];
+	if (len && *element == '/')
+		return ls_xstrndup(element, len);
+	if ((root && *root) || !getcwd(here, sizeof here))
+		return NULL;
+	return len ? ls_xasprintf("%s/%.*s", here, (int)len, element) : ls_xstrdup(here);
+}
+
+char *ls_root_next(const char *root, const char **list, const char *separators)
+{
+	char *dir = NULL;
+	while (*list && !dir) {
+		const char *element = *list;
+		size_t len = strcspn(element, separators);
+		*list = element[len] ? element + len + 1 : NULL;
+		dir = absolute(root, element, len);
+	}
+	return dir;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

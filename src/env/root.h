@@ -20,6 +20,11 @@ char *ls_root_read(const char *root, const char *path, size_t limit, size_t *ret
 /* The same with blanks at both ends removed; NULL also when nothing is left. */
 char *ls_root_line(const char *root, const char *path);
 
+/* Takes the next folder off a list such as PATH and returns it, the caller's; *list is NULL behind the last. An empty
+ * or relative element counts from where we are, which a scripted machine has no idea of: there it is passed over. NULL:
+ * no more. An empty text is one empty element. */
+char *ls_root_next(const char *root, const char **list, const char *separators);
+
 /* Names in a folder, sorted, without "." and ".."; NULL-terminated; NULL when it cannot be read. */
 char **ls_root_list(const char *root, const char *path);
 void ls_root_list_free(char **names);

@@ -82,14 +82,10 @@ static void add_sitef(const char *root, struct ls_interp *py, const char *fmt, .
 
 static void add_pythonpath(const char *root, struct ls_interp *py, const char *list)
 {
-	for (const char *p = list; p && *p;) {
-		size_t len = strcspn(p, ":");
-		char *dir = ls_xstrndup(p, len);
-		if (*dir == '/')
-			add(root, py, dir);
-		free(dir);
-		p += len + (p[len] == ':');
-	}
+	if (list && !*list)
+		return; /* as if not set */
+	for (char *dir; (dir = ls_root_next(root, &list, ":")); free(dir))
+		add(root, py, dir);
 }
 
 static void add_user(const char *root, const char *const *env, struct ls_interp *py)

@@ -20,7 +20,7 @@ static const struct {
 	{"python", LS_AS_VERSION}, {"torch", LS_AS_VERSION}, {"torch_cuda", LS_AS_VERSION},
 	{"cudnn", LS_AS_CUDNN},    {"cuda", LS_AS_VERSION},  {"driver", LS_AS_VERSION},
 	{"nvcc", LS_AS_VERSION},   {"nccl", LS_AS_VERSION},  {"driver_cuda", LS_AS_VERSION},
-	{"os", LS_AS_TEXT},        {"kernel", LS_AS_TEXT},   {"glibc", LS_AS_VERSION},
+	{"os", LS_AS_TEXT},        {"kernel", LS_AS_KERNEL}, {"glibc", LS_AS_VERSION},
 	{"arch", LS_AS_TEXT},      {"cpu", LS_AS_TEXT},      {"container_toolkit", LS_AS_VERSION},
 };
 

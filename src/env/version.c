@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/str.h"
+
 static bool number(const char **p, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -87,6 +89,30 @@ bool ls_version_parse(const char *s, struct ls_version *ret)
 	if (!local_part(&s, &v) || *s)
 		return false;
 	*ret = v;
+	return true;
+}
+
+bool ls_version_kernel(const char *s, struct ls_version *ret_release, struct ls_version *ret_build,
+		       const char **ret_rest)
+{
+	struct ls_version first = {0}, second = {0};
+	if (!release(&s, &first))
+		return false;
+	if (ls_str_starts(s, "-rc") && isdigit((unsigned char)s[3])) { /* -arm64 is no alpha, -bpo no beta */
+		first.pre = 'r';
+		s += 3;
+		number(&s, &first.pre_n);
+	}
+	if (s[0] == '-' && isdigit((unsigned char)s[1])) {
+		const char *numbers = s + 1;
+		if (release(&numbers, &second))
+			s = numbers;
+		else
+			second = (struct ls_version){0};
+	}
+	*ret_release = first;
+	*ret_build = second;
+	*ret_rest = s;
 	return true;
 }
 

@@ -23,6 +23,12 @@ struct ls_version {
 /* False when s is not a version as a whole; *ret is untouched then. A leading v is allowed. */
 bool ls_version_parse(const char *s, struct ls_version *ret);
 
+/* A kernel's release: 5.15.0-1053-aws, 6.1.0-28-arm64, 4.18.0-513.5.1.el8.x86_64, 6.9-rc3, 5.15.133+. The numbers up to
+ * the first dash, those behind it (n_parts 0 without any), and what is left of the text. False when it starts
+ * otherwise. */
+bool ls_version_kernel(const char *s, struct ls_version *ret_release, struct ls_version *ret_build,
+		       const char **ret_rest);
+
 /* Order of the releases (pre-releases before, post-releases after); the local part does not take part. 12.1 == 12.1.0.
  */
 int ls_version_order(const struct ls_version *a, const struct ls_version *b);

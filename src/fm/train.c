@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -24,13 +24,6 @@ struct run {
 	double seconds;
 	bool resumed;
 };
-
-static double now(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
 
 /* --- the start --- */
 
@@ -202,7 +195,7 @@ static bool is_better(const struct run *r, double value)
 static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
-	double from = now();
+	double from = ls_clock();
 	int rc = r->engine.predict(r->engine.state, t->valid, r->score, err);
 	if (rc == 0)
 		rc = ls_metrics_compute(r->m, t->valid, r->score, &e->valid, err);
@@ -220,7 +213,7 @@ static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 		r->at.best_value = e->valid.value[t->metric];
 		rc = save_model(r, err);
 	}
-	e->valid_seconds = now() - from;
+	e->valid_seconds = ls_clock() - from;
 	return rc;
 }
 
@@ -263,11 +256,11 @@ static int one_stretch(struct run *r, struct ls_err *err)
 	const uint64_t per_epoch = r->per_epoch;
 	assert(per_epoch);
 	uint64_t n = stretch(r);
-	double from = now();
+	double from = ls_clock();
 	int rc = r->engine.steps(r->engine.state, r->at.step, n, &r->at.loss_so_far, err);
 	if (rc)
 		return rc;
-	r->seconds += now() - from;
+	r->seconds += ls_clock() - from;
 	r->at.step += n;
 	if (r->at.step % per_epoch == 0) /* NOLINT(clang-analyzer-core.DivideZero): asserted above, and it forgets */
 		return end_of_epoch(r, err);

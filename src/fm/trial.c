@@ -1,20 +1,13 @@
 #include "fm/trial.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "fm/batch.h"
 
 /* Steps in one call of the engine, so that its losses come back now and then, as in a training. */
 enum { STRETCH = 4096 };
-
-double ls_trial_clock(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
 
 static int take_steps(const struct ls_trial *t, const struct ls_engine *e, struct ls_err *err)
 {
@@ -58,15 +51,15 @@ int ls_trial_run(const struct ls_trial *t, struct ls_trial_result *ret, struct l
 	if (rc)
 		return rc;
 	ls_fm_model_init(m, t->pool);
-	double from = ls_trial_clock();
+	double from = ls_clock();
 	rc = t->make_engine(t->context, m, t->rows, t->pool, &e, err);
-	double first = ls_trial_clock();
+	double first = ls_clock();
 	if (rc == 0)
 		rc = take_steps(t, &e, err);
-	res.step_seconds = ls_trial_clock() - first;
+	res.step_seconds = ls_clock() - first;
 	if (rc == 0)
 		rc = e.fetch(e.state, err);
-	res.seconds = ls_trial_clock() - from;
+	res.seconds = ls_clock() - from;
 	if (rc == 0 && t->predict)
 		rc = digest_scores(t, &e, m->outputs, res.scores, err);
 	if (rc == 0) {

@@ -34,6 +34,4 @@ struct ls_trial_result {
 /* Fails with what the engine failed with; LS_EDIFFER: the numbers left the finite range. */
 int ls_trial_run(const struct ls_trial *t, struct ls_trial_result *ret, struct ls_err *err);
 
-double ls_trial_clock(void); /* seconds, monotonic */
-
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "fm/batch.h"
 #include "fm/validate_internal.h"
@@ -193,7 +194,7 @@ int ls_val_run(const struct ls_val_plan *plan, struct ls_val **ret, struct ls_er
 	static int (*const parts[])(struct ls_val_session *, struct ls_err *) = {
 		ls_val_golden, ls_val_batches, ls_val_twins, ls_val_handover, ls_val_speeds};
 	struct ls_val_session s = {.plan = plan, .v = ls_xalloc(sizeof *s.v)};
-	double from = ls_trial_clock();
+	double from = ls_clock();
 	int rc = 0;
 	s.dead = ls_xalloc((plan->n_ways + 1) * sizeof *s.dead);
 	for (size_t i = 0; i < plan->n_ways; i++)
@@ -202,7 +203,7 @@ int ls_val_run(const struct ls_val_plan *plan, struct ls_val **ret, struct ls_er
 		  ls_val_handover_count(plan) + ls_val_speed_count(plan);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts && rc == 0; i++)
 		rc = parts[i](&s, err);
-	s.v->seconds = ls_trial_clock() - from;
+	s.v->seconds = ls_clock() - from;
 	for (size_t i = 0; i < plan->n_ways; i++)
 		free(s.dead[i]);
 	free(s.dead);

@@ -8,17 +8,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/proc.h"
-
-static double now(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
 
 /* In the child. A program that cannot be executed reports its errno through the pipe. */
 static void become(const struct ls_launch *what, const char *program, const sigset_t *mask, int report)
@@ -122,11 +115,11 @@ int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_
 	signal(SIGCHLD, SIG_DFL); /* ignored by a careless parent, it would hide how the child ended */
 	sigprocmask(SIG_BLOCK, &set, &old);
 	struct ls_launched r = {0};
-	double begin = now();
+	double begin = ls_clock();
 	int rc = start(what, program, &old, &r.pid, err);
 	if (rc == 0) {
 		wait_for(&r, scan, &set);
-		r.wall_s = now() - begin;
+		r.wall_s = ls_clock() - begin;
 		*ret = r;
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);

@@ -76,7 +76,7 @@ static void both_cudnn_encodings(void **state)
 static void matchers(void **state)
 {
 	(void)state;
-	enum { V = LS_AS_VERSION, C = LS_AS_CUDNN, T = LS_AS_TEXT, M = LS_AS_MEMORY };
+	enum { V = LS_AS_VERSION, C = LS_AS_CUDNN, T = LS_AS_TEXT, M = LS_AS_MEMORY, K = LS_AS_KERNEL };
 	enum { NO = LS_MATCH_NO, YES = LS_MATCH_YES, UNKNOWN = LS_MATCH_UNKNOWN };
 	static const struct {
 		int flavour;
@@ -126,6 +126,34 @@ static void matchers(void **state)
 		{T, "Ubuntu 22.04*", "Ubuntu 22.04.4 LTS", YES},
 		{T, ">=1", ">=1", YES},
 		{T, "", "", YES},
+		{K, ">=5.15", "5.15.0-1053-aws", YES},
+		{K, ">=5.15", "6.1.0-28-arm64", YES},
+		{K, ">=5.15", "5.4.0-150-generic", NO},
+		{K, ">=5.15", "5.15.133+", YES},
+		{K, ">5.15", "5.15.0-1053-aws", NO},
+		{K, ">5.15.0-1052", "5.15.0-1053-aws", YES},
+		{K, ">=5.15.0-1054", "5.15.0-1053-aws", NO},
+		{K, "<=5.15", "5.15.0-1053-aws", YES},
+		{K, "<6", "6.0.0", NO},
+		{K, "<6.9", "6.9-rc3", YES},
+		{K, ">=6.9", "6.9-rc3", NO},
+		{K, ">=4.18.0-513", "4.18.0-513.5.1.el8_9.x86_64", YES},
+		{K, "<4.18.0-513.5", "4.18.0-513.5.1.el8_9.x86_64", NO},
+		{K, "!=6.1.0-27", "6.1.0-28-arm64", YES},
+		{K, "!=6.1.0", "6.1.0-28-arm64", NO},
+		{K, ">=5.10,<6.2", "6.1.0-28-arm64", YES},
+		{K, "6.1", "6.1.0-28-arm64", YES},
+		{K, "6.1.0-28", "6.1.0-28-arm64", YES},
+		{K, "6.1.0-28-arm64", "6.1.0-28-arm64", YES},
+		{K, "6.1.0-28-amd64", "6.1.0-28-arm64", NO},
+		{K, "==5.15.133+", "5.15.133+", YES},
+		{K, "5.15.133+", "5.15.133", NO},
+		{K, "6.1*", "6.1.0-28-arm64", YES},
+		{K, "6.x", "6.1.0-28-arm64", YES},
+		{K, "6.1*", "6.10.1", NO},
+		{K, "odd kernel", "odd kernel", YES},
+		{K, ">=5.15", "odd kernel", UNKNOWN},
+		{K, "!=5.15", "odd kernel", YES},
 		{M, "16 GB", "15360 MiB", YES},
 		{M, "16 GB", "14000", NO},
 		{M, "16 GB ±5%", "15360", NO},
@@ -158,7 +186,8 @@ static void bad_matchers(void **state)
 	} bad[] = {{LS_AS_VERSION, ""},       {LS_AS_VERSION, ">="},   {LS_AS_VERSION, ">=abc"},
 		   {LS_AS_VERSION, "1*2"},    {LS_AS_VERSION, "1.0,"}, {LS_AS_VERSION, "$(reboot)"},
 		   {LS_AS_MEMORY, "16 pigs"}, {LS_AS_MEMORY, "GB"},    {LS_AS_MEMORY, "1 GB +-x%"},
-		   {LS_AS_VERSION, "1;2"},    {LS_AS_VERSION, "1\n2"}};
+		   {LS_AS_VERSION, "1;2"},    {LS_AS_VERSION, "1\n2"},  {LS_AS_KERNEL, ">=new"},
+		   {LS_AS_KERNEL, ">="}};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ls_matcher *m = NULL;
 		struct ls_err err;

@@ -1,4 +1,4 @@
-# Colour on a terminal, none with NO_COLOR, none in a pipe (every other case sees to that).
+# Colour on a terminal, none with NO_COLOR, none where TERM is dumb, none in a pipe (every other case sees to that).
 . "$ROOT/tests/fake/machine.sh"
 machine t4
 sequences() { # on a pseudo-terminal of Python's making
@@ -6,8 +6,8 @@ sequences() { # on a pseudo-terminal of Python's making
 import os, pty, sys
 
 program, root, script, *extra = sys.argv[1:]
-env = dict(e.split("=", 1) for e in extra)
-env.update(PATH="/usr/bin:/bin", LOCKSTEP_ROOT=root, LS_FAKE_NVML=script, TERM="xterm")
+env = dict(PATH="/usr/bin:/bin", LOCKSTEP_ROOT=root, LS_FAKE_NVML=script, TERM="xterm")
+env.update(e.split("=", 1) for e in extra)
 env.update({k: v for k, v in os.environ.items() if k == "ASAN_OPTIONS"})
 pid, fd = pty.fork()
 if pid == 0:
@@ -24,3 +24,5 @@ PY
 }
 sequences
 sequences NO_COLOR=1
+sequences NO_COLOR=
+sequences TERM=dumb

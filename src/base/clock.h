@@ -1,0 +1,9 @@
+/* Seconds that pass, for measuring and for time limits: from a clock that is never set.
+ * Nothing is owned.
+ * Any thread. */
+#ifndef LS_BASE_CLOCK_H
+#define LS_BASE_CLOCK_H
+
+double ls_clock(void);
+
+#endif
