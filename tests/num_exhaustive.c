@@ -96,7 +96,7 @@ static void compare(struct tally *t, int which, float x, float y)
 static void block(struct tally *t, int which, int index, float *out)
 {
 	for (uint32_t i = 0; i < 1u << BLOCK_BITS; i++)
-		out[i] = num_function(which, ls_f_bits((uint32_t)index << BLOCK_BITS | i));
+		out[i] = ls_selftest_function(which, ls_f_bits((uint32_t)index << BLOCK_BITS | i));
 	for (uint32_t i = 0; i < 1u << BLOCK_BITS; i++) {
 		float x = ls_f_bits((uint32_t)index << BLOCK_BITS | i);
 		if (in_domain(which, x))

@@ -3,8 +3,7 @@
 #ifndef LS_TESTS_NUM_GOLDEN_H
 #define LS_TESTS_NUM_GOLDEN_H
 
-#include "num/elem.h"
-#include "num/rsqrt.h"
+#include "num/selftest.h"
 
 struct num_golden {
 	const char *name;
@@ -14,7 +13,7 @@ struct num_golden {
 	long wrong;          /* outputs that are not correctly rounded */
 };
 
-/* In the order of num_function in both test programs. */
+/* In the order of ls_selftest_function. */
 static const struct num_golden num_golden[] = {
 	{"exp", "8092cc4a8e0e78319d2c647bb4fbc6070ab988d6a1daddeaafd72523668225d0",
 	 "9f039e305299842c97176979563b185a1fb1a4e3c371845c891350047e9bb7e6",
@@ -42,30 +41,5 @@ static const struct num_golden num_golden[] = {
 #define NUM_GOLDEN_PERMUTATION "c7a5647180e147b338eefb4dc45076fbdcfbf9bde38c5d71a7afa41664345536"
 
 enum { NUM_FUNCTIONS = sizeof num_golden / sizeof *num_golden };
-
-/* rsqrt is defined for positive normal numbers; for all others the tests put 0 in its place. */
-static inline float num_positive_rsqrt(float x)
-{
-	uint32_t bits = ls_bits_f(x);
-	return bits >= 0x00800000u && bits < 0x7f800000u ? ls_rsqrt(x) : 0.0f;
-}
-
-static inline float num_function(int which, float x)
-{
-	switch (which) {
-	case 0:
-		return ls_expf(x);
-	case 1:
-		return ls_logf(x);
-	case 2:
-		return ls_log1pf(x);
-	case 3:
-		return ls_sigmoidf(x);
-	case 4:
-		return ls_softplusf(x);
-	default:
-		return num_positive_rsqrt(x);
-	}
-}
 
 #endif

@@ -1,11 +1,9 @@
 #include "base/parallel.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
-#include "base/mem.h"
+#include "base/pool.h"
 
 struct crew {
 	atomic_size_t next;
@@ -14,27 +12,25 @@ struct crew {
 	void *ctx;
 };
 
-static void *work(void *arg)
+static void work(void *arg, int thread, int threads)
 {
 	struct crew *c = arg;
+	(void)thread, (void)threads;
 	for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->tasks;)
 		c->run(c->ctx, i);
-	return NULL;
 }
 
 void ls_parallel(int threads, size_t tasks, void (*run)(void *ctx, size_t task), void *ctx)
 {
 	struct crew crew = {.tasks = tasks, .run = run, .ctx = ctx};
-	size_t want = threads > 1 ? (size_t)threads - 1 : 0, made = 0;
-	if (tasks < want + 1)
-		want = tasks ? tasks - 1 : 0;
-	pthread_t *ids = want ? ls_xalloc(want * sizeof *ids) : NULL;
-	while (made < want && pthread_create(&ids[made], NULL, work, &crew) == 0)
-		made++;
-	work(&crew);
-	for (size_t i = 0; i < made; i++)
-		pthread_join(ids[i], NULL);
-	free(ids);
+	int n = threads > 1 && tasks < (size_t)threads ? (int)tasks : threads;
+	struct ls_pool *pool;
+	if (n < 2 || ls_pool_new(n, &pool, NULL)) {
+		work(&crew, 0, 1);
+		return;
+	}
+	ls_pool_run(pool, work, &crew);
+	ls_pool_free(pool);
 }
 
 int ls_parallel_cpus(void)

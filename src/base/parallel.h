@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Calls run(ctx, 0) to run(ctx, tasks - 1), each once. Does with fewer threads where the machine refuses to make more.
+/* Calls run(ctx, 0) to run(ctx, tasks - 1), each once. Does all alone where the machine refuses to make threads.
  */
 void ls_parallel(int threads, size_t tasks, void (*run)(void *ctx, size_t task), void *ctx);
 

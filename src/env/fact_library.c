@@ -8,27 +8,56 @@
 #include "env/look.h"
 #include "env/root.h"
 
+/* Is that the copy that came with torch? Links do not count. */
+static bool is_bundled(const struct ls_look *look, const char *bundled_key, const char *path)
+{
+	const struct ls_fact *own = ls_facts_find(look->facts, bundled_key);
+	char *a = own && own->note ? ls_root_resolve(look->root, own->note) : NULL;
+	char *b = ls_root_resolve(look->root, path);
+	bool same = a && b && strcmp(a, b) == 0;
+	free(a);
+	free(b);
+	return same;
+}
+
+static void read_version(struct ls_look *look, const char *key, const char *which, const char *path)
+{
+	char *source = NULL, *version = ls_library_version(look->root, which, path, look->how->deep, &source);
+	if (version)
+		ls_facts_set(look->facts, key, version, source);
+	else
+		ls_facts_unknown(look->facts, key, path, "neither its name nor a header beside it tells the version");
+	free(version);
+	free(source);
+}
+
+/* The version of the library that asker (a file, or NULL: any program) would be given, with where it lies and why. */
+static void put_found(struct ls_look *look, const char *key, const char *which, const struct ls_found_library *lib,
+		      const char *asker)
+{
+	char *bundled_key = ls_xasprintf("bundled.%s", which);
+	bool own_list = strcmp(lib->how, "RPATH") == 0 || strcmp(lib->how, "RUNPATH") == 0;
+	char *note = ls_xasprintf("%s, by %s%s%s", lib->path, lib->how, own_list ? " of " : "", own_list ? asker : "");
+	if (is_bundled(look, bundled_key, lib->path))
+		ls_facts_copy(look->facts, key, bundled_key); /* the wheel's metadata know the fourth number */
+	else
+		read_version(look, key, which, lib->path);
+	ls_facts_note(look->facts, key, note);
+	free(note);
+	free(bundled_key);
+}
+
 static void loaded(struct ls_look *look, const char *which)
 {
 	struct ls_found_library lib;
-	char *key = ls_xasprintf("lib.%s", which), *source = NULL;
+	char *key = ls_xasprintf("lib.%s", which);
 	if (!ls_library_find(look->root, ls_look_env(look, "LD_LIBRARY_PATH"), which, &lib)) {
 		ls_facts_absent(look->facts, key, "LD_LIBRARY_PATH, /etc/ld.so.cache, default folders",
 				"the loader would find none");
 		free(key);
 		return;
 	}
-	char *version = ls_library_version(look->root, which, lib.path, look->how->deep, &source);
-	char *note = ls_xasprintf("%s, by %s", lib.path, lib.how);
-	if (version)
-		ls_facts_set(look->facts, key, version, source);
-	else
-		ls_facts_unknown(look->facts, key, lib.path,
-				 "neither its name nor a header beside it tells the version");
-	ls_facts_note(look->facts, key, note);
-	free(note);
-	free(version);
-	free(source);
+	put_found(look, key, which, &lib, NULL);
 	free(key);
 	ls_library_done(&lib);
 }
@@ -153,12 +182,53 @@ static const char *why_nothing_is_bundled(const struct ls_look *look)
 	return ls_facts_value(look->facts, "torch_cuda") ? NULL : "this torch is built without CUDA";
 }
 
-/* What torch would run with: its own copy, otherwise the loader's. */
-static void effective(struct ls_look *look, const char *key, const char *bundled_key, const char *lib_key)
+/* The copy that one of torch's own libraries would be given. False: it asks for none. */
+static bool asked_by(struct ls_look *look, const char *which, const char *key, const char *asker)
 {
-	const struct ls_fact *own = ls_facts_find(look->facts, bundled_key);
+	char *file = ls_xasprintf("%s/lib/%s", look->torch_dir, asker), *needed = NULL;
+	struct ls_found_library lib;
+	int found = ls_library_link(look->root, file, look->python->path, ls_look_env(look, "LD_LIBRARY_PATH"), which,
+				    &lib, &needed);
+	if (found == 0) {
+		char *reason = ls_xasprintf("it asks for %s, and the loader would find none", needed);
+		ls_facts_absent(look->facts, key, file, reason);
+		free(reason);
+		free(needed);
+	} else if (found > 0) {
+		put_found(look, key, which, &lib, asker);
+		ls_library_done(&lib);
+	}
+	free(file);
+	return found >= 0;
+}
+
+/* In the order in which torch loads them: who asks first decides for all. */
+static void torch_lib(struct ls_look *look, const char *which)
+{
+	static const char *const askers[] = {"libtorch_global_deps.so", "libc10_cuda.so", "libtorch_cuda.so",
+					     "libtorch_cpu.so", NULL};
+	char *key = ls_xasprintf("torch_lib.%s", which);
+	bool asked = false;
+	for (const char *const *a = askers; *a && !asked; a++)
+		asked = asked_by(look, which, key, *a);
+	free(key);
+}
+
+/* What torch would run with: what its libraries would be given where they can be read, otherwise its own copy,
+ * otherwise the loader's. */
+static void effective(struct ls_look *look, const char *which)
+{
+	char *own_key = ls_xasprintf("bundled.%s", which), *lib_key = ls_xasprintf("lib.%s", which);
+	char *given_key = ls_xasprintf("torch_lib.%s", which);
+	const struct ls_fact *own = ls_facts_find(look->facts, own_key), *given = ls_facts_find(look->facts, given_key);
 	bool cpu_build = look->torch_dir && !ls_facts_value(look->facts, "torch_cuda");
-	ls_facts_copy(look->facts, key, own->state != LS_FACT_ABSENT || cpu_build ? bundled_key : lib_key);
+	if (given && given->state != LS_FACT_ABSENT)
+		ls_facts_copy(look->facts, which, given_key);
+	else
+		ls_facts_copy(look->facts, which, own->state != LS_FACT_ABSENT || cpu_build ? own_key : lib_key);
+	free(given_key);
+	free(lib_key);
+	free(own_key);
 }
 
 void ls_look_bundled(struct ls_look *look)
@@ -166,6 +236,8 @@ void ls_look_bundled(struct ls_look *look)
 	const char *absent = why_nothing_is_bundled(look);
 	for (size_t i = 0; i < sizeof bundles / sizeof *bundles; i++)
 		bundled(look, &bundles[i], absent);
-	effective(look, "cudnn", "bundled.cudnn", "lib.cudnn");
-	effective(look, "nccl", "bundled.nccl", "lib.nccl");
+	for (size_t i = 0; ls_library_name(i) && !absent; i++)
+		torch_lib(look, ls_library_name(i));
+	effective(look, "cudnn");
+	effective(look, "nccl");
 }

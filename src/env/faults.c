@@ -165,12 +165,15 @@ static void toolkit_differs(struct ls_findings *list, const struct ls_facts *f)
 	free(found);
 }
 
-/* LD_LIBRARY_PATH is looked at before what torch brought, where torch was linked with RUNPATH. */
+/* LD_LIBRARY_PATH is looked at before what torch brought where torch's libraries have a RUNPATH, behind it where they
+ * have an RPATH. Where they cannot be read the first is feared. */
 static void shadowed(struct ls_findings *list, const struct ls_facts *f, const char *which)
 {
 	char key[32];
-	snprintf(key, sizeof key, "lib.%s", which);
+	snprintf(key, sizeof key, "torch_lib.%s", which);
 	const struct ls_fact *lib = ls_facts_find(f, key);
+	snprintf(key, sizeof key, "lib.%s", which);
+	lib = lib ? lib : ls_facts_find(f, key);
 	snprintf(key, sizeof key, "bundled.%s", which);
 	const struct ls_fact *own = ls_facts_find(f, key);
 	if (!lib || !own || !lib->value || !own->value || !lib->note || !strstr(lib->note, "by LD_LIBRARY_PATH"))

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "env/elf.h"
 #include "env/ldcache.h"
 #include "env/root.h"
 #include "gpu/libver.h"
@@ -14,6 +16,12 @@ const char *ls_library_name(size_t i)
 {
 	static const char *const names[] = {"cudart", "cudnn", "cublas", "nccl", "nvrtc", "cupti"};
 	return i < sizeof names / sizeof *names ? names[i] : NULL;
+}
+
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? ls_xstrndup(path, (size_t)(slash - path)) : ls_xstrdup(".");
 }
 
 /* What follows ".so." in lib<which>.so.12.1 or lib<which>-9335f6a2.so.12; NULL for other libraries. */
@@ -63,16 +71,23 @@ char *ls_library_in_folder(const char *root, const char *dir, const char *which)
 	return path;
 }
 
+/* What is looked for: a library of any number, or the one file name that another library needs. */
+struct sought {
+	const char *which, *exact; /* exact NULL: any */
+};
+
 struct in_cache {
-	const char *which;
+	const struct sought *sought;
 	char *name, *path;
 };
 
 static bool see(void *arg, const char *name, const char *path)
 {
 	struct in_cache *c = arg;
-	const char *number = number_of(name, c->which);
-	if (number && (!c->name || higher(number, number_of(c->name, c->which)))) {
+	const char *number = number_of(name, c->sought->which);
+	if (c->sought->exact && strcmp(name, c->sought->exact) != 0)
+		return true;
+	if (number && (!c->name || higher(number, number_of(c->name, c->sought->which)))) {
 		free(c->name);
 		free(c->path);
 		c->name = ls_xstrdup(name);
@@ -81,11 +96,11 @@ static bool see(void *arg, const char *name, const char *path)
 	return true;
 }
 
-static char *in_cache(const char *root, const char *which)
+static char *in_cache(const char *root, const struct sought *sought)
 {
 	size_t len = 0;
 	char *bytes = ls_root_read(root, "/etc/ld.so.cache", 64 << 20, &len);
-	struct in_cache c = {.which = which};
+	struct in_cache c = {.sought = sought};
 	if (bytes)
 		ls_ldcache_each(bytes, len, ls_ldcache_native(), see, &c, NULL);
 	free(bytes);
@@ -93,34 +108,137 @@ static char *in_cache(const char *root, const char *which)
 	return c.path;
 }
 
-static char *in_list(const char *root, const char *list, const char *which)
+static char *in_folder(const char *root, const char *dir, const struct sought *sought)
+{
+	if (!sought->exact)
+		return ls_library_in_folder(root, dir, sought->which);
+	char *path = ls_xasprintf("%s/%s", dir, sought->exact);
+	if (ls_root_exists(root, path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+static char *in_list(const char *root, const char *list, const struct sought *sought)
 {
 	char *found = NULL;
 	if (list && !*list)
 		return NULL;                                                          /* as if not set */
 	for (char *dir; !found && (dir = ls_root_next(root, &list, ":;")); free(dir)) /* glibc takes both signs */
-		found = ls_library_in_folder(root, dir, which);
+		found = in_folder(root, dir, sought);
 	return found;
+}
+
+static const char defaults[] = "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
+			       "/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
+
+static void settle(struct ls_found_library *found, char *path, const char *how)
+{
+	if (path)
+		*found = (struct ls_found_library){path, ls_xstrdup(how)};
+}
+
+/* Behind what a file says itself. */
+static void by_system(const char *root, const struct sought *sought, struct ls_found_library *found)
+{
+	if (!found->path)
+		settle(found, in_cache(root, sought), "/etc/ld.so.cache");
+	if (!found->path)
+		settle(found, in_list(root, defaults, sought), "default folder");
 }
 
 bool ls_library_find(const char *root, const char *ld_library_path, const char *which, struct ls_found_library *ret)
 {
-	static const char defaults[] = "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
-				       "/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
-	const char *how = "LD_LIBRARY_PATH";
-	char *path = in_list(root, ld_library_path, which);
-	if (!path) {
-		path = in_cache(root, which);
-		how = "/etc/ld.so.cache";
+	struct ls_found_library found = {0};
+	const struct sought any = {which, NULL};
+	settle(&found, in_list(root, ld_library_path, &any), "LD_LIBRARY_PATH");
+	by_system(root, &any, &found);
+	if (found.path)
+		*ret = found;
+	return found.path != NULL;
+}
+
+static bool read_elf(const char *root, const char *path, struct ls_elf *ret)
+{
+	char *file = ls_root_open_path(root, path);
+	struct ls_map map;
+	bool ok = file && ls_file_map(file, &map, NULL) == 0;
+	if (ok) {
+		ok = ls_elf_read(map.data, map.len, ret, NULL) == 0;
+		ls_file_unmap(&map);
 	}
-	if (!path) {
-		path = in_list(root, defaults, which);
-		how = "default folder";
+	free(file);
+	return ok;
+}
+
+/* /a/torch/lib/../../nvidia/lib/x -> /a/nvidia/lib/x; the last name stays as it is. */
+static char *plain_take(const char *root, char *path)
+{
+	char *dir = folder_of(path), *real = ls_root_resolve(root, dir);
+	char *out = real ? ls_xasprintf("%s%s", real, strrchr(path, '/')) : ls_xstrdup(path);
+	free(real);
+	free(dir);
+	free(path);
+	return out;
+}
+
+/* In the folders that the file at path asks for; list may be NULL. */
+static char *in_own_list(const char *root, const char *list, const char *path, const struct sought *sought)
+{
+	if (!list)
+		return NULL;
+	char *real = ls_root_resolve(root, path), *origin = folder_of(real ? real : path);
+	char *expanded = ls_elf_expand(list, origin), *found = in_list(root, expanded, sought);
+	free(expanded);
+	free(origin);
+	free(real);
+	return found ? plain_take(root, found) : NULL;
+}
+
+static const char *needed_of(const struct ls_elf *elf, const char *which)
+{
+	for (char **n = elf->needed; *n; n++)
+		if (number_of(*n, which))
+			return *n;
+	return NULL;
+}
+
+static void by_rpath(const char *root, const struct ls_elf *elf, const char *file, const char *program,
+		     const struct sought *sought, struct ls_found_library *found)
+{
+	struct ls_elf main_elf = {0};
+	if (elf->runpath)
+		return;
+	settle(found, in_own_list(root, elf->rpath, file, sought), "RPATH");
+	if (!found->path && program && read_elf(root, program, &main_elf) && !main_elf.runpath)
+		settle(found, in_own_list(root, main_elf.rpath, program, sought), "RPATH");
+	ls_elf_done(&main_elf);
+}
+
+int ls_library_link(const char *root, const char *file, const char *program, const char *ld_library_path,
+		    const char *which, struct ls_found_library *ret, char **ret_needed)
+{
+	struct ls_elf elf;
+	struct ls_found_library found = {0};
+	if (!read_elf(root, file, &elf))
+		return -1;
+	const struct sought sought = {which, needed_of(&elf, which)};
+	int answer = -1;
+	if (sought.exact) {
+		by_rpath(root, &elf, file, program, &sought, &found);
+		if (!found.path)
+			settle(&found, in_list(root, ld_library_path, &sought), "LD_LIBRARY_PATH");
+		if (!found.path)
+			settle(&found, in_own_list(root, elf.runpath, file, &sought), "RUNPATH");
+		by_system(root, &sought, &found);
+		answer = found.path != NULL;
 	}
-	if (!path)
-		return false;
-	*ret = (struct ls_found_library){path, ls_xstrdup(how)};
-	return true;
+	if (answer > 0)
+		*ret = found;
+	else if (answer == 0)
+		*ret_needed = ls_xstrdup(sought.exact);
+	ls_elf_done(&elf);
+	return answer;
 }
 
 void ls_library_done(struct ls_found_library *lib)
@@ -131,12 +249,6 @@ void ls_library_done(struct ls_found_library *lib)
 }
 
 /* --- version of a file --- */
-
-static char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? ls_xstrndup(path, (size_t)(slash - path)) : ls_xstrdup(".");
-}
 
 static size_t dots(const char *s)
 {

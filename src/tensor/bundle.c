@@ -116,6 +116,15 @@ int ls_bundle_seal(struct ls_bundle *b, const char *path, struct ls_err *err)
 	return 0;
 }
 
+int ls_bundle_hand_take(struct ls_bundle *b, int rc, struct ls_bundle **ret)
+{
+	if (rc)
+		ls_bundle_free(b);
+	else
+		*ret = b;
+	return rc;
+}
+
 struct ls_tensor *ls_bundle_find(const struct ls_bundle *b, const char *name)
 {
 	for (size_t low = 0, high = b->n_tensors; low < high;) {

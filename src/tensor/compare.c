@@ -307,7 +307,7 @@ int ls_compare(const char *a, const char *b, const struct ls_cmp_options *opt, s
 	return rc;
 }
 
-static void file_done(struct ls_cmp_file *f)
+void ls_cmp_file_done(struct ls_cmp_file *f)
 {
 	for (size_t i = 0; i < f->n_items; i++) {
 		free(f->items[i].name);
@@ -318,6 +318,7 @@ static void file_done(struct ls_cmp_file *f)
 	free(f->items);
 	free(f->name);
 	free(f->note);
+	*f = (struct ls_cmp_file){0};
 }
 
 void ls_comparison_free(struct ls_comparison *c)
@@ -325,7 +326,7 @@ void ls_comparison_free(struct ls_comparison *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->n_files; i++)
-		file_done(&c->files[i]);
+		ls_cmp_file_done(&c->files[i]);
 	free(c->files);
 	free(c->a);
 	free(c->b);

@@ -93,11 +93,7 @@ static int open_json(const char *path, struct ls_bundle **ret, struct ls_err *er
 	json_decref(v);
 	if (rc == 0)
 		rc = ls_bundle_seal(b, path, err);
-	if (rc)
-		ls_bundle_free(b);
-	else
-		*ret = b;
-	return rc;
+	return ls_bundle_hand_take(b, rc, ret);
 }
 
 static int open_bundle(enum format f, const char *path, struct ls_bundle **ret, struct ls_err *err)

@@ -17,6 +17,7 @@ int ls_pairs_run(struct ls_pair *pairs, size_t n, const struct ls_cmp_options *o
 
 struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind, enum ls_cmp_status status,
 			       const char *name);
+void ls_cmp_file_done(struct ls_cmp_file *f);
 bool ls_cmp_ignored(const struct ls_cmp_options *opt, const char *name);
 /* Compares sealed bundles into f. */
 int ls_cmp_bundles(const struct ls_bundle *a, const struct ls_bundle *b, const struct ls_cmp_options *opt,

@@ -272,6 +272,15 @@ static json_t *item_json(const struct ls_cmp_item *item)
 	return o;
 }
 
+/* "tensors" and "tensors_differ" */
+static void put_counts(json_t *o, const char *what, uint64_t all, uint64_t differ)
+{
+	char name[32];
+	snprintf(name, sizeof name, "%s_differ", what);
+	json_object_set_new(o, what, count_json(all));
+	json_object_set_new(o, name, count_json(differ));
+}
+
 static json_t *file_json(const struct ls_cmp_file *f)
 {
 	json_t *o = json_object(), *items = json_array();
@@ -280,10 +289,8 @@ static json_t *file_json(const struct ls_cmp_file *f)
 	json_object_set_new(o, "identical", json_boolean(!f->differs));
 	if (f->note)
 		json_object_set_new(o, "note", text_json(f->note));
-	json_object_set_new(o, "tensors", count_json(f->tensors));
-	json_object_set_new(o, "tensors_differ", count_json(f->tensors_differ));
-	json_object_set_new(o, "values", count_json(f->values));
-	json_object_set_new(o, "values_differ", count_json(f->values_differ));
+	put_counts(o, "tensors", f->tensors, f->tensors_differ);
+	put_counts(o, "values", f->values, f->values_differ);
 	for (size_t i = 0; i < f->n_items; i++)
 		json_array_append_new(items, item_json(&f->items[i]));
 	json_object_set_new(o, "differences", items);
@@ -300,14 +307,10 @@ json_t *ls_comparison_json(const struct ls_comparison *c)
 	json_object_set_new(o, "b", text_json(c->b));
 	json_object_set_new(o, "identical", json_boolean(!c->differs));
 	json_object_set_new(o, "verdict", json_string(verdict.s));
-	json_object_set_new(o, "files", count_json(c->n_files));
-	json_object_set_new(o, "files_differ", count_json(c->files_differ));
-	json_object_set_new(o, "tensors", count_json(c->tensors));
-	json_object_set_new(o, "tensors_differ", count_json(c->tensors_differ));
-	json_object_set_new(o, "values", count_json(c->values));
-	json_object_set_new(o, "values_differ", count_json(c->values_differ));
-	json_object_set_new(o, "columns", count_json(c->columns));
-	json_object_set_new(o, "columns_differ", count_json(c->columns_differ));
+	put_counts(o, "files", c->n_files, c->files_differ);
+	put_counts(o, "tensors", c->tensors, c->tensors_differ);
+	put_counts(o, "values", c->values, c->values_differ);
+	put_counts(o, "columns", c->columns, c->columns_differ);
 	for (size_t i = 0; i < c->n_files; i++)
 		json_array_append_new(files, file_json(&c->files[i]));
 	json_object_set_new(o, "results", files);

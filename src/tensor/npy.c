@@ -299,11 +299,7 @@ int ls_npy_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 	}
 	if (rc == 0)
 		rc = ls_bundle_seal(b, path, err);
-	if (rc)
-		ls_bundle_free(b);
-	else
-		*ret = b;
-	return rc;
+	return ls_bundle_hand_take(b, rc, ret);
 }
 
 /* The first bytes of a deflated member, enough for any header that is read. */
@@ -378,9 +374,5 @@ int ls_npz_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 	int rc = ls_bundle_map(b, path, &map, err);
 	if (rc == 0)
 		rc = ls_npz_parse(b, map.data, map.len, path, err);
-	if (rc)
-		ls_bundle_free(b);
-	else
-		*ret = b;
-	return rc;
+	return ls_bundle_hand_take(b, rc, ret);
 }

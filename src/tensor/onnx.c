@@ -455,9 +455,5 @@ int ls_onnx_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 	if (rc == 0)
 		rc = ls_onnx_parse(b, map.data, map.len, path, slash ? folder : ".", err);
 	free(folder);
-	if (rc)
-		ls_bundle_free(b);
-	else
-		*ret = b;
-	return rc;
+	return ls_bundle_hand_take(b, rc, ret);
 }

@@ -212,11 +212,7 @@ int ls_safetensors_open(const char *path, struct ls_bundle **ret, struct ls_err 
 		rc = ls_safetensors_parse(b, map.data, map.len, path, err);
 	if (rc == 0)
 		rc = ls_bundle_seal(b, path, err);
-	if (rc)
-		ls_bundle_free(b);
-	else
-		*ret = b;
-	return rc;
+	return ls_bundle_hand_take(b, rc, ret);
 }
 
 /* A shard is a plain file name: an index must not lead out of its folder. */
@@ -301,11 +297,7 @@ int ls_safetensors_open_index(const char *path, struct ls_bundle **ret, struct l
 	if (rc == 0)
 		rc = ls_bundle_seal(b, path, err);
 	json_decref(index);
-	if (rc)
-		ls_bundle_free(b);
-	else
-		*ret = b;
-	return rc;
+	return ls_bundle_hand_take(b, rc, ret);
 }
 
 static int describe(json_t *header, const struct ls_tensor *t, uint64_t *at, const char *path, struct ls_err *err)

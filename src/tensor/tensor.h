@@ -123,6 +123,8 @@ struct ls_tensor *ls_bundle_add(struct ls_bundle *b, const char *name, size_t le
 struct ls_value *ls_bundle_add_value(struct ls_bundle *b, const char *name, size_t len, enum ls_value_kind kind);
 /* Ends the building: refuses a name that occurs twice, makes ls_bundle_find work. path is for the message. */
 int ls_bundle_seal(struct ls_bundle *b, const char *path, struct ls_err *err);
+/* The end of an opener: b goes to *ret when rc is 0 and is freed when not. Returns rc. */
+int ls_bundle_hand_take(struct ls_bundle *b, int rc, struct ls_bundle **ret);
 struct ls_tensor *ls_bundle_find(const struct ls_bundle *b, const char *name);
 const char *ls_bundle_meta(const struct ls_bundle *b, const char *key); /* a STRING value, or NULL */
 /* Makes t's elements lie in memory, contiguous and little-endian (t->data, t->nbytes), at most limit bytes; maps stay

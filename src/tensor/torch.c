@@ -126,9 +126,5 @@ int ls_torch_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 	int rc = ls_bundle_map(b, path, &map, err);
 	if (rc == 0)
 		rc = ls_torch_parse(b, map.data, map.len, path, err);
-	if (rc)
-		ls_bundle_free(b);
-	else
-		*ret = b;
-	return rc;
+	return ls_bundle_hand_take(b, rc, ret);
 }

@@ -186,7 +186,7 @@ static void bad_matchers(void **state)
 	} bad[] = {{LS_AS_VERSION, ""},       {LS_AS_VERSION, ">="},   {LS_AS_VERSION, ">=abc"},
 		   {LS_AS_VERSION, "1*2"},    {LS_AS_VERSION, "1.0,"}, {LS_AS_VERSION, "$(reboot)"},
 		   {LS_AS_MEMORY, "16 pigs"}, {LS_AS_MEMORY, "GB"},    {LS_AS_MEMORY, "1 GB +-x%"},
-		   {LS_AS_VERSION, "1;2"},    {LS_AS_VERSION, "1\n2"},  {LS_AS_KERNEL, ">=new"},
+		   {LS_AS_VERSION, "1;2"},    {LS_AS_VERSION, "1\n2"}, {LS_AS_KERNEL, ">=new"},
 		   {LS_AS_KERNEL, ">="}};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ls_matcher *m = NULL;

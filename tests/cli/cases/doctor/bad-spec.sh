@@ -16,6 +16,14 @@ head -c 10000000 /dev/zero | tr '\0' '{' >garbage.json
 try --spec garbage.json
 head -c 10000000 /dev/zero | tr '\0' '\377' >bytes.json
 try --spec bytes.json
+echo '{"schema": 1, "name": "x"}' >private.json
+chmod 0 private.json
+(
+	. "$ROOT/tests/fake/machine.sh"
+	lockstep=$(command -v lockstep)
+	lockstep() { unprivileged "$lockstep" "$@"; }
+	try --spec private.json
+)
 try --spec ./
 try --spec /proc/self/mem
 try --spec
