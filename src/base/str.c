@@ -145,3 +145,31 @@ int ls_str_to_double(const char *s, double min, double max, const char *what, do
 	*ret = v;
 	return 0;
 }
+
+int ls_str_to_size(const char *s, const char *what, uint64_t *ret, struct ls_err *err)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	errno = 0;
+	unsigned long long v = strtoull(s, &end, 10);
+	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+	bool tail = unit && (!end[1] || strcmp(end + 1, "iB") == 0);
+	if (!isdigit((unsigned char)*s) || errno || (*end && !tail) || v == 0 || v > UINT64_MAX >> shift)
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: \"%.80s\" is not a size: a whole number of bytes, or of K, M, G or T (1024 each)", what,
+			s);
+	*ret = (uint64_t)v << shift;
+	return 0;
+}
+
+void ls_str_of_size(uint64_t bytes, char ret[LS_SIZE_TEXT])
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	double value = (double)bytes;
+	size_t u = 0;
+	for (; value >= 1024 && u < 4; u++)
+		value /= 1024;
+	snprintf(ret, LS_SIZE_TEXT, u ? "%.1f %s" : "%.0f %s", value, units[u]);
+}

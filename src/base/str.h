@@ -32,4 +32,9 @@ const char *ls_str_nearest(const char *word, const char *const *names);
 int ls_str_to_u64(const char *s, uint64_t min, uint64_t max, const char *what, uint64_t *ret, struct ls_err *err);
 int ls_str_to_double(const char *s, double min, double max, const char *what, double *ret, struct ls_err *err);
 
+/* Sizes of memory, in powers of 1024: "512K", "40G", "1024", at least 1; and for people, "40.0 GiB". */
+enum { LS_SIZE_TEXT = 32 };
+int ls_str_to_size(const char *s, const char *what, uint64_t *ret, struct ls_err *err);
+void ls_str_of_size(uint64_t bytes, char ret[LS_SIZE_TEXT]);
+
 #endif

@@ -28,6 +28,9 @@ int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct
 	uint64_t threads = cpus > 0 ? (uint64_t)cpus : 1;
 	int rc = ls_args_u64(args, "threads", 1, 1024, &threads, err);
 	*ret = (struct ls_fm_engine_choice){.threads = (int)threads, .kernels = kernels};
+	const char *memory = ls_args_get(args, "device-memory");
+	if (rc == 0 && memory)
+		rc = ls_str_to_size(memory, "option --device-memory", &ret->device_memory, err);
 	return rc ? rc : parse_device(ls_args_get(args, "device"), ret, err);
 }
 
@@ -36,7 +39,8 @@ static int make_cuda(const struct ls_fm_engine_choice *choice, struct ls_fm_mode
 {
 	struct ls_cmd_gpu gpu;
 	ls_cmd_gpu_init(&gpu);
-	struct ls_cuda_conf conf = {.device = choice->cuda_device, .kernels = gpu.conf};
+	struct ls_cuda_conf conf = {
+		.device = choice->cuda_device, .kernels = gpu.conf, .memory_limit = choice->device_memory};
 	int rc = ls_engine_cuda(m, rows, pool, &conf, ret, err);
 	ls_cmd_gpu_done(&gpu);
 	return rc;

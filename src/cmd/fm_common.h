@@ -16,8 +16,9 @@
 
 #define LS_FM_ENGINE_OPTS                                                                                              \
 	{"threads", 0, "N", "threads (default: all CPUs); the result is the same"},                                    \
+		{"device", 0, "DEVICE", "auto, cpu, cuda or cuda:N (default auto); the result is the same"},           \
 	{                                                                                                              \
-		"device", 0, "DEVICE", "auto, cpu, cuda or cuda:N (default auto); the result is the same"              \
+		"device-memory", 0, "SIZE", "GPU memory to use at most: 512M, 40G (default: what is free)"             \
 	}
 
 struct ls_fm_engine_choice {
@@ -25,7 +26,8 @@ struct ls_fm_engine_choice {
 	const char *kernels;     /* NULL: the best */
 	bool want_cuda, is_auto; /* is_auto: the GPU where it pays and works */
 	int cuda_device;
-	uint32_t epochs; /* of a training, for auto */
+	uint64_t device_memory; /* 0: what is free */
+	uint32_t epochs;        /* of a training, for auto */
 };
 
 int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct ls_fm_engine_choice *ret,

@@ -170,8 +170,50 @@ static int make_graph(struct ls_fm_cuda *c, struct ls_err *err)
 		return rc;
 	rc = put_steps(c, c->graph_steps, err);
 	if (rc == 0)
-		return ls_gpu_capture_end(c->gpu, c->main, &c->graph, err);
+		return ls_gpu_capture_end(c->gpu, c->main, &c->graph[c->view], err);
 	ls_gpu_capture_drop(c->gpu, c->main);
+	return rc;
+}
+
+/* Steps of whole batches, as many as possible as graphs. */
+static int put_many(struct ls_fm_cuda *c, uint32_t n, struct ls_err *err)
+{
+	int rc = n >= c->graph_steps && !c->graph[c->view] ? make_graph(c, err) : 0;
+	for (; n >= c->graph_steps && rc == 0; n -= c->graph_steps)
+		rc = ls_gpu_graph_launch(c->gpu, c->main, c->graph[c->view], err);
+	return rc || !n ? rc : put_steps(c, n, err);
+}
+
+/* Steps from number `at` of a window on, which are from number `done` of the stretch on. The step that a window counts
+ * as its i-th has updates and losses of its own at base + i - first. */
+static int put_part(struct ls_fm_cuda *c, const struct ls_cuda_window *w, uint32_t at, uint32_t done, uint32_t n,
+		    struct ls_err *err)
+{
+	bool ends_short = at + n == w->steps && w->rows % c->m->opts.batch != 0;
+	c->places[done] = (struct ls_cuda_place){.first = (uint64_t)at - done, .base = at};
+	int rc = ls_cuda_upload(c, &c->places[done], sizeof *c->places, c->args.state, err);
+	if (rc == 0)
+		rc = put_many(c, n - ends_short, err);
+	if (rc || !ends_short)
+		return rc;
+	c->args.n_rows = w->rows; /* the last step of an epoch may have fewer rows; it is no part of a graph */
+	return put_steps(c, 1, err);
+}
+
+static int put_streamed(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct ls_err *err)
+{
+	int rc = 0;
+	for (uint32_t done = 0, part; done < n && rc == 0; done += part) {
+		struct ls_cuda_window *w;
+		rc = ls_cuda_show_window(c, first + done, &w, err);
+		if (rc)
+			return rc;
+		uint32_t at = (uint32_t)(first + done - w->first);
+		part = (uint32_t)least(n - done, w->steps - at);
+		rc = put_part(c, w, at, done, part, err);
+		if (rc == 0)
+			rc = ls_cuda_leave_window(c, first + done + part, err);
+	}
 	return rc;
 }
 
@@ -187,13 +229,8 @@ static int run_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct 
 	int rc = ls_cuda_upload(c, c->updates, n * sizeof *c->updates, c->args.updates, err);
 	if (rc == 0)
 		rc = ls_cuda_upload(c, c->state, sizeof *c->state, c->args.state, err);
-	uint32_t left = n;
-	if (rc == 0 && n >= c->graph_steps && !c->graph)
-		rc = make_graph(c, err);
-	for (; left >= c->graph_steps && rc == 0; left -= c->graph_steps)
-		rc = ls_gpu_graph_launch(c->gpu, c->main, c->graph, err);
-	if (rc == 0 && left)
-		rc = put_steps(c, left, err);
+	if (rc == 0)
+		rc = c->streams ? put_streamed(c, first, n, err) : put_many(c, n, err);
 	if (rc == 0)
 		rc = ls_gpu_download(c->gpu, c->main, c->losses, ls_cuda_ptr(c->args.losses), n * sizeof *c->losses,
 				     err);
@@ -237,7 +274,10 @@ static void cuda_free(void *state)
 {
 	struct ls_fm_cuda *c = state;
 	if (c->gpu) {
-		ls_gpu_graph_free(c->gpu, c->graph);
+		for (int i = 0; i < LS_CUDA_WINDOWS; i++)
+			ls_gpu_graph_free(c->gpu, c->graph[i]);
+		ls_cuda_free_windows(c);
+		ls_cuda_free_pieces(c);
 		for (uint32_t i = 0; i < LS_CUDA_MAX_SLOTS; i++) {
 			ls_gpu_stream_free(c->gpu, c->side[i]);
 			ls_gpu_event_free(c->gpu, c->sorted[i]);
@@ -296,29 +336,37 @@ static int check_rows(const struct ls_fm_cuda *c, struct ls_err *err)
 	return 0;
 }
 
-/* What training needs beside the model. */
-static int make_training(struct ls_fm_cuda *c, struct ls_err *err)
+/* Sizes of what training needs beside the model. */
+static int size_training(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	uint32_t batch = c->m->opts.batch;
 	c->entries = most_entries(c->rows, batch);
 	c->slots = batch <= SMALL_BATCH ? 4 : 2;
 	c->graph_steps = GRAPH_ROWS / batch > MOST_GRAPH_STEPS ? MOST_GRAPH_STEPS : GRAPH_ROWS / batch;
 	c->graph_steps = c->conf.graph_steps ? c->conf.graph_steps : c->graph_steps ? c->graph_steps : 1;
-	int rc = check_rows(c, err);
-	if (rc == 0)
-		rc = make_streams(c, err);
+	return check_rows(c, err);
+}
+
+static int make_training(struct ls_fm_cuda *c, uint64_t room, struct ls_err *err)
+{
+	int rc = make_streams(c, err);
 	if (rc == 0)
 		rc = ls_cuda_make_batch(c, err);
 	if (rc == 0)
-		rc = ls_cuda_put_rows(c, err);
+		rc = ls_cuda_put_rows(c, room, err);
 	return rc ? rc : size_grids(c, err);
 }
 
 static int make_engine(struct ls_fm_cuda *c, struct ls_err *err)
 {
+	uint64_t room = 0;
 	int rc = ls_gpu_open(c->conf.library, c->conf.device, &c->gpu, err);
 	if (rc == 0)
 		rc = find_kernels(c, err);
+	if (rc == 0 && c->rows)
+		rc = size_training(c, err);
+	if (rc == 0)
+		rc = ls_cuda_plan(c, &room, err);
 	if (rc == 0)
 		rc = ls_gpu_stream_new(c->gpu, &c->main, err);
 	if (rc == 0)
@@ -326,7 +374,7 @@ static int make_engine(struct ls_fm_cuda *c, struct ls_err *err)
 	if (rc == 0)
 		rc = grid_for(c, LS_K_PREDICT, UINT32_MAX, err);
 	if (rc == 0 && c->rows)
-		rc = make_training(c, err);
+		rc = make_training(c, room, err);
 	return rc ? rc : ls_gpu_sync(c->gpu, c->main, err);
 }
 
@@ -349,6 +397,7 @@ int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_
 				  .fetch = cuda_fetch,
 				  .free = cuda_free,
 				  .stretch_rows = 1 << 22};
-	snprintf(ret->name, sizeof ret->name, "cuda:%d (%s)", conf->device, ls_gpu_info(c->gpu)->name);
+	snprintf(ret->name, sizeof ret->name, "cuda:%d (%s)%s", conf->device, ls_gpu_info(c->gpu)->name,
+		 c->streams ? ", data streamed" : "");
 	return 0;
 }

@@ -2,7 +2,8 @@
  * and pool and owns the device it opens. One call at a time.
  *
  * Data and parameters are copied to the GPU once and stay; what returns are losses, until the model is fetched. Data
- * that do not fit beside the parameters are refused (LS_ENOMEM): they are the CPU's. */
+ * that do not fit beside the parameters stream through two windows (cuda_rows.c): the next steps' rows are gathered and
+ * copied while the ones before compute. LS_ENOMEM: model, batch and the smallest windows do not fit. */
 #ifndef LS_FM_CUDA_H
 #define LS_FM_CUDA_H
 

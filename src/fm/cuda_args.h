@@ -72,10 +72,11 @@ struct ls_cuda_args {
 	float *record, *linear, *bias, *pair;
 	const float *class_weight;
 
-	/* data: the whole of it */
+	/* data: the whole of it, or a window (cuda_rows.c) */
 	uint64_t n_rows, seed;
 	uint32_t batch;
 	const uint64_t *start;
+	const uint64_t *number; /* by row: the row in the whole data; NULL: the same */
 	const uint32_t *in_feature;
 	const uint16_t *in_field;
 	const float *in_value, *label, *weight;

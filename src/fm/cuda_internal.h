@@ -8,7 +8,13 @@
 #include "fm/cuda.h"
 #include "fm/cuda_args.h"
 
-enum { LS_CUDA_MAX_SLOTS = 4, LS_CUDA_MAX_ALLOCS = 128, LS_CUDA_MAX_STRETCH = 4096 };
+enum {
+	LS_CUDA_MAX_SLOTS = 4,
+	LS_CUDA_MAX_ALLOCS = 192,
+	LS_CUDA_MAX_STRETCH = 4096,
+	LS_CUDA_WINDOWS = 2,
+	LS_CUDA_PIECES = 4
+};
 
 enum ls_cuda_kernel {
 	LS_K_COUNT,
@@ -22,6 +28,35 @@ enum ls_cuda_kernel {
 	LS_K_KERNELS
 };
 
+/* The arrays of the training data (rows.h), and the numbers of the rows. */
+enum ls_cuda_array {
+	LS_A_START,
+	LS_A_NUMBER,
+	LS_A_LABEL,
+	LS_A_WEIGHT,
+	LS_A_FEATURE,
+	LS_A_FIELD,
+	LS_A_VALUE,
+	LS_A_ARRAYS
+};
+
+/* The rows of the steps first .. first + steps, which are of one epoch (cuda_rows.c). */
+struct ls_cuda_window {
+	uint64_t first;
+	uint32_t steps, rows; /* no steps: nothing is in it */
+	void *locked;         /* page-locked; host points into it */
+	void *host[LS_A_ARRAYS], *device[LS_A_ARRAYS];
+	ls_cu_event copied, used; /* the copy there; the steps that were put so far */
+};
+
+/* Page-locked buffers of copies (cuda_copy.c). */
+struct ls_cuda_pieces {
+	char *host;
+	ls_cu_event done[LS_CUDA_PIECES];
+	bool busy[LS_CUDA_PIECES]; /* an upload from it was put, and not waited for */
+	uint32_t next;
+};
+
 struct ls_fm_cuda {
 	struct ls_fm_model *m;
 	const struct ls_rows *rows;
@@ -33,33 +68,65 @@ struct ls_fm_cuda {
 	unsigned grid[LS_K_KERNELS];
 	ls_cu_stream main, side[LS_CUDA_MAX_SLOTS];
 	ls_cu_event begun, sorted[LS_CUDA_MAX_SLOTS], used[LS_CUDA_MAX_SLOTS];
-	ls_cu_graph_exec graph;
+	ls_cu_graph_exec graph[LS_CUDA_WINDOWS]; /* by view */
 	uint32_t graph_steps;
 
 	ls_cu_ptr allocs[LS_CUDA_MAX_ALLOCS];
 	uint32_t n_allocs;
 	uint64_t allocated; /* bytes */
+	bool counting;      /* allocate and copy nothing, only add up `allocated` */
 
 	struct ls_cuda_args args; /* all but index and sort, which change from launch to launch */
 	struct ls_cuda_sort slot[LS_CUDA_MAX_SLOTS];
 	uint32_t slots;
 	uint64_t entries; /* capacity of a batch */
 
+	bool streams;  /* the data go there in windows */
+	uint32_t view; /* the window that the kernels see; 0 where all data are there */
+	uint32_t window_rows;
+	uint64_t window_entries;
+	struct ls_cuda_window window[LS_CUDA_WINDOWS];
+	ls_cu_stream copies; /* of windows */
+	struct ls_cuda_pieces pieces;
+
 	struct ls_update *updates; /* host side of a stretch, page-locked */
 	double *losses;
 	struct ls_cuda_state *state;
+	struct ls_cuda_place {
+		uint64_t first, base; /* as struct ls_cuda_state begins */
+	} * places;                   /* by step of a stretch: where parts begin */
 };
 
 /* Device memory that lives as long as the engine, zeroed; *ret is a device pointer. */
 int ls_cuda_alloc(struct ls_fm_cuda *c, uint64_t bytes, const char *what, void *ret, struct ls_err *err);
+uint64_t ls_cuda_rounded(uint64_t bytes); /* what an allocation of so many takes */
 int ls_cuda_upload(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const void *to, struct ls_err *err);
 ls_cu_ptr ls_cuda_ptr(const void *device);
 
 /* cuda_memory.c: everything of the engine that is memory. */
 int ls_cuda_put_model(struct ls_fm_cuda *c, struct ls_err *err);
 int ls_cuda_get_model(struct ls_fm_cuda *c, struct ls_err *err);
-int ls_cuda_put_rows(struct ls_fm_cuda *c, struct ls_err *err);
+/* Bytes that are free and allowed. */
+int ls_cuda_left(struct ls_fm_cuda *c, uint64_t *ret, struct ls_err *err);
+/* Whether all fits, before anything is allocated: sets c->streams. *ret_room: bytes left for windows. */
+int ls_cuda_plan(struct ls_fm_cuda *c, uint64_t *ret_room, struct ls_err *err);
 int ls_cuda_make_batch(struct ls_fm_cuda *c, struct ls_err *err);
+
+/* cuda_copy.c: in the main stream; `from` and `to` of the host are read and written before the call returns, or, if
+ * they are small, before the stream is waited for. */
+int ls_cuda_copy_in(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const void *to, struct ls_err *err);
+int ls_cuda_copy_out(struct ls_fm_cuda *c, void *to, uint64_t bytes, const void *from, struct ls_err *err);
+void ls_cuda_free_pieces(struct ls_fm_cuda *c);
+
+/* cuda_rows.c */
+uint64_t ls_cuda_rows_bytes(const struct ls_fm_cuda *c);    /* of all data */
+uint64_t ls_cuda_least_windows(const struct ls_fm_cuda *c); /* bytes of windows of one step */
+int ls_cuda_put_rows(struct ls_fm_cuda *c, uint64_t room, struct ls_err *err);
+void ls_cuda_free_windows(struct ls_fm_cuda *c);
+/* Lets the kernels see the window with a step, once it is copied; it has c->window_rows rows to them. */
+int ls_cuda_show_window(struct ls_fm_cuda *c, uint64_t step, struct ls_cuda_window **ret, struct ls_err *err);
+/* Its steps before `next` are put; if it has no more, the next window is filled while they run. */
+int ls_cuda_leave_window(struct ls_fm_cuda *c, uint64_t next, struct ls_err *err);
 
 /* cuda_predict.c */
 int ls_cuda_predict(struct ls_fm_cuda *c, const struct ls_rows *rows, float *ret_score, struct ls_err *err);

@@ -138,7 +138,7 @@ LS_DEVICE void note_top(const struct ls_cuda_args &a, int which, uint32_t mine, 
 
 LS_DEVICE void note_bad(const struct ls_cuda_args &a, uint64_t row)
 {
-	atomicMin((unsigned long long *)&a.state->bad_row, (unsigned long long)row);
+	atomicMin((unsigned long long *)&a.state->bad_row, (unsigned long long)(a.number ? a.number[row] : row));
 }
 
 LS_DEVICE float row_weight(const struct ls_cuda_args &a, uint64_t row)

@@ -1,6 +1,8 @@
 /* The CUDA engine's memory: parameters and data once, and room for the batches in flight. */
 #include <string.h>
 
+#include "base/str.h"
+
 #include "fm/cuda_internal.h"
 
 ls_cu_ptr ls_cuda_ptr(const void *device)
@@ -8,22 +10,24 @@ ls_cu_ptr ls_cuda_ptr(const void *device)
 	return (ls_cu_ptr)(uintptr_t)device;
 }
 
+uint64_t ls_cuda_rounded(uint64_t bytes)
+{
+	return (bytes + 255) / 256 * 256 + 256;
+}
+
 int ls_cuda_alloc(struct ls_fm_cuda *c, uint64_t bytes, const char *what, void *ret, struct ls_err *err)
 {
 	ls_cu_ptr p;
+	bytes = ls_cuda_rounded(bytes);
+	c->allocated += bytes;
+	if (c->counting)
+		return 0;
 	if (c->n_allocs == LS_CUDA_MAX_ALLOCS)
 		return ls_err_set(err, LS_EINTERNAL, "too many allocations on the GPU");
-	bytes = (bytes + 255) / 256 * 256 + 256;
-	if (c->conf.memory_limit && c->allocated + bytes > c->conf.memory_limit)
-		return ls_err_set(err, LS_ENOMEM,
-				  "%s does not fit into the %llu MiB of GPU memory that may be used; take a smaller "
-				  "--batch or --device cpu",
-				  what, (unsigned long long)(c->conf.memory_limit >> 20));
 	int rc = ls_gpu_alloc(c->gpu, bytes, what, &p, err);
 	if (rc)
 		return rc;
 	c->allocs[c->n_allocs++] = p;
-	c->allocated += bytes;
 	rc = ls_gpu_fill(c->gpu, c->main, p, 0, bytes, err);
 	void *device = (void *)(uintptr_t)p;
 	memcpy(ret, &device, sizeof device);
@@ -38,10 +42,10 @@ int ls_cuda_upload(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const
 /* Room for an array of the host, and the array in it. */
 static int put(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const char *what, void *ret, struct ls_err *err)
 {
-	void *to;
+	void *to = NULL;
 	int rc = ls_cuda_alloc(c, bytes, what, &to, err);
-	if (rc == 0)
-		rc = ls_cuda_upload(c, from, bytes, to, err);
+	if (rc == 0 && !c->counting)
+		rc = ls_cuda_copy_in(c, from, bytes, to, err);
 	if (rc == 0)
 		memcpy(ret, &to, sizeof to);
 	return rc;
@@ -98,34 +102,14 @@ int ls_cuda_get_model(struct ls_fm_cuda *c, struct ls_err *err)
 	const struct ls_cuda_args *a = &c->args;
 	uint64_t record = sizeof(float) * ls_fm_stride(m) * m->n_features,
 		 linear = sizeof(float) * ls_fm_linear_stride(m) * m->n_features;
-	int rc = ls_gpu_download(c->gpu, c->main, m->record, ls_cuda_ptr(a->record), record, err);
+	int rc = ls_cuda_copy_out(c, m->record, record, a->record, err);
 	if (rc == 0)
-		rc = ls_gpu_download(c->gpu, c->main, m->linear, ls_cuda_ptr(a->linear), linear, err);
+		rc = ls_cuda_copy_out(c, m->linear, linear, a->linear, err);
 	if (rc == 0)
-		rc = ls_gpu_download(c->gpu, c->main, m->bias, ls_cuda_ptr(a->bias), bias_bytes(m), err);
+		rc = ls_cuda_copy_out(c, m->bias, bias_bytes(m), a->bias, err);
 	if (rc == 0 && m->n_pairs)
-		rc = ls_gpu_download(c->gpu, c->main, m->pair, ls_cuda_ptr(a->pair), pair_bytes(m), err);
+		rc = ls_cuda_copy_out(c, m->pair, pair_bytes(m), a->pair, err);
 	return rc ? rc : ls_gpu_sync(c->gpu, c->main, err);
-}
-
-int ls_cuda_put_rows(struct ls_fm_cuda *c, struct ls_err *err)
-{
-	const struct ls_rows *r = c->rows;
-	struct ls_cuda_args *a = &c->args;
-	bool fields = c->m->opts.kind != LS_FM;
-	a->n_rows = r->n_rows;
-	int rc = put(c, r->start, (r->n_rows + 1) * sizeof *r->start, "the data", &a->start, err);
-	if (rc == 0)
-		rc = put(c, r->feature, r->n_entries * sizeof *r->feature, "the data", &a->in_feature, err);
-	if (rc == 0 && fields)
-		rc = put(c, r->field, r->n_entries * sizeof *r->field, "the data", &a->in_field, err);
-	if (rc == 0 && r->value)
-		rc = put(c, r->value, r->n_entries * sizeof *r->value, "the data", &a->in_value, err);
-	if (rc == 0)
-		rc = put(c, r->label, r->n_rows * sizeof *r->label, "the labels", &a->label, err);
-	if (rc == 0 && r->weight)
-		rc = put(c, r->weight, r->n_rows * sizeof *r->weight, "the weights of rows", &a->weight, err);
-	return rc;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -196,9 +180,10 @@ static int make_step(struct ls_fm_cuda *c, uint64_t heavy, struct ls_err *err)
 	for (size_t i = 0; i < sizeof all / sizeof *all && rc == 0; i++)
 		if (all[i].bytes)
 			rc = ls_cuda_alloc(c, all[i].bytes, all[i].what, all[i].at, err);
-	if (rc == 0)
-		rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->updates, "constants",
-				       (void **)&c->updates, err);
+	if (rc || c->counting)
+		return rc;
+	rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->updates, "constants", (void **)&c->updates,
+			       err);
 	if (rc == 0)
 		rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->losses, "losses", (void **)&c->losses,
 				       err);
@@ -219,4 +204,54 @@ int ls_cuda_make_batch(struct ls_fm_cuda *c, struct ls_err *err)
 	for (uint32_t s = 0; s < c->slots && rc == 0; s++)
 		rc = make_slot(c, &c->slot[s], heavy, err);
 	return rc;
+}
+
+/* --- what fits --- */
+
+static const uint64_t RESERVE = (uint64_t)512 << 20; /* at most a sixteenth: what predictions in between want */
+
+int ls_cuda_left(struct ls_fm_cuda *c, uint64_t *ret, struct ls_err *err)
+{
+	uint64_t avail, total, limit = c->conf.memory_limit;
+	int rc = ls_gpu_mem_info(c->gpu, &avail, &total, err);
+	if (rc)
+		return rc;
+	*ret = !limit ? avail : limit > c->allocated ? least(limit - c->allocated, avail) : 0;
+	return 0;
+}
+
+/* `need` bytes are not there. Said in whole KiB or MiB, so that it can be given as it is. */
+static int too_small(struct ls_fm_cuda *c, uint64_t need, uint64_t left, struct ls_err *err)
+{
+	uint64_t all = need + least(need / 15 + 1, RESERVE), unit = all >> 20 > 9 ? (uint64_t)1 << 20 : 1024;
+	char has[LS_SIZE_TEXT];
+	ls_str_of_size(left, has);
+	return ls_err_set(err, LS_ENOMEM,
+			  "cuda:%d (%s): this needs at least %llu %s of GPU memory, and %s may be used%s; take %sa "
+			  "smaller --batch, fewer --factors or --device cpu",
+			  c->conf.device, ls_gpu_info(c->gpu)->name, (unsigned long long)((all + unit - 1) / unit),
+			  unit == 1024 ? "KiB" : "MiB", has, c->conf.memory_limit ? " (--device-memory)" : "",
+			  c->conf.memory_limit ? "more, " : "another GPU (see nvidia-smi for who holds it), ");
+}
+
+int ls_cuda_plan(struct ls_fm_cuda *c, uint64_t *ret_room, struct ls_err *err)
+{
+	uint64_t left = 0;
+	int rc = ls_cuda_left(c, &left, err);
+	uint64_t have = left - least(left / 16, RESERVE);
+	c->counting = true;
+	if (rc == 0)
+		rc = ls_cuda_put_model(c, err);
+	if (rc == 0 && c->rows)
+		rc = ls_cuda_make_batch(c, err);
+	uint64_t fixed = c->allocated, least_windows = c->rows ? ls_cuda_least_windows(c) : 0;
+	c->counting = false;
+	c->allocated = 0;
+	if (rc)
+		return rc;
+	c->streams = c->rows && fixed + ls_cuda_rows_bytes(c) > have;
+	if (fixed + (c->streams ? least_windows : 0) > have)
+		return too_small(c, fixed + (c->streams ? least_windows : 0), left, err);
+	*ret_room = have - fixed;
+	return 0;
 }

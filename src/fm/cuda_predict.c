@@ -1,4 +1,5 @@
-/* Prediction on a GPU: rows go there in pieces, scores come back; two pieces are under way at a time. */
+/* Prediction on a GPU: rows go there in pieces, scores come back; two pieces are under way at a time, in what memory is
+ * left beside a training. */
 #include <stdlib.h>
 
 #include "fm/cuda_internal.h"
@@ -15,17 +16,48 @@ struct prediction {
 	struct ls_fm_cuda *c;
 	const struct ls_rows *rows;
 	struct piece piece[PIECES];
-	uint64_t most_rows, most_entries; /* of a piece */
+	uint64_t room_rows, room_entries; /* that a piece may have; a longer row is one alone */
+	uint64_t most_rows, most_entries; /* that a piece has */
+	unsigned grid;                    /* blocks of a launch */
 	ls_cu_ptr scratch[PIECES];
 	float *score;
 };
 
-/* The end of the piece that begins at row lo. */
-static uint64_t piece_end(const struct ls_rows *rows, uint64_t lo)
+static uint64_t within(uint64_t v, uint64_t low, uint64_t high)
 {
+	return v < low ? low : v < high ? v : high;
+}
+
+static uint64_t block_scratch(const struct ls_fm_cuda *c)
+{
+	return c->m->opts.kind == LS_FWFM ? LS_CUDA_THREADS / 32 * 3 * c->args.back_each * sizeof(float) : 0;
+}
+
+/* Half of the memory that is left is for entries, a quarter each for rows and for scratch. */
+static int share_room(struct prediction *p, struct ls_err *err)
+{
+	struct ls_fm_cuda *c = p->c;
+	uint64_t room, entry = sizeof(uint32_t) + (p->rows->field ? sizeof(uint16_t) : 0) +
+			       (p->rows->value ? sizeof(float) : 0);
+	int rc = ls_cuda_left(c, &room, err);
+	if (rc)
+		return rc;
+	uint64_t quarter = room / PIECES / 4, scratch = block_scratch(c);
+	p->room_entries = within(2 * quarter / entry, 1, PIECE_ENTRIES);
+	p->room_rows = within(quarter / (sizeof(uint64_t) + c->m->outputs * sizeof(float)), 1, PIECE_ROWS);
+	p->grid = c->grid[LS_K_PREDICT];
+	if (scratch)
+		p->grid = (unsigned)within(quarter / scratch, 1, p->grid);
+	return 0;
+}
+
+/* The end of the piece that begins at row lo. */
+static uint64_t piece_end(const struct prediction *p, uint64_t lo)
+{
+	const struct ls_rows *rows = p->rows;
 	uint64_t hi = lo;
-	while (hi < rows->n_rows && hi - lo < PIECE_ROWS &&
-	       (hi == lo || rows->start[hi + 1] - rows->start[lo] <= PIECE_ENTRIES))
+	while (hi < rows->n_rows && hi - lo < p->room_rows &&
+	       (hi == lo || rows->start[hi + 1] - rows->start[lo] <= p->room_entries))
 		hi++;
 	return hi;
 }
@@ -33,7 +65,7 @@ static uint64_t piece_end(const struct ls_rows *rows, uint64_t lo)
 static void size_pieces(struct prediction *p)
 {
 	for (uint64_t lo = 0, hi; lo < p->rows->n_rows; lo = hi) {
-		hi = piece_end(p->rows, lo);
+		hi = piece_end(p, lo);
 		uint64_t entries = p->rows->start[hi] - p->rows->start[lo];
 		p->most_rows = hi - lo > p->most_rows ? hi - lo : p->most_rows;
 		p->most_entries = entries > p->most_entries ? entries : p->most_entries;
@@ -45,9 +77,7 @@ static int make_piece(struct prediction *p, int i, struct ls_err *err)
 	struct ls_gpu *gpu = p->c->gpu;
 	struct piece *q = &p->piece[i];
 	const char *what = "rows to predict";
-	uint64_t scratch = p->c->m->opts.kind == LS_FWFM ? (uint64_t)p->c->grid[LS_K_PREDICT] * (LS_CUDA_THREADS / 32) *
-								   3 * p->c->args.back_each * sizeof(float)
-							 : 0;
+	uint64_t scratch = p->grid * block_scratch(p->c);
 	int rc = ls_gpu_stream_new(gpu, &q->stream, err);
 	if (rc == 0)
 		rc = ls_gpu_alloc(gpu, (p->most_rows + 1) * sizeof(uint64_t), what, &q->start, err);
@@ -104,7 +134,7 @@ static int run_piece(struct prediction *p, int i, uint64_t lo, uint64_t hi, stru
 	a.scratch = (float *)(uintptr_t)p->scratch[i];
 	int rc = upload_piece(p, q, lo, hi, err);
 	if (rc == 0)
-		rc = ls_cuda_launch(c, q->stream, LS_K_PREDICT, c->grid[LS_K_PREDICT], &a, err);
+		rc = ls_cuda_launch(c, q->stream, LS_K_PREDICT, p->grid, &a, err);
 	return rc ? rc
 		  : ls_gpu_download(c->gpu, q->stream, p->score + lo * c->m->outputs, q->score,
 				    (hi - lo) * c->m->outputs * sizeof(float), err);
@@ -116,12 +146,16 @@ int ls_cuda_predict(struct ls_fm_cuda *c, const struct ls_rows *rows, float *ret
 		return ls_err_set(err, LS_EINPUT, "this %s model needs data with fields (libffm)",
 				  ls_fm_kind_name(c->m->opts.kind));
 	struct prediction p = {.c = c, .rows = rows, .score = ret_score};
-	size_pieces(&p);
 	int rc = ls_gpu_sync(c->gpu, c->main, err), i = 0;
+	if (rc == 0)
+		rc = share_room(&p, err);
+	if (rc)
+		return rc;
+	size_pieces(&p);
 	for (int k = 0; k < PIECES && rc == 0 && rows->n_rows; k++)
 		rc = make_piece(&p, k, err);
 	for (uint64_t lo = 0, hi; lo < rows->n_rows && rc == 0; lo = hi, i = (i + 1) % PIECES) {
-		hi = piece_end(rows, lo);
+		hi = piece_end(&p, lo);
 		rc = ls_gpu_sync(c->gpu, p.piece[i].stream, err);
 		if (rc == 0)
 			rc = run_piece(&p, i, lo, hi, err);

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "gpu/cuda_err.h"
 #include "gpu/dl.h"
 
@@ -252,25 +253,15 @@ int ls_gpu_mem_info(struct ls_gpu *gpu, uint64_t *ret_free, uint64_t *ret_total,
 	return 0;
 }
 
-static void size_text(uint64_t bytes, char ret[32])
-{
-	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-	double value = (double)bytes;
-	size_t u = 0;
-	for (; value >= 1024 && u < 4; u++)
-		value /= 1024;
-	snprintf(ret, 32, u ? "%.1f %s" : "%.0f %s", value, units[u]);
-}
-
 static int no_room(struct ls_gpu *gpu, unsigned cu, uint64_t bytes, const char *what, struct ls_err *err)
 {
 	size_t avail = 0, total = 0;
-	char size[32], have[32], all[32];
-	size_text(bytes, size);
+	char size[LS_SIZE_TEXT], have[LS_SIZE_TEXT], all[LS_SIZE_TEXT];
+	ls_str_of_size(bytes, size);
 	if (cu != LS_CU_OUT_OF_MEMORY || gpu->cu.mem_info(&avail, &total))
 		return failed(gpu, cu, err, "allocating %s for %s", size, what);
-	size_text(avail, have);
-	size_text(total, all);
+	ls_str_of_size(avail, have);
+	ls_str_of_size(total, all);
 	return failed(gpu, cu, err, "allocating %s for %s with %s of %s free", size, what, have, all);
 }
 
@@ -301,8 +292,8 @@ int ls_gpu_host_alloc(struct ls_gpu *gpu, uint64_t bytes, const char *what, void
 		return rc;
 	unsigned cu = gpu->cu.host_alloc(&p, bytes ? bytes : 1, LS_CU_HOSTALLOC_PORTABLE);
 	if (cu == LS_CU_OUT_OF_MEMORY) {
-		char size[32];
-		size_text(bytes, size);
+		char size[LS_SIZE_TEXT];
+		ls_str_of_size(bytes, size);
 		return ls_err_set(err, LS_ENOMEM,
 				  "the machine has no %s of memory to lock for %s; see `ulimit -l` and free memory",
 				  size, what);

@@ -61,6 +61,33 @@ static void numbers_are_whole_strings(void **state)
 	assert_true(d == 0.5);
 }
 
+static void sizes_are_powers_of_1024(void **state)
+{
+	(void)state;
+	const struct {
+		const char *text;
+		uint64_t bytes;
+	} good[] = {{"1", 1},
+		    {"512K", 512 << 10},
+		    {"40g", (uint64_t)40 << 30},
+		    {"3MiB", 3 << 20},
+		    {"16383T", (uint64_t)16383 << 40}};
+	const char *const bad[] = {"", "0", "K", "1.5G", "-1", "12x", "1KB", "1Kib", " 1", "16777216T", "1 G"};
+	struct ls_err err;
+	uint64_t u = 7;
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		assert_int_equal(ls_str_to_size(good[i].text, "n", &u, &err), 0);
+		assert_true(u == good[i].bytes);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(ls_str_to_size(bad[i], "n", &u, &err), LS_EINPUT);
+	char text[LS_SIZE_TEXT];
+	ls_str_of_size(1023, text);
+	assert_string_equal(text, "1023 bytes");
+	ls_str_of_size(1536, text);
+	assert_string_equal(text, "1.5 KiB");
+}
+
 static void atomic_write_replaces_or_leaves(void **state)
 {
 	(void)state;
@@ -239,6 +266,7 @@ int main(void)
 		cmocka_unit_test(sha256_of_abc),
 		cmocka_unit_test(nearest_word),
 		cmocka_unit_test(numbers_are_whole_strings),
+		cmocka_unit_test(sizes_are_powers_of_1024),
 		cmocka_unit_test(atomic_write_replaces_or_leaves),
 		cmocka_unit_test(links_devices_and_folders_are_respected),
 		cmocka_unit_test(disk_full_is_reported),
