@@ -1,5 +1,5 @@
 # Checkpoints made by the real libraries; with the build that users get, as the environment is native.
-if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+if(LS_USERS_BUILD)
   add_test(NAME cli.compare-real COMMAND ${CMAKE_SOURCE_DIR}/tests/tensor/run-real $<TARGET_FILE:lockstep>)
   set_tests_properties(cli.compare-real PROPERTIES LABELS cli TIMEOUT 600)
   add_test(NAME cli.compare-browser COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/tensor/browser.py $<TARGET_FILE:lockstep>)

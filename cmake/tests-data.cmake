@@ -1,5 +1,5 @@
 # A real scipy (tools/venv), where the program is what users get; files it once wrote are in tests/data for everywhere else.
-if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+if(LS_USERS_BUILD)
   add_test(NAME cli.convert-scipy COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
     ${CMAKE_SOURCE_DIR}/tests/scipy/convert.sh)
   set_tests_properties(cli.convert-scipy PROPERTIES LABELS cli TIMEOUT 1800)

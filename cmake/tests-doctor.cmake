@@ -9,7 +9,7 @@ target_compile_definitions(fake_nvml_old PRIVATE FAKE_OLD)
 add_dependencies(test_nvml fake_nvml_new fake_nvml_old)
 
 # A real torch, where the program is what users get; importing it takes seconds and gigabytes elsewhere.
-if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+if(LS_USERS_BUILD)
   add_test(NAME cli.doctor-torch COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
     ${CMAKE_SOURCE_DIR}/tests/doctor/deep-torch.sh)
   set_tests_properties(cli.doctor-torch PROPERTIES LABELS cli TIMEOUT 1800 SKIP_RETURN_CODE 77)

@@ -9,7 +9,7 @@ ls_lint(headers ${CMAKE_SOURCE_DIR}/tools/check-headers ${CMAKE_BINARY_DIR})
 ls_lint(size ${CMAKE_SOURCE_DIR}/tools/check-size)
 
 # These use what users get: the native release build.
-if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+if(LS_USERS_BUILD)
   add_test(NAME cli.install COMMAND ${CMAKE_SOURCE_DIR}/tests/install/run ${CMAKE_BINARY_DIR})
   add_test(NAME cli.docs COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/run ${CMAKE_BINARY_DIR})
   set_tests_properties(cli.install cli.docs PROPERTIES LABELS cli TIMEOUT 300)

@@ -86,7 +86,9 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     set_tests_properties(bitwise.gpu_selftest.${order} bitwise.cuda.${order} PROPERTIES LABELS bitwise TIMEOUT 300
       SKIP_RETURN_CODE 77 ENVIRONMENT "${stand_in}")
   endforeach()
+  set_tests_properties(bitwise.gpu_selftest.reverse bitwise.gpu_selftest.shuffle bitwise.cuda.reverse bitwise.cuda.shuffle
+    PROPERTIES LABELS "bitwise;costly")
   add_test(NAME bitwise.cuda.golden COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/check $<TARGET_FILE:lockstep> --device cuda)
-  set_tests_properties(bitwise.cuda.golden PROPERTIES LABELS bitwise TIMEOUT 600 SKIP_RETURN_CODE 77
+  set_tests_properties(bitwise.cuda.golden PROPERTIES LABELS "bitwise;costly" TIMEOUT 600 SKIP_RETURN_CODE 77
     ENVIRONMENT "${stand_in};LS_TABLE_ONLY=fwfm-multiclass-(adam|sgd)|factors-(16|33)|fm-blocks")
 endif()

@@ -16,7 +16,7 @@ if(LS_CUPTI_INCLUDE)
 endif()
 
 # With what users get, the native release build: real PyTorch under `run` and `verify` (label torch), and the kernel trace.
-if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+if(LS_USERS_BUILD)
   file(GLOB run_cases CONFIGURE_DEPENDS tests/run/*.sh)
   foreach(case ${run_cases})
     get_filename_component(name ${case} NAME_WE)

@@ -1,5 +1,5 @@
 # `lockstep validate` takes some ten seconds of CPU; the parts it is made of run everywhere in unit.test_validate.
-if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+if(LS_USERS_BUILD)
   add_test(NAME cli.validate COMMAND ${CMAKE_SOURCE_DIR}/tests/validate/run $<TARGET_FILE:lockstep>
     $<TARGET_FILE:sabotage_fused> $<TARGET_FILE:sabotage_order>)
   set_tests_properties(cli.validate PROPERTIES LABELS cli TIMEOUT 900)

@@ -1,6 +1,12 @@
 # CTest labels: unit (C, cmocka), cli (a script a case), bitwise (golden digests), fuzz, lint, slow.
 pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
 
+# What is costly and asks nothing of compiler or sanitizer runs once, with the program that users get.
+set(LS_USERS_BUILD OFF)
+if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  set(LS_USERS_BUILD ON)
+endif()
+
 file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/test_*.c)
 foreach(src ${unit_sources})
   get_filename_component(name ${src} NAME_WE)
@@ -23,8 +29,11 @@ foreach(case ${cases})
 endforeach()
 
 # One fuzz target a parser: tests/fuzz/fuzz_<parser>.c with a corpus in tests/fuzz/corpus/<parser>/. Without libFuzzer
-# the same file is linked with a small driver that replays the corpus, so the committed inputs are tested everywhere.
-file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+# the same file is linked with a small driver that replays the corpus: in the release build, which is what users get.
+set(fuzz_sources)
+if(LS_FUZZ OR LS_USERS_BUILD)
+  file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+endif()
 foreach(src ${fuzz_sources})
   get_filename_component(name ${src} NAME_WE)
   string(REPLACE "fuzz_" "" parser ${name})

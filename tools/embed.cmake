@@ -1,18 +1,18 @@
-# Writes OUT: a C file that holds each of FILES (paths relative to ROOT) as bytes, and their table, called TABLE
-# (ls_embedded when not given).
+# Writes OUT: a C file that takes in each of FILES (paths relative to ROOT) as bytes with a NUL behind them, and their table,
+# called TABLE (ls_embedded when not given). The assembler reads the files: as arrays in C they took seconds to compile.
 if(NOT TABLE)
   set(TABLE ls_embedded)
 endif()
-set(arrays "")
+set(blobs "")
+set(names "")
 set(rows "")
 set(n 0)
 foreach(f IN LISTS FILES)
-  file(READ ${ROOT}/${f} hex HEX)
-  string(LENGTH "${hex}" digits)
-  math(EXPR size "${digits} / 2")
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-  string(APPEND arrays "static const unsigned char blob${n}[] = {${bytes}0};\n")
-  string(APPEND rows "\t{\"${f}\", blob${n}, ${size}},\n")
+  file(SIZE ${ROOT}/${f} size)
+  string(APPEND blobs "\t\".balign 16\\n${TABLE}_${n}: .incbin \\\"${ROOT}/${f}\\\"\\n.byte 0\\n\"\n")
+  string(APPEND names "extern const unsigned char ${TABLE}_${n}[] __attribute__((visibility(\"hidden\")));\n")
+  string(APPEND rows "\t{\"${f}\", ${TABLE}_${n}, ${size}},\n")
   math(EXPR n "${n} + 1")
 endforeach()
-file(WRITE ${OUT} "#include \"base/embed.h\"\n\n${arrays}\nextern const struct ls_blob ${TABLE}[];\nconst struct ls_blob ${TABLE}[] = {\n${rows}\t{0, 0, 0},\n};\n")
+file(WRITE ${OUT} "#include \"base/embed.h\"\n\n__asm__(\".pushsection .rodata\\n\"\n${blobs}\t\".popsection\");\n${names}
+extern const struct ls_blob ${TABLE}[];\nconst struct ls_blob ${TABLE}[] = {\n${rows}\t{0, 0, 0},\n};\n")

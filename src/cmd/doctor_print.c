@@ -221,8 +221,8 @@ static void print_facts(const struct ls_report *r)
 {
 	static const char *const driver[] = {"driver_kernel", "driver_nvml",   "driver_cuda",
 					     "gpu_count",     "pci_gpu_count", NULL};
-	static const char *const cuda[] = {"cuda", "cuda_version_txt", "nvcc", "lib.", "bundled.", "torch_lib.", "cudnn", "nccl",
-					   NULL};
+	static const char *const cuda[] = {
+		"cuda", "cuda_version_txt", "nvcc", "lib.", "bundled.", "torch_lib.", "cudnn", "nccl", NULL};
 	static const char *const python[] = {"python", "python.", "torch", "torch_cuda", "package.", "deep.", NULL};
 	static const char *const torch[] = {
 		"python", "python.path", "torch", "torch_cuda", "package.torchvision", "package.torchaudio",

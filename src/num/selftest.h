@@ -1,6 +1,7 @@
 /* What the GPU self-test computes for one index, on the device (selftest.cu) and on the host
- * (tests/gpu/gpu_selftest.c; the golden tests of the functions take them from here too): every elementary function, the random functions and terms of an order-free sum, over
- * arguments of all sizes. Owns nothing. Any thread; device code too. */
+ * (tests/gpu/gpu_selftest.c; the golden tests of the functions take them from here too): every elementary function, the
+ * random functions and terms of an order-free sum, over arguments of all sizes. Owns nothing. Any thread; device code
+ * too. */
 #ifndef LS_NUM_SELFTEST_H
 #define LS_NUM_SELFTEST_H
 
