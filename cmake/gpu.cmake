@@ -88,3 +88,5 @@ target_link_libraries(gpu_selftest PRIVATE ls_core)
 # and the figures of bench/README.md
 add_executable(bench_gpu EXCLUDE_FROM_ALL bench/gpu.c)
 target_link_libraries(bench_gpu PRIVATE ls_core)
+add_executable(bench_gpu_stream EXCLUDE_FROM_ALL bench/gpu_stream.c)
+target_link_libraries(bench_gpu_stream PRIVATE ls_core)

@@ -73,7 +73,7 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     target_link_libraries(${t} PRIVATE Threads::Threads)
   endforeach()
   set_target_properties(fake_kernels PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake CXX_VISIBILITY_PRESET hidden)
-  set_target_properties(gpu_selftest bench_gpu PROPERTIES EXCLUDE_FROM_ALL OFF)
+  set_target_properties(gpu_selftest bench_gpu bench_gpu_stream PROPERTIES EXCLUDE_FROM_ALL OFF)
 
   # Training on the GPU's kernels: small data of every kind with every failure, and rows of the golden table.
   foreach(order forward reverse shuffle)

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/doctor.h"
+#include "cmd/gpu.h"
 #include "env/findings.h"
 #include "env/gather.h"
 #include "env/report.h"
@@ -91,6 +92,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (rc == 0)
 		rc = gather(args, spec, &facts, &err);
 	if (rc == 0) {
+		ls_cmd_gpu_fact(facts);
 		strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &now);
 		findings = examine(facts, spec, ls_args_has(args, "cuda"), created);
 		struct ls_report report = {facts,  findings, spec, ls_args_has(args, "cuda"), ls_args_has(args, "deep"),

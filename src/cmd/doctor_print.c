@@ -229,13 +229,14 @@ static void print_facts(const struct ls_report *r)
 		"deep.",  NULL};
 	static const char *const machine[] = {
 		"os", "kernel", "glibc", "arch", "cpu", "cpu.", "ram", "container", "image", "container_toolkit", NULL};
-	static const char *const variables[] = {"env.", NULL};
+	static const char *const program[] = {"gpu_code", NULL}, *const variables[] = {"env.", NULL};
 	print_group(r, "Driver", driver);
 	print_gpus(r);
 	print_group(r, "CUDA", cuda);
 	print_group(r, "Python", r->cuda ? torch : python);
 	if (!r->cuda)
 		print_group(r, "Machine", machine);
+	print_group(r, "This program", program);
 	print_group(r, "Variables that change numerics", variables);
 }
 

@@ -130,7 +130,8 @@ static const struct ls_opt predict_opts[] = {
 const struct ls_cmd ls_cmd_fm_predict = {
 	.name = "predict",
 	.summary = "a prediction a row: probability, class probabilities or value",
-	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device DEVICE] [--threads N] [--format svm|ffm|npz|lsd] "
+	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device DEVICE] [--device-memory SIZE] [--threads N] [--format "
+		    "svm|ffm|npz|lsd] "
 		    "[--labels FILE.npy] [--weights FILE.npy]",
 	.details = "Labels in DATA are not needed. A feature that the model has not seen counts as absent.",
 	.opts = predict_opts,
@@ -170,7 +171,8 @@ static const struct ls_opt eval_opts[] = {LS_FM_DATA_OPTS, LS_FM_ENGINE_OPTS, {0
 const struct ls_cmd ls_cmd_fm_eval = {
 	.name = "eval",
 	.summary = "every metric of a model on labelled data",
-	.synopsis = "MODEL DATA [--device DEVICE] [--threads N] [--format svm|ffm|npz|lsd] [--labels FILE.npy] "
+	.synopsis = "MODEL DATA [--device DEVICE] [--device-memory SIZE] [--threads N] [--format svm|ffm|npz|lsd] "
+		    "[--labels FILE.npy] "
 		    "[--weights FILE.npy]",
 	.opts = eval_opts,
 	.min_pos = 2,

@@ -1,8 +1,10 @@
 #include "cmd/gpu.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "gpu/nvrtc.h"
 
 /* An empty variable is as good as none, as the XDG specification says; so is a relative path. */
@@ -35,4 +37,36 @@ void ls_cmd_gpu_done(struct ls_cmd_gpu *gpu)
 {
 	free(gpu->cache);
 	ls_nvrtc_places_free(gpu->nvrtc);
+}
+
+static bool describe(struct ls_str *text, struct ls_str *source)
+{
+	struct ls_cmd_gpu gpu;
+	ls_cmd_gpu_init(&gpu);
+	bool there = ls_kernels_describe(&gpu.conf, text, source);
+	ls_cmd_gpu_done(&gpu);
+	return there;
+}
+
+void ls_cmd_gpu_fact(struct ls_facts *facts)
+{
+	struct ls_str text = {0}, source = {0};
+	if (describe(&text, &source))
+		ls_facts_set(facts, "gpu_code", text.s, source.s);
+	else
+		ls_facts_absent(facts, "gpu_code", source.s, text.s);
+	ls_str_done(&text);
+	ls_str_done(&source);
+}
+
+char *ls_cmd_gpu_line(void)
+{
+	struct ls_str text = {0}, source = {0}, line = {0};
+	bool there = describe(&text, &source);
+	bool named = there && strcmp(source.s, "this program") != 0;
+	ls_str_addf(&line, "%s%s%s%s%s", there ? "" : "none: ", text.s, named ? " (" : "", named ? source.s : "",
+		    named ? ")" : "");
+	ls_str_done(&text);
+	ls_str_done(&source);
+	return ls_str_take(&line);
 }

@@ -3,6 +3,7 @@
 #ifndef LS_CMD_GPU_H
 #define LS_CMD_GPU_H
 
+#include "env/facts.h"
 #include "gpu/kernels.h"
 
 struct ls_cmd_gpu {
@@ -14,5 +15,9 @@ struct ls_cmd_gpu {
  * path, the toolkit, and PyTorch's copy in $VIRTUAL_ENV, $CONDA_PREFIX, ~/.local, /usr/local, /usr. */
 void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu);
 void ls_cmd_gpu_done(struct ls_cmd_gpu *gpu);
+
+/* Where GPU code comes from (ls_kernels_describe): as the fact "gpu_code", and as a line for --version. */
+void ls_cmd_gpu_fact(struct ls_facts *facts);
+char *ls_cmd_gpu_line(void); /* the caller frees */
 
 #endif

@@ -57,22 +57,16 @@ static void tell(void *context, size_t done, size_t total, const char *what)
 /* What only this program knows about itself, beside what src/env knows about the machine. */
 static void own_facts(struct session *s)
 {
-	struct ls_cmd_gpu gpu;
-	struct ls_str code = {0};
 	char numerics[16];
-	ls_cmd_gpu_init(&gpu);
-	ls_kernels_describe(&gpu.conf, &code);
-	ls_cmd_gpu_done(&gpu);
 	snprintf(numerics, sizeof numerics, "%d", ls_numerics_version());
 	ls_facts_set(s->facts, "lockstep", LS_VERSION, "this program");
 	ls_facts_set(s->facts, "compiler", ls_cmd_compiler(), "this program");
 	ls_facts_set(s->facts, "numerics_version", numerics, "this program");
-	ls_facts_set(s->facts, "gpu_code", code.s, "this program");
+	ls_cmd_gpu_fact(s->facts);
 	if (*ls_build_commit)
 		ls_facts_set(s->facts, "commit", ls_build_commit, "git, when this program was built");
 	else
 		ls_facts_unknown(s->facts, "commit", "this program", "it was not built from a git checkout");
-	ls_str_done(&code);
 }
 
 static void cuda_fact(struct session *s)

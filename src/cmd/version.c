@@ -1,5 +1,7 @@
 #include "cmd/version.h"
 
+#include <stdlib.h>
+
 #include "cmd/cmd.h"
 #include "cmd/gpu.h"
 #include "lockstep.h"
@@ -25,18 +27,14 @@ const char *ls_cmd_compiler(void)
 
 int ls_cmd_print_version(bool as_json)
 {
-	struct ls_cmd_gpu gpu;
-	struct ls_str kernels = {0};
-	ls_cmd_gpu_init(&gpu);
-	ls_kernels_describe(&gpu.conf, &kernels);
-	ls_cmd_gpu_done(&gpu);
+	char *kernels = ls_cmd_gpu_line();
 	if (as_json)
 		ls_cmd_print_json_take(json_pack("{s:s,s:i,s:s,s:s,s:s}", "version", LS_VERSION, "numerics_version",
 						 ls_numerics_version(), "compiler", COMPILER, "machine", MACHINE,
-						 "gpu_kernels", kernels.s));
+						 "gpu_kernels", kernels));
 	else
 		printf("lockstep %s\nnumerics %d\n%s, %s\nGPU kernels: %s\n", LS_VERSION, ls_numerics_version(),
-		       MACHINE, COMPILER, kernels.s);
-	ls_str_done(&kernels);
+		       MACHINE, COMPILER, kernels);
+	free(kernels);
 	return 0;
 }

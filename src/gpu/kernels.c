@@ -220,16 +220,22 @@ int ls_kernels_load(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, cons
 	return 0;
 }
 
-void ls_kernels_describe(const struct ls_kernels_conf *conf, struct ls_str *out)
+bool ls_kernels_describe(const struct ls_kernels_conf *conf, struct ls_str *out, struct ls_str *ret_source)
 {
 	struct ls_nvrtc *rtc;
-	if (ls_kernels_embedded() && !conf->from_source) {
+	struct ls_err why = {0};
+	bool embedded = ls_kernels_embedded() && !conf->from_source;
+	if (embedded) {
 		ls_str_addf(out, "embedded PTX for compute_%d (made by %s)", ls_kernels_embedded(), LS_PTX_COMPILER);
-	} else if (ls_nvrtc_open(conf->nvrtc, &rtc, NULL) == 0) {
+	} else if (ls_nvrtc_open(conf->nvrtc, &rtc, &why) == 0) {
 		int v = ls_nvrtc_version(rtc);
-		ls_str_addf(out, "NVRTC %d.%d at run time (%s)", v / 1000, v % 1000 / 10, ls_nvrtc_path(rtc));
+		ls_str_addf(out, "NVRTC %d.%d at run time", v / 1000, v % 1000 / 10);
+		ls_str_add(ret_source, ls_nvrtc_path(rtc));
 		ls_nvrtc_close(rtc);
+		return true;
 	} else {
-		ls_str_add(out, "none: no embedded PTX, and no NVRTC found");
+		ls_str_addf(out, "no PTX is embedded, and %s", why.msg);
 	}
+	ls_str_add(ret_source, "this program");
+	return embedded;
 }

@@ -31,9 +31,10 @@ struct ls_kernels_how {
 int ls_kernels_load(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, const char *module, ls_cu_module *ret,
 		    struct ls_kernels_how *ret_how, struct ls_err *err);
 
-/* What this build has, and without embedded PTX what this machine has: one line for --version and doctor. Never fails;
- * opens NVRTC only when it matters. */
-void ls_kernels_describe(const struct ls_kernels_conf *conf, struct ls_str *out);
+/* Where GPU code comes from: what this build has, and without embedded PTX what this machine has, for --version, doctor
+ * and validate. One line to out, false: there is none, and that line is why. ret_source: who says so, the NVRTC library
+ * or this program. Opens NVRTC only when it matters. */
+bool ls_kernels_describe(const struct ls_kernels_conf *conf, struct ls_str *out, struct ls_str *ret_source);
 int ls_kernels_embedded(void); /* 75 for compute_75; 0: no PTX is embedded */
 
 /* Made by the build (cmake/gpu.cmake): all sources and headers by the name that #include gives them, and PTX by module;

@@ -156,7 +156,11 @@ unprivileged() {
 
 # doctor ARGS…: on that machine, with its environment and nothing of ours; as=(unprivileged) goes before it.
 as=()
+# The program's own line depends on how it was built: what it says is the case gpu/doctor-says-which's.
 doctor() {
+	(set -o pipefail; doctor_as_it_is "$@" | sed '/^This program$/{n;s/  */ /g;n;s/ .*/ …/}')
+}
+doctor_as_it_is() {
 	"${as[@]}" env -i PATH=/usr/bin:/bin HOME=/home/user SOURCE_DATE_EPOCH=1757116800 LOCKSTEP_ROOT="$root" LS_FAKE_NVML="$script" \
 		${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS"} "${variables[@]}" "$(command -v lockstep)" doctor "$@"
 }

@@ -374,16 +374,22 @@ static void nvrtc_failures_have_a_place(void **state)
 static void descriptions_say_which(void **state)
 {
 	(void)state;
-	struct ls_str out = {0};
-	ls_kernels_describe(&(struct ls_kernels_conf){.nvrtc = some_nvrtc}, &out);
-	assert_true(ls_str_starts(out.s, embedded) && strstr(out.s, " (made by "));
-	ls_str_done(&out);
-	ls_kernels_describe(&(struct ls_kernels_conf){.nvrtc = some_nvrtc, .from_source = true}, &out);
-	assert_string_equal(out.s, "NVRTC 12.4 at run time (" LIBNVRTC ")");
-	ls_str_done(&out);
-	ls_kernels_describe(&(struct ls_kernels_conf){.nvrtc = no_nvrtc, .from_source = true}, &out);
-	assert_string_equal(out.s, "none: no embedded PTX, and no NVRTC found");
-	ls_str_done(&out);
+	const struct {
+		struct ls_kernels_conf conf;
+		bool there;
+		const char *text, *source;
+	} cases[] = {
+		{{.nvrtc = some_nvrtc}, true, embedded, "this program"},
+		{{.nvrtc = some_nvrtc, .from_source = true}, true, "NVRTC 12.4 at run time", LIBNVRTC},
+		{{.nvrtc = no_nvrtc, .from_source = true}, false, "no PTX is embedded, and no usable NVRTC", "this program"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ls_str out = {0}, source = {0};
+		assert_true(ls_kernels_describe(&cases[i].conf, &out, &source) == cases[i].there);
+		assert_true(ls_str_starts(out.s, cases[i].text));
+		assert_string_equal(source.s, cases[i].source);
+		ls_str_done(&out);
+		ls_str_done(&source);
+	}
 }
 
 static void wheels_are_found(void **state)
