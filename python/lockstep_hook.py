@@ -66,9 +66,9 @@ def die(text):
         _end(4)
 
 
-def frames(skip=(), limit=8):
+def frames(skip=(), limit=8, begin=None):
     """The program's own stack, innermost first, as "file:line function"; frames under the folders in skip left out."""
-    out, f = [], sys._getframe(1)
+    out, f = [], begin or sys._getframe(1)
     while f is not None and len(out) < limit:
         name = f.f_code.co_filename
         if not name.startswith(("<frozen", _HOOK_DIR)) and not name.startswith(tuple(skip)):
@@ -326,7 +326,10 @@ def _exit():
     try:
         _unhandled()
         for call in at_exit:
-            more.update(call() or {})
+            try:
+                more.update(call() or {})
+            except Exception as fault:  # pylint: disable=broad-except
+                emit("failed", reason="at the end of the program: %s: %s" % (type(fault).__name__, fault))
         emit("exit", settings=_read_back(), **more)
     except OSError:
         pass  # the folder is gone: the run is over and nobody waits for this record

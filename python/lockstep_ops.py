@@ -8,6 +8,8 @@ exact in any order. Device digests are fetched in batches, so that the program d
 import ctypes
 import hashlib
 import os
+import sys
+import threading
 import time
 
 import lockstep_hook as hook
@@ -72,6 +74,8 @@ class Log:
         self.reset()
 
     def reset(self):
+        self.lock = threading.RLock()  # backward passes of several GPUs run in threads of their own
+        self.closed = False
         self.path, self.count, self.stacks = None, 0, {}
         self.lines, self.waiting = [], []
         self.rolling = hashlib.blake2b(digest_size=16)
@@ -80,15 +84,18 @@ class Log:
         name = "%s-%d-%d.ops" % (os.uname().nodename, os.getpid(), time.time_ns())
         self.path = os.path.join(self.policy["trace_dir"], name)
         rank = os.environ.get("RANK", os.environ.get("SLURM_PROCID", "0"))
-        self.lines.append(["H\tlockstep-ops\t1\t%s\t%d\t%.6f\n" % (rank, os.getpid(), time.time())])
+        self.lines.insert(0, ["H\tlockstep-ops\t1\t%s\t%d\t%.6f\n" % (rank, os.getpid(), time.time())])
 
     def stack_id(self):
-        text = "|".join(f.replace("\t", " ").replace("|", "/").replace("\n", " ")
-                        for f in hook.frames((self.package,), 12))
-        if text not in self.stacks:
-            self.stacks[text] = len(self.stacks)
-            self.lines.append(["S\t%d\t%s\n" % (self.stacks[text], text)])
-        return self.stacks[text]
+        frames = hook.frames((self.package,), 12)
+        if not frames:  # a thread of the autograd engine: the caller of backward waits in another one
+            frames = hook.frames((self.package,), 12, _backward_caller())
+        text = "|".join(f.replace("\t", " ").replace("|", "/").replace("\n", " ") for f in frames)
+        with self.lock:
+            if text not in self.stacks:
+                self.stacks[text] = len(self.stacks)
+                self.lines.append(["S\t%d\t%s\n" % (self.stacks[text], text)])
+            return self.stacks[text]
 
     def describe(self, value, into):
         """Appends text parts and waiting digests of a value to a line."""
@@ -102,8 +109,9 @@ class Log:
             if isinstance(digest, str):
                 into.append(digest)
             else:
-                self.waiting.append((into, len(into), digest))
-                into.append(None)
+                with self.lock:
+                    self.waiting.append((into, len(into), digest))
+                    into.append(None)
         elif isinstance(value, (list, tuple)):
             for v in value:
                 self.describe(v, into)
@@ -118,49 +126,55 @@ class Log:
             into.append(" =" + "".join(c if c > " " else "_" for c in str(value))[:60])
 
     def write(self, name, stack, before, after):
-        self.lines.append(["O\t%d\t%s\t%d\t" % (self.count, name, stack)] + before + ["\t"] + after + ["\n"])
-        for n, (parts, at, digest) in enumerate(self.waiting):
-            if parts is before or parts is after:
-                shift = 1 if parts is before else 2 + len(before)
-                self.waiting[n] = (self.lines[-1], at + shift, digest)
-        self.count += 1
-        if self.count % _BATCH == 0:
-            self.flush()
+        with self.lock:
+            line = ["O\t%d\t%s\t%d\t" % (self.count, name, stack)] + before + ["\t"] + after + ["\n"]
+            self.lines.append(line)
+            for n, (parts, at, digest) in enumerate(self.waiting):
+                if parts is before or parts is after:
+                    self.waiting[n] = (line, at + (1 if parts is before else 2 + len(before)), digest)
+            self.count += 1
+            if self.count % _BATCH == 0:
+                self.flush()
 
-    def _roll(self, parts):
-        if parts[0].startswith("O"):
-            self.rolling.update("".join(parts).encode("utf-8", "replace"))
+    def _fetch(self):
+        """Digests that wait on a device, one transfer a device."""
+        by_device, self.waiting = self.waiting, []
+        by_device = {d: [w for w in by_device if w[2].device == d] for d in {w[2].device for w in by_device}}
+        for items in by_device.values():
+            values = self.torch.stack([i[2] for i in items]).tolist()
+            for (parts, at, _), v in zip(items, values):
+                parts[at] = "%016x" % (v & 0xFFFFFFFFFFFFFFFF)
 
     def flush(self):
+        self._fetch()
         if self.path is None and self.lines:
-            keep, self.lines = self.lines, []
             self._open()
-            self.lines += keep
-        if self.waiting:
-            by_device = {}
-            for item in self.waiting:
-                by_device.setdefault(item[2].device, []).append(item)
-            for items in by_device.values():
-                values = self.torch.stack([i[2] for i in items]).tolist()
-                for (parts, at, _), v in zip(items, values):
-                    parts[at] = "%016x" % (v & 0xFFFFFFFFFFFFFFFF)
-            self.waiting = []
-        if not self.lines:
-            return
-        for parts in self.lines:
-            self._roll(parts)
-        text = "".join("".join(parts) for parts in self.lines).encode("utf-8", "replace")
-        self.lines = []
-        with open(self.path, "ab") as f:
-            f.write(text)
+        lines, self.lines = ["".join(parts).encode("utf-8", "replace") for parts in self.lines], []
+        for line in lines:
+            if line.startswith(b"O"):
+                self.rolling.update(line)
+        if lines:
+            with open(self.path, "ab") as f:
+                f.write(b"".join(lines))
 
     def finish(self):
-        if self.count:
+        with self.lock:
+            self.closed = True  # the mode is still on: fetching the last digests would be logged as the program's own
+            if not self.count:
+                return None
             self.flush()
             self.lines.append(["E\t%d\t%s\n" % (self.count, self.rolling.hexdigest())])
             self.flush()
             return {"ops": self.count}
-        return None
+
+
+def _backward_caller():
+    """The frame of the thread that called backward, else of the main thread."""
+    all_frames = sys._current_frames()
+    for frame in all_frames.values():
+        if frame.f_code.co_name == "_engine_run_backward":
+            return frame
+    return all_frames.get(threading.main_thread().ident)
 
 
 def _written(func, args, kwargs):
@@ -194,7 +208,7 @@ def start(torch, policy):
     class Trace(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             kwargs = kwargs or {}
-            if func.is_view or func.namespace == "prim":
+            if log.closed or func.is_view or func.namespace == "prim":
                 return func(*args, **kwargs)
             base = func.__name__.split(".")[0]
             stack, before, after = log.stack_id(), [], []

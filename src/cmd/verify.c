@@ -37,10 +37,11 @@ static void print_notices(const struct ls_verify *v)
 	}
 }
 
-static void print_parting(const struct ls_parting *p)
+static void print_parting(const struct ls_verify *v)
 {
-	printf("they part at %s\n  operation %llu, %s: %s\n  trace1 has %s\n  trace2 has %s\n", p->where,
-	       (unsigned long long)p->at, p->name, p->explanation, p->a, p->b);
+	const struct ls_parting *p = &v->parting;
+	printf("they part at %s\n  operation %llu, %s: %s\n  trace1 has %s\n  %s has %s\n", p->where,
+	       (unsigned long long)p->at, p->name, p->explanation, p->a, v->runs[v->n_runs - 1].label, p->b);
 	char *stack = ls_xstrdup(p->stack), *save = NULL;
 	for (char *f = strtok_r(stack, "\n", &save); f; f = strtok_r(NULL, "\n", &save))
 		printf("    %s\n", f);
@@ -59,7 +60,7 @@ static void print_text(const struct ls_verify *v)
 		ls_str_done(&s);
 	}
 	if (v->parting.kind != LS_PART_NONE)
-		print_parting(&v->parting);
+		print_parting(v);
 	if (v->bisect_note)
 		printf("bisect: %s\n", v->bisect_note);
 	printf("%s%s%s\n", ls_cmd_colour(stdout, yes ? "green" : "red"), v->sentence, ls_cmd_colour(stdout, "off"));
@@ -86,14 +87,14 @@ static int write_reports(const struct ls_verify *v, const char *html, struct ls_
 
 static int status_of(const struct ls_verify *v)
 {
+	if (v->signal)
+		return 128 + v->signal;
 	switch (v->verdict) {
 	case LS_VERIFY_IDENTICAL:
 		return LS_EXIT_YES;
 	case LS_VERIFY_NOTHING:
 	case LS_VERIFY_INSENSIBLE:
 		return LS_EXIT_UNKNOWN;
-	case LS_VERIFY_STOPPED:
-		return 128 + v->signal;
 	default:
 		return LS_EXIT_NO;
 	}

@@ -356,7 +356,7 @@ int ls_optrace_part_folders(const char *a, const char *b, struct ls_parting *ret
 	if (rc == 0)
 		rc = list_logs(b, &lb, &nb, err);
 	if (rc == 0 && (na == 0 || nb == 0))
-		rc = ls_err_set(err, LS_EUNKNOWN, "%s: no operation log: the program did not use PyTorch", na ? b : a);
+		rc = ls_err_set(err, LS_EUNKNOWN, "%s: no operation log", na ? b : a);
 	for (size_t i = 0; rc == 0 && i < na && i < nb && p.kind == LS_PART_NONE; i++)
 		rc = ls_optrace_part(la[i].path, lb[i].path, &p, err);
 	free_logs(la, na);

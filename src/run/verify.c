@@ -245,40 +245,66 @@ static int do_control(const struct ls_verify_request *ask, struct ls_verify *v, 
 	return 0;
 }
 
-static int part_traces(struct ls_verify *v, struct ls_err *err)
+/* A program that has PyTorch and leaves no log is a fault of the tracing, never told as the program's. */
+static char *no_log(const struct ls_verify *v, const char *why)
 {
-	const struct ls_verify_run *a = &v->runs[v->n_runs - 2], *b = &v->runs[v->n_runs - 1];
+	for (size_t i = v->n_runs - 2; i < v->n_runs; i++) {
+		const struct ls_verify_run *r = &v->runs[i];
+		const json_t *hook = json_object_get(r->result.manifest, "hook");
+		const char *fault = json_string_value(
+			json_object_get(json_array_get(json_object_get(hook, "failed"), 0), "reason"));
+		if (r->result.child.status)
+			return ls_xasprintf("%s ended with status %d", r->label, r->result.child.status);
+		if (fault)
+			return ls_xasprintf("%s: the operation log failed: %s", r->label, fault);
+	}
+	const json_t *modules = json_object_get(v->runs[v->n_runs - 1].result.manifest, "modules");
+	return ls_xasprintf("%s: %s", why,
+			    json_object_get(modules, "torch")
+				    ? "the program loaded PyTorch and called no operation of it, or was killed"
+				    : "the program did not use PyTorch");
+}
+
+/* The first trace against the last one. */
+static int part_traces(struct ls_verify *v, size_t first, struct ls_err *err)
+{
+	const struct ls_verify_run *a = &v->runs[first], *b = &v->runs[v->n_runs - 1];
 	char *ta = ls_xasprintf("%s/run_trace", a->out), *tb = ls_xasprintf("%s/run_trace", b->out);
 	int rc = ls_optrace_part_folders(ta, tb, &v->parting, err);
 	if (rc == LS_EUNKNOWN) {
-		v->bisect_note = ls_xstrdup(err->msg);
+		v->bisect_note = no_log(v, err->msg);
 		rc = 0;
-	} else if (rc == 0 && v->parting.kind == LS_PART_NONE) {
-		v->bisect_note =
-			ls_xstrdup("no PyTorch operation differed in two traced runs: what differs is made outside of "
-				   "PyTorch, or does not differ every time");
 	}
 	free(ta);
 	free(tb);
 	return rc;
 }
 
-/* Traces the two environments that differed. */
+enum { TRACES = 4 };
+
+/* Traces the two environments that differed, the second one again while it does not part from the first. */
 static int do_bisect(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
 {
-	size_t other = 0;
+	size_t other = 0, first = v->n_runs;
 	while (other < v->n_comparisons && !v->comparisons[other]->differs)
 		other++;
-	struct plan plans[] = {{"trace1", 0, ask->run.policy.seed, "ops"},
-			       {"trace2", other + 1, ask->run.policy.seed, "ops"}};
-	for (size_t i = 0; i < 2; i++) {
-		int rc = one_run(ask, v, &plans[i], err);
-		if (rc)
+	for (int i = 0; i < TRACES; i++) {
+		char label[32];
+		snprintf(label, sizeof label, "trace%d", i + 1);
+		struct plan plan = {label, i ? other + 1 : 0, ask->run.policy.seed, "ops"};
+		int rc = one_run(ask, v, &plan, err);
+		if (rc == 0 && (v->signal = v->runs[v->n_runs - 1].result.child.interrupted))
+			v->bisect_note = ls_xasprintf("stopped by a signal in %s", label);
+		else if (rc == 0 && i)
+			rc = part_traces(v, first, err);
+		if (rc || v->bisect_note || v->parting.kind != LS_PART_NONE)
 			return rc;
-		if (v->runs[v->n_runs - 1].result.child.interrupted)
-			return 0;
 	}
-	return part_traces(v, err);
+	v->bisect_note =
+		ls_xasprintf("no PyTorch operation differed in %d traced runs: what differs is made outside of "
+			     "PyTorch, or does not differ every time",
+			     TRACES);
+	return 0;
 }
 
 static int do_runs(const struct ls_verify_request *ask, struct ls_verify *v, bool *ret_ended, struct ls_err *err)

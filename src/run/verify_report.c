@@ -118,7 +118,7 @@ static void parting(struct ls_str *out, const struct ls_verify *v)
 	escaped(out, p->explanation);
 	ls_str_add(out, ".</p><table><tr><th>run</th><th>has</th></tr><tr><td>trace1</td>");
 	cell(out, p->a);
-	ls_str_add(out, "</tr><tr><td>trace2</td>");
+	ls_str_addf(out, "</tr><tr><td>%s</td>", v->runs[v->n_runs - 1].label);
 	cell(out, p->b);
 	ls_str_add(out, "</tr></table><pre>");
 	escaped(out, p->stack);
