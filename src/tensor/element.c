@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tensor/lanes.h"
+
 /* Binary interchange formats, and the small ones without them: width, exponent and fraction bits, and what is odd. */
 struct format {
 	uint8_t bits, exponent, fraction;
@@ -222,17 +224,53 @@ static size_t next_difference(const uint8_t *a, const uint8_t *b, size_t at, siz
 	return at;
 }
 
-void ls_stats_add(struct ls_stats *s, enum ls_dtype t, uint32_t elem_size, const uint8_t *a, const uint8_t *b, size_t n,
-		  uint64_t base)
+static void add_sparse(struct ls_stats *s, enum ls_dtype t, size_t size, const uint8_t *a, const uint8_t *b, size_t n,
+		       uint64_t base)
 {
 	const struct format *f = format_of(t);
-	size_t size = elem_size ? elem_size : 1; /* elements below a byte are compared by the byte */
 	s->elements += n / size;
 	for (size_t at = next_difference(a, b, 0, n); at < n;) {
 		size_t element = at / size;
 		count(s, f, gap_of(t, f, (uint32_t)size, a + element * size, b + element * size), base + element);
 		at = next_difference(a, b, (element + 1) * size, n);
 	}
+}
+
+static void fill_table(struct ls_lane_table *table, const struct format *f)
+{
+	for (uint64_t bits = 0; bits < 256; bits++) {
+		struct number x = decode(f, bits);
+		int32_t steps = (int32_t)x.magnitude;
+		table->key[bits] = x.negative ? -steps : steps;
+		table->value[bits] = x.nan ? NAN : (float)x.value; /* exact: no format of 8 bits goes beyond binary32 */
+	}
+}
+
+static void add_dense(struct ls_stats *s, enum ls_dtype t, size_t size, const uint8_t *a, const uint8_t *b, size_t n,
+		      uint64_t base)
+{
+	struct ls_lane_table table;
+	const struct format *f = format_of(t);
+	if (size == 1 && f)
+		fill_table(&table, f);
+	for (size_t at = 0, step = LS_LANES * size; at < n; at += step) {
+		size_t part = n - at < step ? n - at : step;
+		if (memcmp(a + at, b + at, part) == 0)
+			s->elements += part / size;
+		else
+			ls_lanes_add(s, t, &table, a + at, b + at, part / size, base + at / size);
+	}
+}
+
+void ls_stats_add(struct ls_stats *s, enum ls_dtype t, uint32_t elem_size, const uint8_t *a, const uint8_t *b, size_t n,
+		  uint64_t base)
+{
+	enum { FEW = 16 };                       /* elements: not worth the lanes */
+	size_t size = elem_size ? elem_size : 1; /* elements below a byte are compared by the byte */
+	if (n > FEW * size && ls_lanes_can(t) && size * 8 == ls_dtype_bits(t))
+		add_dense(s, t, size, a, b, n, base);
+	else
+		add_sparse(s, t, size, a, b, n, base);
 }
 
 void ls_stats_merge(struct ls_stats *into, const struct ls_stats *from)

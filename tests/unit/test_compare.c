@@ -68,6 +68,79 @@ static void integers_and_complex(void **state)
 	assert_true(s.max_abs == 0.5);
 }
 
+/* Bit patterns of a type, the odd ones often: zeros, subnormals, infinities, NaNs of either sign, neighbours. */
+static uint64_t odd_bits(uint64_t *seed, unsigned bits)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	uint64_t r = *seed >> 11, mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1,
+		 x = r * 0x9e3779b97f4a7c15u;
+	switch (r % 8) {
+	case 0:
+		return (x >> 60 & 1) << (bits - 1);
+	case 1:
+		return (mask << (bits - 1 - r / 8 % (bits < 16 ? 6 : 14)) | x >> 63) & mask;
+	case 2:
+		return (mask >> 1 & mask << (bits / 4)) & mask;
+	default:
+		return x & mask;
+	}
+}
+
+enum { MANY = 5000 };
+
+static struct ls_stats many_equal_single(enum ls_dtype t, size_t size, const uint8_t *a, const uint8_t *b)
+{
+	struct ls_stats many = {0}, single = {0};
+	ls_stats_add(&many, t, (uint32_t)size, a, b, MANY * size, 100);
+	for (size_t i = 0; i < MANY; i++)
+		ls_stats_add(&single, t, (uint32_t)size, a + i * size, b + i * size, size, 100 + i);
+	assert_memory_equal(&many, &single, sizeof many);
+	return many;
+}
+
+/* Many at a time and one at a time are two ways in the code; they must agree in everything. Once with all patterns,
+ * whose largest difference is often infinite, once with exponents from the middle. */
+static void lanes_agree_with_single_elements(void **state)
+{
+	(void)state;
+	uint8_t *a = ls_xalloc(MANY * 16), *b = ls_xalloc(MANY * 16);
+	uint64_t seed = 1;
+	for (int round = 0; round < 2 * LS_DT_COUNT; round++) {
+		enum ls_dtype t = (enum ls_dtype)(round / 2);
+		unsigned bits = ls_dtype_bits(t);
+		if (bits < 8 || bits % 8)
+			continue;
+		size_t size = bits / 8, part = bits == 128 ? 8 : size;
+		for (size_t i = 0; i < MANY * size; i += part) {
+			uint64_t x = odd_bits(&seed, (unsigned)part * 8), y = odd_bits(&seed, (unsigned)part * 8);
+			uint64_t near = seed >> 20 & 3, finite = ~(UINT64_C(3) << (part * 8 - 3));
+			y = near == 0 ? x : near == 1 ? x ^ (seed >> 40 & 7) : y;
+			x &= round % 2 ? finite : UINT64_MAX;
+			y &= round % 2 ? finite : UINT64_MAX;
+			memcpy(a + i, &x, part);
+			memcpy(b + i, &y, part);
+		}
+		assert_true(many_equal_single(t, size, a, b).differing > MANY / 4);
+	}
+	free(a);
+	free(b);
+}
+
+/* Differences that are one and the same when rounded to the tensor's own type. */
+static void largest_difference_is_exact(void **state)
+{
+	(void)state;
+	float *a = ls_xalloc(MANY * 4), *b = ls_xalloc(MANY * 4);
+	for (int i = 0; i < MANY; i++) {
+		a[i] = 1;
+		b[i] = -(float)(i % 1999) * 0x1p-40f;
+	}
+	struct ls_stats s = many_equal_single(LS_DT_F32, 4, (const uint8_t *)a, (const uint8_t *)b);
+	assert_true(s.max_abs == 1 + 1998 * 0x1p-40);
+	free(a);
+	free(b);
+}
+
 /* Returns the code; the bundle's first value or tensor is described in out. */
 static int read_pickle(const char *bytes, size_t len, struct ls_str *out, struct ls_err *err)
 {
@@ -214,9 +287,10 @@ static void threads_do_not_change_the_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classes_of_floats),      cmocka_unit_test(distances_go_to_their_bucket),
-		cmocka_unit_test(integers_and_complex),   cmocka_unit_test(pickle_reads_and_refuses),
-		cmocka_unit_test(onnx_reads_and_refuses), cmocka_unit_test(threads_do_not_change_the_answer),
+		cmocka_unit_test(classes_of_floats),           cmocka_unit_test(distances_go_to_their_bucket),
+		cmocka_unit_test(integers_and_complex),        cmocka_unit_test(lanes_agree_with_single_elements),
+		cmocka_unit_test(largest_difference_is_exact), cmocka_unit_test(pickle_reads_and_refuses),
+		cmocka_unit_test(onnx_reads_and_refuses),      cmocka_unit_test(threads_do_not_change_the_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

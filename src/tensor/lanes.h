@@ -1,0 +1,24 @@
+/* Dense differences between two rows of elements, counted in loops that compilers turn into vector code.
+ * Nothing is owned; the statistics are added to. Any thread.
+ * The plain way, an element at a time, is in element.c; both give the same statistics, which a test holds them to. */
+#ifndef LS_TENSOR_LANES_H
+#define LS_TENSOR_LANES_H
+
+#include "tensor/element.h"
+
+enum { LS_LANES = 1024 }; /* elements a call at most */
+
+/* An 8-bit format, by its 256 patterns. */
+struct ls_lane_table {
+	int32_t key[256]; /* steps from zero, signed */
+	float value[256]; /* NaN for each NaN */
+};
+
+/* Whether ls_lanes_add knows the type. */
+bool ls_lanes_can(enum ls_dtype t);
+/* Adds n elements (at most LS_LANES; packed, little-endian) whose first has the index base. table: for the types of 8
+ * bits that are floating point, else NULL. */
+void ls_lanes_add(struct ls_stats *s, enum ls_dtype t, const struct ls_lane_table *table, const uint8_t *a,
+		  const uint8_t *b, size_t n, uint64_t base);
+
+#endif
