@@ -2,6 +2,9 @@
 if(LS_USERS_BUILD)
   add_test(NAME cli.compare-real COMMAND ${CMAKE_SOURCE_DIR}/tests/tensor/run-real $<TARGET_FILE:lockstep>)
   set_tests_properties(cli.compare-real PROPERTIES LABELS cli TIMEOUT 600)
+  # an archive beyond 4 GiB, in little room
+  add_test(NAME cli.compare-zip64 COMMAND ${CMAKE_SOURCE_DIR}/tests/tensor/run-real $<TARGET_FILE:lockstep> zip64)
+  set_tests_properties(cli.compare-zip64 PROPERTIES LABELS "cli;slow" TIMEOUT 600)
   add_test(NAME cli.compare-browser COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/tensor/browser.py $<TARGET_FILE:lockstep>)
   set_tests_properties(cli.compare-browser PROPERTIES LABELS cli TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()

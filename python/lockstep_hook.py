@@ -173,6 +173,20 @@ def _on_accelerator(module):
     _part("lockstep_torch").watch_accelerator(module)
 
 
+def _watch_jax(config, skip):
+    """Names the line that changes the precision; JAX itself is asked again at the end."""
+    real = config.update
+
+    def update(name, value):
+        if name == "jax_default_matmul_precision" and value != _wanted["jax.default_matmul_precision"]:
+            note_undone("jax.default_matmul_precision", value, frames(skip))
+        real(name, value)
+    try:
+        config.update = update
+    except AttributeError:
+        pass  # a release whose configuration takes no attributes: the end still tells
+
+
 def _on_jax(module):
     applied = {}
     if LEVEL >= 1 and POLICY["precision"] in ("fp32", "tf32"):
@@ -181,6 +195,23 @@ def _on_jax(module):
         applied["jax.default_matmul_precision"] = (want, module.config.jax_default_matmul_precision)
     module_loaded("jax", getattr(module, "__version__", None), applied,
                   lambda: {"jax.default_matmul_precision": module.config.jax_default_matmul_precision})
+    at_exit.append(_jax_memory)
+    if applied:
+        _watch_jax(module.config, (os.path.dirname(getattr(module, "__file__", None) or _HOOK_DIR) + os.sep,))
+
+
+def _jax_memory():
+    """Peak memory of the GPUs that JAX has used; asking one that it has not used would take that GPU's memory."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    gpus = []
+    for backend in list(getattr(bridge, "_backends", {}).values()):
+        for d in backend.local_devices() if backend.platform in ("gpu", "cuda", "rocm") else ():
+            stats, gpu = d.memory_stats() or {}, {"index": d.id, "name": d.device_kind, "library": "jax"}
+            for key, name in (("peak_allocated_bytes", "peak_bytes_in_use"), ("peak_reserved_bytes", "peak_pool_bytes")):
+                if name in stats:
+                    gpu[key] = stats[name]
+            gpus.append(gpu)
+    return {"gpus": gpus} if gpus else None
 
 
 def _on_tensorflow(module):
@@ -270,6 +301,17 @@ def _open_record(parent):
             note_undone("environment " + name, value)
 
 
+def nested(seen):
+    """Another lockstep run is around this one: it gets to know that this interpreter has a policy, though not its own."""
+    path = _state["path"]
+    _state["path"] = os.path.join(seen, "%s-%d-%d.jsonl" % (os.uname().nodename, os.getpid(), time.time_ns()))
+    try:
+        emit("start", pid=os.getpid(), ppid=os.getppid(), host=os.uname().nodename, nested=True, executable=sys.executable,
+             argv=list(getattr(sys, "orig_argv", ())), python="%d.%d.%d" % sys.version_info[:3])
+    finally:
+        _state["path"] = path
+
+
 def _in_child():
     parent = _state["pid"]
     _undone.clear()
@@ -327,7 +369,9 @@ def _exit():
         _unhandled()
         for call in at_exit:
             try:
-                more.update(call() or {})
+                found = call() or {}
+                found["gpus"] = more.get("gpus", []) + found.get("gpus", [])
+                more.update(found)
             except Exception as fault:  # pylint: disable=broad-except
                 emit("failed", reason="at the end of the program: %s: %s" % (type(fault).__name__, fault))
         emit("exit", settings=_read_back(), **more)

@@ -19,7 +19,10 @@ def _is_here(entry):
 def _start():
     try:
         import lockstep_hook
-        lockstep_hook.start()
+        if os.path.dirname(os.path.abspath(lockstep_hook.__file__)) == _HERE:
+            lockstep_hook.start()
+        else:
+            lockstep_hook.nested(os.path.join(_HERE, "seen"))
     except BaseException as fault:  # pylint: disable=broad-except
         text = "lockstep: the hook failed, the program was not started: %s: %s\n" % (type(fault).__name__, fault)
         os.write(2, text.encode("utf-8", "replace"))

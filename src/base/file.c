@@ -70,7 +70,7 @@ bool ls_file_exists(const char *path)
 int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err)
 {
 	static const uint8_t empty[1];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer would wait for one */
 	if (fd < 0)
 		return ls_err_errno(err, path, "open");
 	struct stat st;

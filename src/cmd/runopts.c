@@ -65,7 +65,7 @@ int ls_runopts_init(struct ls_runopts *o, const struct ls_args *args, struct ls_
 }
 
 /* The tracing library lies beside the program when built, in ../lib/lockstep when installed. */
-static int find_inject(struct ls_runopts *o, struct ls_err *err)
+static void find_inject(struct ls_runopts *o)
 {
 	static const char *const places[] = {"", "../lib/lockstep/"};
 	char exe[PATH_MAX];
@@ -75,13 +75,11 @@ static int find_inject(struct ls_runopts *o, struct ls_err *err)
 	for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
 		char *path = ls_xasprintf("%.*s/%sliblockstep_inject.so", (int)(slash - exe), exe, places[i]);
 		if (ls_file_exists(path)) {
-			o->request.inject = o->inject = path;
-			return 0;
+			o->request.policy.inject = o->inject = path;
+			return;
 		}
 		free(path);
 	}
-	return ls_err_set(err, LS_EUNKNOWN,
-			  "--trace kernels: liblockstep_inject.so is not beside the program nor in ../lib/lockstep");
 }
 
 /* What a required check says that does not match, as one sentence. */
@@ -143,8 +141,12 @@ static int gather(struct ls_runopts *o, const char *spec, struct ls_err *err)
 int ls_runopts_prepare(struct ls_runopts *o, const struct ls_args *args, struct ls_err *err)
 {
 	const char *trace = o->request.policy.trace;
-	int rc = trace && strcmp(trace, "kernels") == 0 ? find_inject(o, err) : 0;
-	return rc ? rc : gather(o, ls_args_get(args, "spec"), err);
+	find_inject(o);
+	if (trace && strcmp(trace, "kernels") == 0 && !o->inject)
+		return ls_err_set(
+			err, LS_EUNKNOWN,
+			"--trace kernels: liblockstep_inject.so is not beside the program nor in ../lib/lockstep");
+	return gather(o, ls_args_get(args, "spec"), err);
 }
 
 void ls_runopts_done(struct ls_runopts *o)

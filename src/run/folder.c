@@ -13,6 +13,8 @@
 
 int ls_folder_make(const char *path, struct ls_err *err)
 {
+	if (!*path)
+		return ls_err_set(err, LS_EINPUT, "the name of a folder is empty");
 	char *copy = ls_xstrdup(path);
 	int rc = 0;
 	for (char *p = copy + 1; rc == 0; p++) {
@@ -21,8 +23,7 @@ int ls_folder_make(const char *path, struct ls_err *err)
 		char keep = *p;
 		*p = 0;
 		if (mkdir(copy, 0777) < 0 && errno != EEXIST) {
-			ls_err_errno(err, copy, "make the folder");
-			rc = LS_EIO;
+			rc = ls_err_set(err, LS_EIO, "%s: cannot make the folder: %s", copy, strerror(errno));
 		}
 		*p = keep;
 		if (!keep)
@@ -154,14 +155,29 @@ json_t *ls_tree_written(const struct ls_tree *before, const struct ls_tree *afte
 	return list;
 }
 
-static int digest_tree(const char *path, int64_t *ret_bytes, char hex[LS_SHA256_HEX], struct ls_err *err)
+/* Where the folder out lies within root, as "runs/a/", or NULL. */
+static char *within(const char *root, const char *out)
+{
+	char *real = realpath(root, NULL), *below = NULL;
+	size_t n = real ? strlen(real) : 0;
+	if (n && strncmp(out, real, n) == 0 && out[n] == '/')
+		below = ls_xasprintf("%s/", out + n + 1);
+	free(real);
+	return below;
+}
+
+static int digest_tree(const char *path, const char *out, int64_t *ret_bytes, char hex[LS_SHA256_HEX],
+		       struct ls_err *err)
 {
 	struct ls_tree tree;
 	int rc = ls_tree_read(path, &tree, err);
 	if (rc)
 		return rc;
 	struct ls_sha256 *all = ls_sha256_new();
+	char *own = within(path, out);
 	for (size_t i = 0; i < tree.n && rc == 0; i++) {
+		if (own && ls_str_starts(tree.items[i].path, own))
+			continue;
 		char *full = ls_xasprintf("%s/%s", path, tree.items[i].path), one[LS_SHA256_HEX];
 		if (tree.items[i].link)
 			snprintf(one, sizeof one, "link");
@@ -172,12 +188,13 @@ static int digest_tree(const char *path, int64_t *ret_bytes, char hex[LS_SHA256_
 		*ret_bytes += tree.items[i].size;
 		free(full);
 	}
+	free(own);
 	ls_sha256_final(all, hex);
 	ls_tree_done(&tree);
 	return rc;
 }
 
-int ls_folder_digest(const char *path, json_t **ret, struct ls_err *err)
+int ls_folder_digest(const char *path, const char *out, json_t **ret, struct ls_err *err)
 {
 	struct stat st;
 	char hex[LS_SHA256_HEX];
@@ -186,7 +203,7 @@ int ls_folder_digest(const char *path, json_t **ret, struct ls_err *err)
 		return ls_err_errno(err, path, "read the input");
 	int rc;
 	if (S_ISDIR(st.st_mode)) {
-		rc = digest_tree(path, &bytes, hex, err);
+		rc = digest_tree(path, out, &bytes, hex, err);
 	} else {
 		bytes = st.st_size;
 		rc = ls_sha256_file(path, hex, err);

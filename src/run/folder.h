@@ -33,7 +33,8 @@ int ls_tree_read(const char *root, struct ls_tree *ret, struct ls_err *err);
 void ls_tree_done(struct ls_tree *tree);
 /* [{"path", "bytes", "sha256"} or {"path", "link"}] for entries of after that before has not or has differently. */
 json_t *ls_tree_written(const struct ls_tree *before, const struct ls_tree *after);
-/* {"path", "bytes", "sha256"} of a declared input; a folder's digest is that of its sorted list of digests. */
-int ls_folder_digest(const char *path, json_t **ret, struct ls_err *err);
+/* {"path", "bytes", "sha256"} of a declared input; a folder's digest is that of its sorted list of digests, without
+ * what lies under the folder out, which may be inside of it. */
+int ls_folder_digest(const char *path, const char *out, json_t **ret, struct ls_err *err);
 
 #endif

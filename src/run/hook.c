@@ -1,7 +1,11 @@
 #include "run/hook.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +49,7 @@ static json_t *hook_policy(const struct ls_hook *hook, const struct ls_policy *p
 	json_object_foreach(env->changes, name, change) json_object_set(vars, name, json_object_get(change, "value"));
 	json_object_set_new(p, "env", vars);
 	json_object_set_new(p, "seen", json_string(hook->seen));
+	json_object_set_new(p, "inject", policy->inject ? json_string(policy->inject) : json_null());
 	json_object_set_new(p, "trace_dir", hook->trace_dir ? json_string(hook->trace_dir) : json_null());
 	uint64_t n = 1;
 	if (threads)
@@ -79,22 +84,73 @@ static int write_files(struct ls_hook *hook, const struct ls_policy *policy, str
 	return rc;
 }
 
+/* Private folders that nobody holds are of runs that were killed, and go; one that is held says that a run is going on.
+ * Where the file system knows no locks, nothing is concluded. */
+static int settle(const char *out, int dir, struct ls_err *err)
+{
+	DIR *d = fdopendir(dup(dir));
+	int rc = 0;
+	for (struct dirent *e; d && rc == 0 && (e = readdir(d));) {
+		if (!ls_str_starts(e->d_name, ".lockstep."))
+			continue;
+		int fd = openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+			char *path = ls_xasprintf("%s/%s", out, e->d_name);
+			ls_folder_remove(path);
+			free(path);
+		} else if (errno == EWOULDBLOCK) {
+			rc = ls_err_set(err, LS_EINPUT,
+					"%s: another run is using this folder; give this one another with --out", out);
+		}
+		close(fd);
+	}
+	if (d)
+		closedir(d);
+	return rc;
+}
+
+/* Makes and locks the private folder; the lock on the output folder keeps two runs that start from mistaking each
+ * other's for a left one. */
+static int make_dir(struct ls_hook *h, const char *out, struct ls_err *err)
+{
+	int dir = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return ls_err_errno(err, out, "open");
+	flock(dir, LOCK_EX);
+	int rc = settle(out, dir, err);
+	h->dir = ls_xasprintf("%s/.lockstep.XXXXXX", out);
+	if (rc == 0 && !mkdtemp(h->dir))
+		rc = ls_err_set(err, LS_EIO, "%s: cannot make the folder: %s", h->dir, strerror(errno));
+	if (rc == 0) {
+		h->lock = open(h->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (h->lock >= 0)
+			flock(h->lock, LOCK_EX | LOCK_NB);
+	} else {
+		free(h->dir);
+		h->dir = NULL;
+	}
+	close(dir);
+	return rc;
+}
+
 int ls_hook_init(struct ls_hook *hook, const char *out, const struct ls_policy *policy, struct ls_runenv *env,
 		 struct ls_err *err)
 {
-	struct ls_hook h = {.dir = ls_xasprintf("%s/.lockstep.XXXXXX", out)};
-	if (strchr(out, ':')) {
-		free(h.dir);
-		return ls_err_set(err, LS_EINPUT, "%s: an output folder with a colon cannot stand on PYTHONPATH", out);
-	}
-	if (!mkdtemp(h.dir)) {
-		int rc = ls_err_errno(err, h.dir, "make the folder");
-		free(h.dir);
+	struct ls_hook h = {.lock = -1};
+	int rc = strchr(out, ':') ? ls_err_set(err, LS_EINPUT,
+					       "%s: an output folder with a colon cannot stand on PYTHONPATH", out)
+				  : make_dir(&h, out, err);
+	if (rc)
 		return rc;
-	}
+	char *trace = ls_xasprintf("%s/run_trace", out);
+	ls_folder_remove(trace); /* an earlier run's */
 	h.seen = ls_xasprintf("%s/seen", h.dir);
-	h.trace_dir = policy->trace ? ls_xasprintf("%s/run_trace", out) : NULL;
-	int rc = write_files(&h, policy, env, err);
+	h.trace_dir = policy->trace ? trace : NULL;
+	if (!policy->trace)
+		free(trace);
+	rc = write_files(&h, policy, env, err);
 	if (rc) {
 		ls_hook_done(&h);
 		return rc;
@@ -106,8 +162,11 @@ int ls_hook_init(struct ls_hook *hook, const char *out, const struct ls_policy *
 
 void ls_hook_done(struct ls_hook *hook)
 {
-	if (hook->dir)
+	if (hook->dir) {
 		ls_folder_remove(hook->dir);
+		if (hook->lock >= 0)
+			close(hook->lock);
+	}
 	free(hook->dir);
 	free(hook->seen);
 	free(hook->trace_dir);

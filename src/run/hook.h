@@ -13,9 +13,11 @@ struct ls_hook {
 	char *dir;       /* OUT/.lockstep.XXXXXX */
 	char *seen;      /* DIR/seen: one file an interpreter */
 	char *trace_dir; /* OUT/run_trace, or NULL */
+	int lock;        /* on dir for as long as the run lasts: what is not locked was left by a killed one */
 };
 
-/* Writes the hook and puts it on the child's PYTHONPATH. The hook is told what env has by then: call it last. */
+/* Refuses a folder that another run is using. Writes the hook and puts it on the child's PYTHONPATH. The hook is told
+ * what env has by then: call it last. */
 int ls_hook_init(struct ls_hook *hook, const char *out, const struct ls_policy *policy, struct ls_runenv *env,
 		 struct ls_err *err);
 void ls_hook_done(struct ls_hook *hook);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,11 +103,26 @@ static void wait_for(struct ls_launched *r, struct ls_procscan *scan, const sigs
 	}
 }
 
+int ls_launch_find(const char *name, char **ret, struct ls_err *err)
+{
+	struct stat st;
+	*ret = ls_proc_find(name);
+	if (*ret)
+		return 0;
+	if (strchr(name, '/') && stat(name, &st) == 0)
+		return ls_err_set(err, LS_EINPUT, "%s: %s", name,
+				  S_ISDIR(st.st_mode) ? "a folder, not a program" : "not executable");
+	if (strchr(name, '/'))
+		return ls_err_set(err, LS_ENOENT, "%s: no such program", name);
+	return ls_err_set(err, LS_ENOENT, "%s: no such program on PATH", *name ? name : "\"\"");
+}
+
 int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_launched *ret, struct ls_err *err)
 {
-	char *program = ls_proc_find(what->argv[0]);
-	if (!program)
-		return ls_err_set(err, LS_ENOENT, "%s: no such program on PATH", what->argv[0]);
+	char *program;
+	int rc = ls_launch_find(what->argv[0], &program, err);
+	if (rc)
+		return rc;
 	sigset_t set, old;
 	sigemptyset(&set);
 	const int signals[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
@@ -116,7 +132,7 @@ int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_
 	sigprocmask(SIG_BLOCK, &set, &old);
 	struct ls_launched r = {0};
 	double begin = ls_clock();
-	int rc = start(what, program, &old, &r.pid, err);
+	rc = start(what, program, &old, &r.pid, err);
 	if (rc == 0) {
 		wait_for(&r, scan, &set);
 		r.wall_s = ls_clock() - begin;

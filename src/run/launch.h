@@ -24,6 +24,8 @@ struct ls_launched {
 	int interrupted;  /* the last signal that was sent to us and passed on, or 0 */
 };
 
+/* The program that a name means, or why there is none. The caller frees it. */
+int ls_launch_find(const char *name, char **ret, struct ls_err *err);
 /* scan may be NULL; otherwise the processes below the child are looked at from time to time. */
 int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_launched *ret, struct ls_err *err);
 

@@ -120,6 +120,24 @@ static void add_policy(const json_t *p, struct ls_str *out)
 		    json_integer_value(json_object_get(p, "seed")), text(p, "precision", "?"));
 }
 
+static void add_gpus(const json_t *gpus, struct ls_str *out)
+{
+	size_t i;
+	json_t *g;
+	json_array_foreach(gpus, i, g)
+	{
+		const json_t *used = json_object_get(g, "peak_allocated_bytes"),
+			     *kept = json_object_get(g, "peak_reserved_bytes");
+		ls_str_addf(out, "%-12s %" JSON_INTEGER_FORMAT ": %s", i ? "" : "gpu",
+			    json_integer_value(json_object_get(g, "index")), text(g, "name", "?"));
+		if (json_is_integer(used))
+			ls_str_addf(out, ", peak %.1f MiB allocated", json_number_value(used) / 1048576);
+		if (json_is_integer(kept))
+			ls_str_addf(out, ", %.1f MiB reserved", json_number_value(kept) / 1048576);
+		ls_str_add(out, "\n");
+	}
+}
+
 static void add_hook(const json_t *h, struct ls_str *out)
 {
 	size_t i;
@@ -190,6 +208,7 @@ void ls_manifest_text(const json_t *m, struct ls_str *out)
 	add_git(json_object_get(m, "git"), out);
 	add_policy(json_object_get(m, "policy"), out);
 	add_modules(m, out);
+	add_gpus(json_object_get(m, "gpus"), out);
 	add_hook(json_object_get(m, "hook"), out);
 	add_result(m, out);
 	add_files(m, "inputs", out);

@@ -63,8 +63,9 @@ int ls_optrace_begin(struct ls_optrace *t, const char *data, size_t len, const c
 	struct ls_slice f[FIELDS];
 	uint64_t rank = 0;
 	*t = (struct ls_optrace){.data = data, .len = len, .name = name};
-	if (next_line(t, f) != 6 || !slice_is(f[0], "H") || !slice_is(f[1], "lockstep-ops") || !slice_is(f[2], "1"))
+	if (next_line(t, f) != 7 || !slice_is(f[0], "H") || !slice_is(f[1], "lockstep-ops") || !slice_is(f[2], "2"))
 		return ls_err_set(err, LS_EINPUT, "%s: not an operation log", name);
+	t->method = f[6];
 	t->rank = slice_number(f[3], &rank) && rank < 1 << 24 ? (long)rank : 0;
 	return 0;
 }
@@ -286,7 +287,13 @@ int ls_optrace_part(const char *a, const char *b, struct ls_parting *ret, struct
 	rc = ls_optrace_open(&tb, b, err);
 	if (rc == 0) {
 		struct ls_parting p = {0};
-		rc = part(&ta, &tb, &p, err);
+		if (same(ta.method, tb.method))
+			rc = part(&ta, &tb, &p, err);
+		else
+			rc = ls_err_set(err, LS_EUNKNOWN,
+					"%s: its digests are %.*s, those of the other run %.*s: they say nothing about "
+					"each other",
+					a, (int)ta.method.n, ta.method.s, (int)tb.method.n, tb.method.s);
 		if (rc == 0)
 			*ret = p;
 		ls_optrace_done(&tb);

@@ -32,7 +32,8 @@ struct ls_optrace {
 	size_t n_stacks, cap_stacks;
 	uint64_t ops; /* so far */
 	long rank;
-	char digest[40]; /* of the whole log, once complete */
+	struct ls_slice method; /* how tensors were digested: logs of two methods cannot be compared */
+	char digest[40];        /* of the whole log, once complete */
 	bool complete;
 };
 

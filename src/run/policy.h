@@ -19,6 +19,7 @@ struct ls_policy {
 	bool fill;             /* torch fills memory that it hands out uninitialised */
 	bool hold;             /* refuse changes that the program makes to the settings */
 	const char *trace;     /* "ops", "kernels" or NULL */
+	const char *inject;    /* liblockstep_inject.so: logs kernels, digests tensors for "ops"; or NULL */
 };
 
 /* A child's environment in the making, with what was changed and what stood there before. */

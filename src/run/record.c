@@ -1,5 +1,6 @@
 /* Reading what the hook wrote: a file of JSON lines an interpreter, put together into one account of the run. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static int take_event(json_t *record, json_t *event, const char *where, struct l
 {
 	static const char *const start[] = {"pid",        "ppid",   "forked_from", "host",       "executable",
 					    "argv",       "python", "prefix",      "hash_probe", "rank",
-					    "world_size", "env",    "time",        NULL};
+					    "world_size", "env",    "time",        "nested",     NULL};
 	static const char *const end[] = {"settings", "loaders", "batch", "gpus", "ops", NULL};
 	const char *kind = text_of(event, "event");
 	if (strcmp(kind, "start") == 0) {
@@ -252,7 +253,8 @@ int ls_hook_collect(const char *seen_dir, json_t **ret, struct ls_err *err)
 {
 	DIR *d = opendir(seen_dir);
 	if (!d)
-		return ls_err_errno(err, seen_dir, "read the interpreters' records");
+		return ls_err_set(err, LS_EIO, "%s: cannot read the interpreters' records: %s", seen_dir,
+				  strerror(errno));
 	json_t **records = NULL;
 	size_t n = 0, cap = 0;
 	for (struct dirent *e; (e = readdir(d));) {

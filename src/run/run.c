@@ -77,9 +77,10 @@ static int check_request(struct run *r, struct ls_err *err)
 	if (strchr(r->ask->out, ':'))
 		return ls_err_set(err, LS_EINPUT, "%s: an output folder with a colon cannot stand on PYTHONPATH",
 				  r->ask->out);
-	char *program = ls_proc_find(r->ask->argv[0]);
-	if (!program)
-		return ls_err_set(err, LS_ENOENT, "%s: no such program on PATH", r->ask->argv[0]);
+	char *program;
+	int rc = ls_launch_find(r->ask->argv[0], &program, err);
+	if (rc)
+		return rc;
 	free(program);
 	ls_cmdline_read(r->ask->argv, &r->cmdline);
 	if (r->cmdline.shut)
@@ -96,9 +97,6 @@ static int make_out(struct run *r, struct ls_err *err)
 	r->out = realpath(r->ask->out, NULL);
 	if (!r->out)
 		return ls_err_errno(err, r->ask->out, "resolve");
-	char *trace = ls_xasprintf("%s/run_trace", r->out);
-	ls_folder_remove(trace); /* an earlier run's */
-	free(trace);
 	r->path = ls_xasprintf("%s/run_manifest.json", r->out);
 	return ls_tree_read(r->out, &r->before, err);
 }
@@ -108,7 +106,7 @@ static int digest_inputs(struct run *r, json_t *list, struct ls_err *err)
 	int rc = 0;
 	for (const char *const *p = r->ask->inputs; p && *p && rc == 0; p++) {
 		json_t *one;
-		rc = ls_folder_digest(*p, &one, err);
+		rc = ls_folder_digest(*p, r->out, &one, err);
 		if (rc == 0)
 			json_array_append_new(list, one);
 	}
@@ -138,8 +136,8 @@ static int prepare_env(struct run *r, struct ls_err *err)
 	ls_runenv_set(&r->env, "LOCKSTEP_OUT", r->out);
 	ls_runenv_set(&r->env, "LOCKSTEP_SEED", seed);
 	ls_runenv_set(&r->env, "LOCKSTEP_PRECISION", policy->precision);
-	if (r->ask->inject) {
-		ls_runenv_set(&r->env, "CUDA_INJECTION64_PATH", r->ask->inject);
+	if (policy->trace && strcmp(policy->trace, "kernels") == 0 && policy->inject) {
+		ls_runenv_set(&r->env, "CUDA_INJECTION64_PATH", policy->inject);
 		ls_runenv_set(&r->env, "LOCKSTEP_TRACE_DIR", r->hook.trace_dir);
 	}
 	return 0;
@@ -212,6 +210,12 @@ static void judge(struct run *r, json_t *held)
 		ls_str_add(&r->notices, "the policy did not take hold: no interpreter of this run loaded the hook\n");
 		r->held = false;
 	}
+	size_t nested = 0;
+	json_array_foreach(json_object_get(held, "interpreters"), i, e) nested +=
+		json_is_true(json_object_get(e, "nested"));
+	if (nested)
+		ls_str_addf(&r->notices,
+			    "a lockstep run inside this one had a policy of its own for %zu interpreters\n", nested);
 	notice_list(r, held, "failed", "%s%s", "reason", NULL);
 	notice_list(r, held, "undone", "the program changed %s to %s", "setting", "found");
 	notice_list(r, held, "nondeterministic", "no deterministic form: %s%s", "operation", NULL);

@@ -19,7 +19,6 @@ struct ls_run_request {
 	const json_t *environment; /* facts of this machine for the manifest, or NULL */
 	const json_t *env_block;   /* the short form of the same: torch, cuda, cudnn, python, driver; or NULL */
 	const json_t *spec;        /* what a comparison with a spec said, or NULL */
-	const char *inject;        /* liblockstep_inject.so for --trace kernels, or NULL */
 	int output;                /* where the child's output goes, or -1 */
 };
 

@@ -18,18 +18,38 @@ const struct ls_zip_member *ls_torch_pickle_of(const struct ls_zip *zip)
 	return NULL;
 }
 
+/* Torch of 2016 wrote a tar of four members with these names; each may have a header of extended attributes before it. */
+static bool is_legacy_tar(const uint8_t *data, size_t len)
+{
+	static const char *const members[] = {"sys_info", "pickle", "tensors", "storages"};
+	enum { BLOCK = 512, NAME = 100, SIZE = 124, TYPE = 156, MAGIC = 257 };
+	for (size_t at = 0; len - at > BLOCK && memcmp(data + at + MAGIC, "ustar", 5) == 0;) {
+		const char *head = (const char *)data + at;
+		for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+			if (strncmp(head, members[i], NAME) == 0)
+				return true;
+		if (head[TYPE] != 'x' && head[TYPE] != 'g')
+			return false;
+		uint64_t size = 0;
+		for (const char *p = head + SIZE; p < head + SIZE + 11 && *p >= '0' && *p <= '7'; p++)
+			size = size * 8 + (uint64_t)(*p - '0');
+		size = BLOCK + (size + BLOCK - 1) / BLOCK * BLOCK;
+		if (size > len - at)
+			return false;
+		at += size;
+	}
+	return false;
+}
+
 const char *ls_torch_legacy(const uint8_t *data, size_t len)
 {
 	static const uint8_t magic[] = {0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, 0x2e};
 	if (len > 2 + sizeof magic && data[0] == 0x80 && memcmp(data + 2, magic, sizeof magic) == 0)
 		return "a PyTorch checkpoint in the format before 1.6 (a row of pickles); load and save it once with "
 		       "torch 1.6 or later to have it compared by tensor";
-	if (len > 512 && memcmp(data + 257, "ustar", 5) == 0 &&
-	    (strncmp((const char *)data, "sys_info", 9) == 0 || strncmp((const char *)data, "storages", 9) == 0 ||
-	     strncmp((const char *)data, "pickle", 7) == 0 || strncmp((const char *)data, "tensors", 8) == 0))
+	if (is_legacy_tar(data, len))
 		return "a PyTorch checkpoint in the tar format of 2016; load and save it once with torch 1.6 or later "
-		       "to "
-		       "have it compared by tensor";
+		       "to have it compared by tensor";
 	return NULL;
 }
 

@@ -1,12 +1,14 @@
 /* fake_launches COUNT HOW [OTHER]: a program that launches kernels, as far as the tracing library can tell. Loads what
  * CUDA_INJECTION64_PATH names as CUDA does, then launches COUNT kernels; with OTHER the one of that number is another
- * kernel. HOW: exit, _exit, kill. */
+ * kernel. HOW: exit, _exit, kill, fork (a child comes and goes in the middle), reuse (all names at one address). */
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "run/inject/cupti.h"
@@ -41,9 +43,19 @@ int main(int argc, char **argv)
 	memcpy(&fire, &p, sizeof p);
 	unsigned long n = strtoul(argv[1], NULL, 10), other = argc > 3 ? strtoul(argv[3], NULL, 10) : n;
 	static const char *const names[] = {"sgemm_128x64", "reduce_kernel", "elementwise"};
-	for (unsigned long i = 0; i < n; i++)
-		fire(i % 5 ? CALL_LAUNCH_KERNEL : CALL_LAUNCH_KERNEL_EX, i == other ? "sgemm_64x64" : names[i % 3],
-		     (unsigned)(i % 1000) + 1, 256, (void *)(uintptr_t)(0x1000 * (i % 2) + (uintptr_t)getpid()));
+	bool forks = strcmp(argv[2], "fork") == 0, reuse = strcmp(argv[2], "reuse") == 0;
+	for (unsigned long i = 0; i < n; i++) {
+		static char shared[64];
+		const char *name = i == other ? "sgemm_64x64" : names[i % 3];
+		if (forks && i == n / 2 && fork() == 0)
+			exit(0);
+		if (reuse)
+			name = strncpy(shared, name, sizeof shared - 1);
+		fire(i % 5 ? CALL_LAUNCH_KERNEL : CALL_LAUNCH_KERNEL_EX, name, (unsigned)(i % 1000) + 1, 256,
+		     (void *)(uintptr_t)(0x1000 * (i % 2) + (uintptr_t)getpid()));
+		if (forks && i == n / 2)
+			wait(NULL);
+	}
 	fire(CALL_GRAPH_LAUNCH, NULL, 0, 0, (void *)(uintptr_t)getpid());
 	if (strcmp(argv[2], "kill") == 0)
 		kill(getpid(), SIGKILL);

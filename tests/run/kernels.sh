@@ -15,5 +15,8 @@ LOCKSTEP_CUPTI=/nowhere/libcupti.so lockstep run --trace kernels -o f -- sh -c "
 # a full disk, or a folder that is gone, ends the log and not the program
 lockstep run --trace kernels -o g -- sh -c "rm -r {out}/run_trace; $prog 10 exit" && log g
 echo "status $?"
+# a forked child's end does not touch its parent's log; one address for all names does not confuse them
+lockstep run --trace kernels -o i -- "$prog" 20000 fork && log i
+lockstep run --trace kernels -o j -- "$prog" 20000 reuse && log j
 # a million launches keep their time
 lockstep run --trace kernels -o h -- "$prog" 1000000 exit && log h

@@ -1,12 +1,17 @@
-"""real.py LOCKSTEP: files that torch, safetensors, numpy and onnx write are read, and what is said of them is compared with
+"""real.py LOCKSTEP [TEST]: files that torch, safetensors, numpy and onnx write are read, and what is said of them is compared with
 what those libraries say. Run by tests/tensor/run-real in the environment of tools/venv."""
 import collections
+import io
 import json
 import os
 import pathlib
+import pickle
+import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
+import zipfile
 
 import numpy as np
 import onnx
@@ -148,6 +153,24 @@ def small_floats():
         assert (float("inf") if got["max_abs"] == "inf" else got["max_abs"]) == want, (dtype, got["max_abs"], want)
 
 
+def complex_and_integers():
+    """The largest difference, as numpy has it: of a complex element by its larger part, of integers exactly."""
+    for kind in (np.complex64, np.complex128, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
+        x = rng.integers(0, 256, 3000 * np.dtype(kind).itemsize, dtype=np.uint8).view(kind)
+        if np.issubdtype(kind, np.complexfloating):
+            x = (rng.normal(size=3000) + 1j * rng.normal(size=3000)).astype(kind)
+        y = np.where(rng.random(3000) < 0.5, x, np.roll(x, 1))
+        torch.save({"t": torch.from_numpy(x.copy())}, "x.pt")
+        torch.save({"t": torch.from_numpy(y)}, "y.pt")
+        got = differences(compare("x.pt", "y.pt", status=1))["t"]
+        if np.issubdtype(kind, np.complexfloating):
+            wide = [v.astype(np.complex128) for v in (x, y)]
+            want = max(np.abs(wide[0].real - wide[1].real).max(), np.abs(wide[0].imag - wide[1].imag).max())
+        else:
+            want = float(max(abs(int(p) - int(q)) for p, q in zip(x, y)))
+        assert got["max_abs"] == want and got["differing"] == int((x != y).sum()), (kind, got, want)
+
+
 def views_and_shared_storages():
     base = torch.randn(6, 8)
     views = {"t": base.t(), "cols": base[:, 1:6:2], "row": base[3], "one": base[2, 5], "none": base[:0], "wide": base[:1].expand(5, 8),
@@ -217,6 +240,71 @@ def checkpoints():
     assert "torch.nn.modules.linear.Linear" in compare("module.pt", "module.pt", status=2)
     torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), "script.pt")
     assert "TorchScript" in compare("script.pt", "script.pt", status=2)
+
+
+def tar_of_2016(path, value, pax):
+    """The four members that torch.save wrote before 0.2; torch.load still reads them."""
+    storages, tensors, state = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    pickle.dump(1, storages, 2)
+    pickle.dump((1, "cpu", torch.FloatStorage), storages, 2)
+    storages.write(struct.pack("<q", value.numel()) + value.numpy().tobytes())
+    pickle.dump([], storages, 2)
+    pickle.dump(1, tensors, 2)
+    pickle.dump((2, 1, torch.FloatTensor), tensors, 2)
+    tensors.write(struct.pack("<ii2q2qq", 2, 0, *value.shape, *value.stride(), 0))
+
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, obj):
+            return "2" if isinstance(obj, torch.Tensor) else None
+    Pickler(state, 2).dump({"w": value})
+    with tarfile.open(path, "w:", format=tarfile.PAX_FORMAT) as tar:
+        for name, data in (("sys_info", pickle.dumps({"protocol_version": 1000})), ("pickle", state.getvalue()), ("tensors", tensors.getvalue()),
+                           ("storages", storages.getvalue())):
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = len(data), 1.5 if pax else 1  # a time with a fraction needs an extended header
+            tar.addfile(info, io.BytesIO(data))
+
+
+def legacy_files():
+    value = torch.arange(6.0).reshape(2, 3)
+    for pax in (False, True):
+        tar_of_2016("2016.pt", value, pax)
+        assert torch.equal(torch.load("2016.pt", weights_only=False)["w"], value)
+        assert "tar format of 2016" in compare("2016.pt", "2016.pt", status=2)
+
+
+class Holes(io.FileIO):
+    """Zeros are not written but left out: a large file that takes no room."""
+    def write(self, data):
+        if len(data) >= 1 << 16 and not any(memoryview(data)[:64]) and not any(memoryview(data)[-64:]):
+            self.seek(len(data), 1)
+            return len(data)
+        return super().write(data)
+
+
+def zip64():
+    """A checkpoint of 4.4 GiB, whose archive needs 64-bit sizes and offsets, as torch lays it out and reads it."""
+    n, block = 1100 << 20, bytes(16 << 20)
+    storages, pickled = [], io.BytesIO()
+    value = {"big": make.Tensor(make.Storage(b"", n), (n,)), "small": make.Tensor(make.Storage(make.floats(1, 2)), (2,))}
+    make.Pickler(pickled, storages).dump(value)
+    with Holes("big.pt", "wb") as file, zipfile.ZipFile(file, "w") as z:
+        z.writestr("archive/data.pkl", pickled.getvalue())
+        with z.open("archive/data/0", "w", force_zip64=True) as f:
+            for _ in range(4 * n // len(block)):
+                f.write(block)
+        z.writestr("archive/data/1", storages[1].data)
+        z.writestr("archive/version", "3\n")
+        places = {i.filename: i.header_offset for i in z.infolist()}
+    loaded = torch.load("big.pt", mmap=True)
+    assert loaded["small"].tolist() == [1, 2] and loaded["big"][-1] == 0 and os.path.getsize("big.pt") > 1 << 32
+    subprocess.run(["cp", "--sparse=always", "big.pt", "other.pt"], check=True)
+    assert compare("big.pt", "other.pt", status=0)["tensors"] == 2
+    with open("other.pt", "r+b") as f:
+        f.seek(places["archive/data/1"] - 4)
+        f.write(make.floats(3))
+    found = differences(compare("big.pt", "other.pt", status=1))
+    assert set(found) == {"big"} and found["big"]["first"] == f"[{n - 1}]" and found["big"]["max_abs"] == 3, found
 
 
 def walk(obj, path=()):
@@ -342,9 +430,10 @@ def hostile():
     assert not os.path.exists("pwned")
 
 
-tests = [every_dtype, statistics_of_random_bits, small_floats, views_and_shared_storages, checkpoints, safetensors_files, what_lockstep_writes,
+tests = [every_dtype, statistics_of_random_bits, small_floats, complex_and_integers,
+         views_and_shared_storages, checkpoints, legacy_files, safetensors_files, what_lockstep_writes,
          numpy_files, onnx_files, hostile]
-for test in tests:
+for test in [globals()[name] for name in sys.argv[2:]] or tests:
     test()
     print("ok", test.__name__)
 subprocess.run(["rm", "-r", os.getcwd()], check=True)

@@ -215,7 +215,8 @@ static void first_kernel_that_differs(void **state)
 /* --- operation logs --- */
 
 #define HEAD                                                                                                           \
-	"H\tlockstep-ops\t1\t0\t12\t3.5\nS\t0\t/v/site-packages/x.py:3 g|/home/u/train.py:7 step|/home/u/train.py:20 " \
+	"H\tlockstep-ops\t2\t0\t12\t3.5\txxh3\nS\t0\t/v/site-packages/x.py:3 g|/home/u/train.py:7 "                    \
+	"step|/home/u/train.py:20 "                                                                                    \
 	"main\n"
 
 static struct ls_parting part(const char *a, const char *b)
@@ -256,6 +257,19 @@ static void operations_part(void **state)
 	assert_int_equal(p.kind, LS_PART_LENGTH);
 	assert_string_equal(p.b, "the end");
 	ls_parting_done(&p);
+}
+
+static void logs_of_two_methods(void **state)
+{
+	(void)state;
+	const char *a = HEAD, *b = "H\tlockstep-ops\t2\t0\t12\t3.5\tblake2b\n";
+	char *pa = write_file("unit-a.ops", a, strlen(a)), *pb = write_file("unit-b.ops", b, strlen(b));
+	struct ls_parting p;
+	struct ls_err err = {0};
+	assert_int_equal(ls_optrace_part(pa, pb, &p, &err), LS_EUNKNOWN);
+	assert_non_null(strstr(err.msg, "digests are xxh3, those of the other run blake2b"));
+	free(pa);
+	free(pb);
 }
 
 static void broken_operation_logs(void **state)
@@ -348,10 +362,15 @@ static void differences_are_ranked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(command_lines),   cmocka_unit_test(levels),
-		cmocka_unit_test(kernel_logs),     cmocka_unit_test(first_kernel_that_differs),
-		cmocka_unit_test(operations_part), cmocka_unit_test(broken_operation_logs),
-		cmocka_unit_test(records),         cmocka_unit_test(differences_are_ranked),
+		cmocka_unit_test(command_lines),
+		cmocka_unit_test(levels),
+		cmocka_unit_test(kernel_logs),
+		cmocka_unit_test(first_kernel_that_differs),
+		cmocka_unit_test(operations_part),
+		cmocka_unit_test(logs_of_two_methods),
+		cmocka_unit_test(broken_operation_logs),
+		cmocka_unit_test(records),
+		cmocka_unit_test(differences_are_ranked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,10 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "cupti.h"
 #include "run/ktrace_format.h"
 
-enum { WINDOW = 1 << 20, MAX_STREAMS = 4096 };
+enum { WINDOW = 1 << 20, MAX_STREAMS = 4096, RECENT = 1024 };
 
 static struct {
 	pthread_mutex_t lock;
@@ -32,11 +35,17 @@ static struct {
 		uint32_t id;
 	} * names;
 	size_t n_names, cap_names; /* cap is a power of two */
+	struct {
+		const char *symbol, *text; /* as the caller and as the table have it */
+		uint64_t hash;
+		uint32_t id;
+	} recent[RECENT]; /* names are hundreds of characters long: by their address first */
 	void *streams[MAX_STREAMS];
 	size_t n_streams;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 int InitializeInjection(void);
+uint64_t ls_inject_digest(const void *data, size_t len);
 
 /* --- the log --- */
 
@@ -111,6 +120,17 @@ static bool open_log(void)
 	return true;
 }
 
+/* The log is the parent's: a child that wrote into it, or cut it at its own end, would damage it or kill the parent. */
+static void leave_to_parent(void)
+{
+	if (trace.map)
+		munmap(trace.map, WINDOW);
+	if (trace.fd >= 0)
+		close(trace.fd);
+	trace.map = NULL;
+	trace.fd = -1;
+}
+
 /* After an orderly end the file has its true length; after a kill it ends in zeros, which the reader knows. */
 __attribute__((destructor)) static void close_log(void)
 {
@@ -151,7 +171,7 @@ static bool grow_names(void)
 	return true;
 }
 
-static bool name_id(const char *text, uint64_t hash, uint32_t *ret)
+static bool name_id(const char *text, uint64_t hash, uint32_t *ret, const char **ret_text)
 {
 	if (trace.n_names * 2 >= trace.cap_names && !grow_names())
 		return false;
@@ -164,6 +184,23 @@ static bool name_id(const char *text, uint64_t hash, uint32_t *ret)
 		put_text(LS_KT_NAME, text);
 	}
 	*ret = s->id;
+	*ret_text = s->text;
+	return true;
+}
+
+/* The same address has the same name but for a module that was unloaded, so it is compared and not hashed again. */
+static bool recent_id(const char *text, uint64_t *ret_hash, uint32_t *ret)
+{
+	size_t i = ((uintptr_t)text >> 4 ^ (uintptr_t)text >> 14) % RECENT;
+	if (trace.recent[i].symbol != text || strcmp(trace.recent[i].text, text) != 0) {
+		trace.recent[i].hash = ls_ktrace_hash(text);
+		trace.recent[i].symbol = NULL;
+		if (!name_id(text, trace.recent[i].hash, &trace.recent[i].id, &trace.recent[i].text))
+			return false;
+		trace.recent[i].symbol = text;
+	}
+	*ret_hash = trace.recent[i].hash;
+	*ret = trace.recent[i].id;
 	return true;
 }
 
@@ -182,9 +219,9 @@ static uint64_t stream_id(void *stream)
 static void log_launch(const char *text, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream)
 {
 	uint32_t id;
+	uint64_t hash;
 	pthread_mutex_lock(&trace.lock);
-	uint64_t hash = ls_ktrace_hash(text);
-	if (trace.map && name_id(text, hash, &id)) {
+	if (trace.map && recent_id(text, &hash, &id)) {
 		uint64_t numbers[LS_KT_FIELDS] = {grid[0],  grid[1],  grid[2], block[0],
 						  block[1], block[2], shared,  stream_id(stream)};
 		trace.digest = ls_ktrace_roll(trace.digest, hash);
@@ -302,7 +339,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	if (done)
 		return 1;
 	done = true;
-	if (!open_log())
+	if (!open_log() || pthread_atfork(NULL, NULL, leave_to_parent) != 0)
 		return 1;
 	const char *why = subscribe();
 	if (why) {
@@ -311,4 +348,10 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 		pthread_mutex_unlock(&trace.lock);
 	}
 	return 1;
+}
+
+/* For --trace ops, which calls it from Python: XXH3 of a tensor's memory, at the speed that memory is read. */
+__attribute__((visibility("default"))) uint64_t ls_inject_digest(const void *data, size_t len)
+{
+	return XXH3_64bits(data, len);
 }

@@ -1,4 +1,4 @@
-"""A ResNet-like fit on a GPU: prints launches' worth of time for a number of steps, without import and warm-up."""
+"""A ResNet-like fit: DEVICE STEPS TIMES [benchmark]. Prints the seconds of so many steps so many times, without import and warm-up."""
 import os
 import sys
 import time
@@ -20,7 +20,7 @@ class Block(nn.Module):
         return torch.relu(self.nb(self.b(y)) + self.s(x))
 
 
-device, steps = sys.argv[1], int(sys.argv[2])
+device, steps, times = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 if "benchmark" in sys.argv:
     torch.backends.cudnn.benchmark = True
 blocks = [Block(64, 64, 1), Block(64, 128, 2), Block(128, 256, 2), Block(256, 512, 2)]
@@ -42,10 +42,11 @@ def wait():
 
 for _ in range(5):
     step()
-wait()
-begin = time.perf_counter()
-for _ in range(steps):
-    step()
-wait()
-print("seconds %.4f" % (time.perf_counter() - begin))
+for _ in range(times):
+    wait()
+    begin = time.perf_counter()
+    for _ in range(steps):
+        step()
+    wait()
+    print("seconds %.4f" % (time.perf_counter() - begin))
 torch.save(model.state_dict(), os.environ["LOCKSTEP_OUT"] + "/model.pt")

@@ -1,9 +1,13 @@
-"""Lightning's Trainer, told to be fast: it turns two switches of the policy back."""
+"""Lightning's Trainer, told to be fast: it turns two switches of the policy back. [cpu|gpu]"""
 import os
+import sys
 import warnings
 
 warnings.filterwarnings("ignore")
-import lightning as L
+try:
+    import lightning as L
+except ImportError:
+    import pytorch_lightning as L
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -22,7 +26,7 @@ class Fit(L.LightningModule):
 
 
 data = TensorDataset(torch.randn(64, 8), torch.randn(64, 1))
-trainer = L.Trainer(max_epochs=2, accelerator="cpu", devices=1, logger=False, enable_progress_bar=False, accumulate_grad_batches=2,
+trainer = L.Trainer(max_epochs=2, accelerator=sys.argv[1] if len(sys.argv) > 1 else "cpu", devices=1, logger=False, enable_progress_bar=False, accumulate_grad_batches=2,
                     enable_model_summary=False, deterministic=False, benchmark=True, enable_checkpointing=False)
 model = Fit()
 trainer.fit(model, DataLoader(data, batch_size=8, shuffle=True))
