@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/gpu/twin.sh [BIN] [PYTHON]: the twin-fit experiment on a real GPU, with a negative control. BIN holds lockstep and
+# tests/gpu/twin.sh [BIN] [PYTHON] [PART…]: the twin-fit experiment on a real GPU, with a negative control. BIN holds lockstep and
 # liblockstep_inject.so (default: build/device), PYTHON has torch with CUDA (default: /opt/torch/.venv/bin/python3).
-#   1. twin fits of a CNN with 4 workers, of a transformer, of Lightning's Trainer and of two gloo ranks: identical, and not with
+#   1. twin fits of a CNN with 4 workers, of a transformer, of Lightning's Trainer, of two gloo ranks and with JAX: identical, and not with
 #      another seed
 #   2. an operation without a deterministic form raises with its name; --warn-only records it
 #   3. float atomics without a policy differ, and are bisected to the line, in forward and backward passes
@@ -63,7 +63,13 @@ atomics() { # without a policy the kind differs and is found; with one it does n
 part_index_add() { atomics index_add && lockstep verify -o v2-index_add -- "$py" "$progs/atomics.py" index_add cuda 2>/dev/null; }
 part_bicubic() { atomics bicubic; }
 
-parts="cnn transformer trainer ranks raise warn index_add bicubic"
+part_jax() {
+	has jax || return 3
+	twin jax "$py" "$progs/jax_fit.py" && lockstep manifest show v-jax/001/run1 | grep -E '^(jax|gpu|held)'
+}
+
+shift $(($# < 2 ? $# : 2))
+parts=${*:-cnn transformer trainer ranks jax raise warn index_add bicubic}
 for p in $parts; do { "part_$p" >"$p.out" 2>&1; echo $? >"$p.rc"; } & done
 wait
 for p in $parts; do
