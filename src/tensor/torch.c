@@ -18,7 +18,8 @@ const struct ls_zip_member *ls_torch_pickle_of(const struct ls_zip *zip)
 	return NULL;
 }
 
-/* Torch of 2016 wrote a tar of four members with these names; each may have a header of extended attributes before it. */
+/* Torch of 2016 wrote a tar of four members with these names; each may have a header of extended attributes before it.
+ */
 static bool is_legacy_tar(const uint8_t *data, size_t len)
 {
 	static const char *const members[] = {"sys_info", "pickle", "tensors", "storages"};
