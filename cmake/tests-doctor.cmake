@@ -10,7 +10,9 @@ add_dependencies(test_nvml fake_nvml_new fake_nvml_old)
 
 # A real torch, where the program is what users get; importing it takes seconds and gigabytes elsewhere.
 if(LS_USERS_BUILD)
-  add_test(NAME cli.doctor-torch COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
-    ${CMAKE_SOURCE_DIR}/tests/doctor/deep-torch.sh)
-  set_tests_properties(cli.doctor-torch PROPERTIES LABELS cli TIMEOUT 1800 SKIP_RETURN_CODE 77)
+  foreach(name deep-torch report-schema)
+    add_test(NAME cli.doctor-${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
+      ${CMAKE_SOURCE_DIR}/tests/doctor/${name}.sh)
+    set_tests_properties(cli.doctor-${name} PROPERTIES LABELS cli TIMEOUT 1800 SKIP_RETURN_CODE 77)
+  endforeach()
 endif()

@@ -40,6 +40,9 @@ int ls_cmd_fail(const struct ls_err *err)
 	return ls_cmd_status(err->code);
 }
 
+/* The command that runs, as it was called ("spec check "), for messages about its usage; empty before one is found. */
+static char running[64];
+
 int ls_cmd_usage(const char *fmt, ...)
 {
 	va_list ap;
@@ -47,7 +50,7 @@ int ls_cmd_usage(const char *fmt, ...)
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
-	fputs("\nTry --help.\n", stderr);
+	fprintf(stderr, "\nTry lockstep %s--help.\n", running);
 	return LS_EXIT_INPUT;
 }
 
@@ -75,12 +78,11 @@ static int unknown_command(const struct ls_cmd *const *table, const char *parent
 	return LS_EXIT_INPUT;
 }
 
-static int check_positionals(const struct ls_cmd *parent, const struct ls_cmd *cmd, const struct ls_args *args)
+static int check_positionals(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	int n = (int)args->n_pos;
 	if (n < cmd->min_pos)
-		return ls_cmd_usage("%s: an argument is missing; usage: lockstep %s%s%s %.*s", cmd->name,
-				    parent ? parent->name : "", parent ? " " : "", cmd->name,
+		return ls_cmd_usage("%s: an argument is missing; usage: lockstep %s%.*s", cmd->name, running,
 				    (int)strcspn(cmd->synopsis, "\n"), cmd->synopsis);
 	if (cmd->max_pos >= 0 && n > cmd->max_pos)
 		return ls_cmd_usage("%s: unexpected argument \"%s\"", cmd->name, args->pos[cmd->max_pos]);
@@ -98,12 +100,13 @@ static int run_leaf(const struct ls_cmd *parent, const struct ls_cmd *cmd, int a
 	const struct ls_opt *tables[] = {cmd->opts ? cmd->opts : none, ls_common_opts, NULL};
 	struct ls_args *args;
 	struct ls_err err = {0};
+	snprintf(running, sizeof running, "%s%s%s ", parent ? parent->name : "", parent ? " " : "", cmd->name);
 	if (ls_args_parse(tables, cmd->rest_is_command, argc, argv, &args, &err))
 		return ls_cmd_usage("%s: %s", cmd->name, err.msg);
 	int status = 0;
 	if (ls_args_has(args, "help"))
 		ls_cmd_print_help(parent, cmd, stdout);
-	else if ((status = check_positionals(parent, cmd, args)) == 0)
+	else if ((status = check_positionals(cmd, args)) == 0)
 		status = cmd->run(cmd, args);
 	ls_args_free(args);
 	return status;

@@ -334,7 +334,8 @@ static int choose(const char *root, const char *const *env, const char *python, 
 	if (!py->path && !python)
 		return ls_err_set(err, LS_ENOENT, "no python3 or python on PATH; name one with --python");
 	if (!py->path || !ls_root_is_program(root, py->path))
-		return ls_err_set(err, LS_ENOENT, "%s: no such program; --python wants an interpreter", python);
+		return ls_err_set(err, LS_ENOENT,
+				  "\"%s\" is not a program that can be run; --python wants an interpreter", python);
 	if (is_shim(root, py->path)) {
 		py->shim = py->path;
 		py->path = behind_shim(root, env, py->shim);

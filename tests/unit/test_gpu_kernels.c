@@ -378,10 +378,12 @@ static void descriptions_say_which(void **state)
 		struct ls_kernels_conf conf;
 		bool there;
 		const char *text, *source;
-	} cases[] = {
-		{{.nvrtc = some_nvrtc}, true, embedded, "this program"},
-		{{.nvrtc = some_nvrtc, .from_source = true}, true, "NVRTC 12.4 at run time", LIBNVRTC},
-		{{.nvrtc = no_nvrtc, .from_source = true}, false, "no PTX is embedded, and no usable NVRTC", "this program"}};
+	} cases[] = {{{.nvrtc = some_nvrtc}, true, embedded, "this program"},
+		     {{.nvrtc = some_nvrtc, .from_source = true}, true, "NVRTC 12.4 at run time", LIBNVRTC},
+		     {{.nvrtc = no_nvrtc, .from_source = true},
+		      false,
+		      "no PTX is embedded, and no usable NVRTC",
+		      "this program"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct ls_str out = {0}, source = {0};
 		assert_true(ls_kernels_describe(&cases[i].conf, &out, &source) == cases[i].there);
