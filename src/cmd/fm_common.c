@@ -1,10 +1,12 @@
 #include "cmd/fm_common.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/gpu.h"
 #include "fm/cuda.h"
+#include "gpu/cache.h"
 
 static int parse_device(const char *device, struct ls_fm_engine_choice *c, struct ls_err *err)
 {
@@ -41,7 +43,13 @@ static int make_cuda(const struct ls_fm_engine_choice *choice, struct ls_fm_mode
 	ls_cmd_gpu_init(&gpu);
 	struct ls_cuda_conf conf = {
 		.device = choice->cuda_device, .kernels = gpu.conf, .memory_limit = choice->device_memory};
+	struct ls_err why = {0};
 	int rc = ls_engine_cuda(m, rows, pool, &conf, ret, err);
+	if (rc == 0 && gpu.cache && ls_cache_check(gpu.cache, &why))
+		fprintf(stderr,
+			"lockstep: compiled kernels cannot be kept, and every start compiles them again: %s; set "
+			"XDG_CACHE_HOME to a folder that can be written\n",
+			why.msg);
 	ls_cmd_gpu_done(&gpu);
 	return rc;
 }

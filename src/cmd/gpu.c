@@ -16,9 +16,11 @@ static const char *folder(const char *variable)
 
 void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu)
 {
-	const char *home = folder("HOME"), *xdg = folder("XDG_CACHE_HOME");
+	const char *home = folder("HOME"), *xdg = folder("XDG_CACHE_HOME"), *root = getenv("LOCKSTEP_ROOT");
+	root = root ? root : ""; /* a scripted machine, for tests */
 	char *local = home ? ls_xasprintf("%s/.local", home) : NULL;
-	const char *const candidates[] = {folder("VIRTUAL_ENV"), folder("CONDA_PREFIX"), local, "/usr/local", "/usr"};
+	char *usr_local = ls_xasprintf("%s/usr/local", root), *usr = ls_xasprintf("%s/usr", root);
+	const char *const candidates[] = {folder("VIRTUAL_ENV"), folder("CONDA_PREFIX"), local, usr_local, usr};
 	const char *prefixes[sizeof candidates / sizeof *candidates + 1] = {0};
 	size_t n = 0;
 	for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
@@ -27,10 +29,12 @@ void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu)
 	*gpu = (struct ls_cmd_gpu){0};
 	if (xdg || home)
 		gpu->cache = ls_xasprintf("%s%s/lockstep/kernels", xdg ? xdg : home, xdg ? "" : "/.cache");
-	gpu->nvrtc = ls_nvrtc_places(prefixes);
+	gpu->nvrtc = ls_nvrtc_places(root, prefixes);
 	gpu->conf.cache_dir = gpu->cache;
 	gpu->conf.nvrtc = (const char *const *)gpu->nvrtc;
 	free(local);
+	free(usr_local);
+	free(usr);
 }
 
 void ls_cmd_gpu_done(struct ls_cmd_gpu *gpu)

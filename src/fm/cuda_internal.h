@@ -45,6 +45,7 @@ struct ls_cuda_window {
 	uint64_t first;
 	uint32_t steps, rows; /* no steps: nothing is in it */
 	void *locked;         /* page-locked; host points into it */
+	uint64_t *from;       /* by row: its first entry in the whole data */
 	void *host[LS_A_ARRAYS], *device[LS_A_ARRAYS];
 	ls_cu_event copied, used; /* the copy there; the steps that were put so far */
 };

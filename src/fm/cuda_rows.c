@@ -129,6 +129,9 @@ static void size_windows(struct ls_fm_cuda *c, uint64_t room)
 static int make_window(struct ls_fm_cuda *c, struct ls_cuda_window *w, struct ls_err *err)
 {
 	uint64_t at = 0;
+	w->from = ls_alloc_array(c->window_rows, sizeof *w->from);
+	if (!w->from)
+		return ls_err_set(err, LS_ENOMEM, "no memory to gather rows in");
 	int rc = ls_gpu_host_alloc(c->gpu, bytes_all(c, c->window_rows, c->window_entries), "a window of the data",
 				   &w->locked, err);
 	for (int i = 0; i < LS_A_ARRAYS && rc == 0; i++) {
@@ -164,6 +167,7 @@ void ls_cuda_free_windows(struct ls_fm_cuda *c)
 		ls_gpu_event_free(c->gpu, c->window[i].copied);
 		ls_gpu_event_free(c->gpu, c->window[i].used);
 		ls_gpu_host_free(c->gpu, c->window[i].locked);
+		free(c->window[i].from);
 	}
 	ls_gpu_stream_free(c->gpu, c->copies);
 	ls_gpu_host_free(c->gpu, c->places);
@@ -177,19 +181,35 @@ struct gather {
 	uint32_t rows; /* to look at; w->rows of them fit */
 };
 
-/* The rows' numbers, and their lengths where their ends will be. */
-static void find_rows(const struct gather *g, uint64_t lo, uint64_t hi)
+/* The rows' numbers. Shuffled rows are anywhere in memory: what will be read of them is asked for before. */
+static void number_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 {
 	const struct ls_fm_opts *o = &g->c->m->opts;
-	const struct ls_rows *r = g->c->rows;
-	uint64_t *number = g->w->host[LS_A_NUMBER], *start = g->w->host[LS_A_START];
+	uint64_t *number = g->w->host[LS_A_NUMBER];
 	while (lo < hi) {
 		struct ls_order order;
 		uint32_t at = (uint32_t)(lo % o->batch);
-		ls_order_init(&order, (int)o->shuffle, o->seed, o->batch, r->n_rows, g->w->first + lo / o->batch);
+		ls_order_init(&order, (int)o->shuffle, o->seed, o->batch, g->c->rows->n_rows,
+			      g->w->first + lo / o->batch);
 		for (uint64_t end = least(hi, lo - at + o->batch); lo < end; lo++, at++) {
 			number[lo] = ls_order_row(&order, at);
-			start[lo + 1] = r->start[number[lo] + 1] - r->start[number[lo]];
+			__builtin_prefetch(&g->c->rows->start[number[lo]]);
+		}
+	}
+}
+
+/* Where they begin, and their lengths where their ends will be. */
+static void find_rows(const struct gather *g, uint64_t lo, uint64_t hi)
+{
+	enum { AHEAD = 64 };
+	const uint64_t *number = g->w->host[LS_A_NUMBER], *from = g->c->rows->start;
+	uint64_t *start = g->w->host[LS_A_START];
+	for (uint64_t end; lo < hi; lo = end) {
+		end = least(hi, lo + AHEAD);
+		number_rows(g, lo, end);
+		for (uint64_t i = lo; i < end; i++) {
+			g->w->from[i] = from[number[i]];
+			start[i + 1] = from[number[i] + 1] - from[number[i]];
 		}
 	}
 }
@@ -210,13 +230,33 @@ static void place_rows(const struct gather *g)
 	}
 }
 
+/* Asks for the entries and the label of a row. */
+static void ask_for(const struct gather *g, uint64_t i)
+{
+	enum { LINE = 64 };
+	const struct ls_rows *r = g->c->rows;
+	const uint64_t *number = g->w->host[LS_A_NUMBER], *start = g->w->host[LS_A_START];
+	uint64_t from = g->w->from[i], to = from + start[i + 1] - start[i];
+	for (uint64_t e = from; e < to; e += LINE / sizeof *r->feature) {
+		__builtin_prefetch(r->feature + e);
+		if (g->w->host[LS_A_VALUE])
+			__builtin_prefetch(r->value + e);
+	}
+	for (uint64_t e = from; e < to && g->w->host[LS_A_FIELD]; e += LINE / sizeof *r->field)
+		__builtin_prefetch(r->field + e);
+	__builtin_prefetch(r->label + number[i]);
+}
+
 static void take_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 {
+	enum { AHEAD = 8 };
 	const struct ls_rows *r = g->c->rows;
 	void *const *to = g->w->host;
 	const uint64_t *number = to[LS_A_NUMBER], *start = to[LS_A_START];
 	for (uint64_t i = lo; i < hi; i++) {
-		uint64_t row = number[i], from = r->start[row], at = start[i], n = start[i + 1] - at;
+		if (i + AHEAD < hi)
+			ask_for(g, i + AHEAD);
+		uint64_t row = number[i], from = g->w->from[i], at = start[i], n = start[i + 1] - at;
 		memcpy((uint32_t *)to[LS_A_FEATURE] + at, r->feature + from, n * sizeof *r->feature);
 		if (to[LS_A_FIELD])
 			memcpy((uint16_t *)to[LS_A_FIELD] + at, r->field + from, n * sizeof *r->field);

@@ -23,6 +23,8 @@ struct run {
 	float *score; /* of the validation rows */
 	double seconds;
 	bool resumed;
+	bool kept;      /* the checkpoint file is of this training … */
+	uint64_t saved; /* … and of this step */
 };
 
 /* --- the start --- */
@@ -129,6 +131,8 @@ static int start(struct run *r, struct ls_err *err)
 		return rc;
 	if (t->resume) {
 		rc = ls_fm_load_checkpoint(t->checkpoint, &r->m, &r->at, err);
+		r->kept = rc == 0;
+		r->saved = r->at.step;
 		if (rc == LS_ENOENT)
 			return ls_err_set(err, LS_EINPUT,
 					  "%s: there is no checkpoint to resume from; start without --resume",
@@ -155,7 +159,13 @@ static int save_checkpoint(struct run *r, struct ls_err *err)
 	if (!r->t->checkpoint)
 		return 0;
 	int rc = r->engine.fetch(r->engine.state, err);
-	return rc ? rc : ls_fm_save_checkpoint(r->t->checkpoint, r->m, &r->at, err);
+	if (rc == 0)
+		rc = ls_fm_save_checkpoint(r->t->checkpoint, r->m, &r->at, err);
+	if (rc == 0) {
+		r->kept = true;
+		r->saved = r->at.step;
+	}
+	return rc;
 }
 
 static int save_model(struct run *r, struct ls_err *err)
@@ -330,14 +340,34 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 	return 0;
 }
 
+/* The engine failed in the middle: what is left, and how to go on from it. */
+static void add_what_is_kept(const struct run *r, struct ls_err *err)
+{
+	struct ls_err was = *err;
+	if (r->kept)
+		ls_err_set(err, was.code,
+			   "%.700s; the checkpoint %s of step %llu stands: the same command with --resume goes on from "
+			   "it, on any --device",
+			   was.msg, r->t->checkpoint, (unsigned long long)r->saved);
+	else
+		ls_err_set(err, was.code,
+			   "%.800s; nothing is kept: --checkpoint FILE --checkpoint-every STEPS would have", was.msg);
+}
+
 int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls_err *err)
 {
 	struct run r = {.t = t};
+	struct ls_err why = {0};
 	int rc = start(&r, err);
-	if (rc == 0)
-		rc = steps(&r, err);
-	if (rc == 0)
-		rc = finish(&r, ret, err);
+	if (rc == 0) {
+		rc = steps(&r, &why);
+		if (rc == 0)
+			rc = finish(&r, ret, &why);
+		if (rc == LS_EIO || rc == LS_ENOMEM || rc == LS_EUNKNOWN)
+			add_what_is_kept(&r, &why);
+		if (rc && err)
+			*err = why;
+	}
 	if (r.engine.free)
 		r.engine.free(r.engine.state);
 	ls_fm_model_free(r.m);

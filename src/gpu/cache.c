@@ -108,6 +108,12 @@ int ls_cache_put(const char *dir, const char *name, const char key[LS_SHA256_HEX
 	return rc;
 }
 
+int ls_cache_check(const char *dir, struct ls_err *err)
+{
+	int rc = make_dirs(dir, err);
+	return rc == 0 && access(dir, W_OK | X_OK) < 0 ? ls_err_errno(err, dir, "write into the folder") : rc;
+}
+
 void ls_cache_drop(const char *dir, const char *name, const char key[LS_SHA256_HEX])
 {
 	char *path = entry_path(dir, name, key);

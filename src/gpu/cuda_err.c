@@ -62,7 +62,8 @@ static const struct rule rules[] = {
 
 	{LS_CU_UNSUPPORTED_PTX_VERSION, LS_EUNKNOWN, false,
 	 "the driver is older than the code in this program; " NEWER_DRIVER},
-	{LS_CU_INSUFFICIENT_DRIVER, LS_EUNKNOWN, false, "the driver is too old; " NEWER_DRIVER},
+	{LS_CU_INSUFFICIENT_DRIVER, LS_EUNKNOWN, false,
+	 "the driver is too old for its own library or for CUDA 11; update the NVIDIA driver, or use --device cpu"},
 	{LS_CU_CALL_REQUIRES_NEWER_DRIVER, LS_EUNKNOWN, false, "the driver is too old; " NEWER_DRIVER},
 	{LS_CU_SYSTEM_DRIVER_MISMATCH, LS_EUNKNOWN, false,
 	 "the driver's library and its kernel module have different versions, as after an update without a reboot; "
@@ -101,6 +102,27 @@ static const struct rule rules[] = {
 	{LS_CU_NOT_SUPPORTED, LS_EUNKNOWN, false, "this GPU or driver does not support it; " NEWER_DRIVER},
 };
 
+/* The same codes mean something else before anything has run. */
+static const struct rule opening_rules[] = {
+	{LS_CU_OUT_OF_MEMORY, LS_ENOMEM, false,
+	 "the GPU has too little free memory even to be opened; see nvidia-smi for who holds it, name another GPU "
+	 "(--device cuda:N) or use --device cpu"},
+	{LS_CU_DEVICE_UNAVAILABLE, LS_EUNKNOWN, true,
+	 "another process holds the GPU exclusively (compute mode, see nvidia-smi -q -d COMPUTE), or it fell off the "
+	 "bus (a line with Xid 79 in dmesg); name another GPU (--device cuda:N) or use --device cpu"},
+	{LS_CU_UNKNOWN, LS_EUNKNOWN, true,
+	 "the driver's kernel modules do not answer; is nvidia-uvm loaded (nvidia-modprobe -u -c 0)? Look for NVRM and "
+	 "Xid in dmesg; after a suspend, reload nvidia-uvm; or use --device cpu"},
+};
+
+static const struct rule *find_opening(unsigned cu)
+{
+	for (size_t i = 0; i < sizeof opening_rules / sizeof *opening_rules; i++)
+		if (opening_rules[i].cu == cu)
+			return &opening_rules[i];
+	return NULL;
+}
+
 static const struct rule *find(unsigned cu)
 {
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -112,7 +134,9 @@ static const struct rule *find(unsigned cu)
 int ls_cuda_err(unsigned cu, const struct ls_cuda_err_context *c, struct ls_err *err)
 {
 	static const struct rule unlisted = {0, LS_EINTERNAL, false, "this is a defect in lockstep, please report it"};
-	const struct rule *r = find(cu);
+	const struct rule *r = c->opening ? find_opening(cu) : NULL;
+	if (!r)
+		r = find(cu);
 	if (!r)
 		r = &unlisted;
 	char machine[96] = "";

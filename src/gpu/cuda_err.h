@@ -13,6 +13,7 @@ struct ls_cuda_err_context {
 	const char *text;  /* the driver's own words; may be NULL */
 	int driver_cuda;   /* 12040; 0 when not known */
 	int cc;            /* 90; 0 when not known */
+	bool opening;      /* nothing has run on it yet */
 };
 
 /* Fills err and returns its code. cu must not be 0. */

@@ -31,7 +31,8 @@ static const struct ls_dl_sym symbols[] = {LS_CUDA_FUNCTIONS(SYMBOL) LS_DL_END};
 static int explain(const struct ls_cuda *cuda, const struct ls_gpu_info *info, unsigned cu, const char *doing,
 		   struct ls_err *err)
 {
-	struct ls_cuda_err_context c = {.doing = doing, .driver_cuda = info->driver_cuda, .cc = info->cc};
+	struct ls_cuda_err_context c = {
+		.doing = doing, .driver_cuda = info->driver_cuda, .cc = info->cc, .opening = !info->opened};
 	if (cuda->error_name(cu, &c.name) != LS_CU_SUCCESS)
 		c.name = NULL;
 	if (cuda->error_text(cu, &c.text) != LS_CU_SUCCESS)
@@ -180,8 +181,9 @@ static int choose(struct ls_gpu *gpu, int index, struct ls_err *err)
 		return explain(&gpu->cu, &gpu->info, cu, "counting the GPUs", err);
 	if (index < 0 || index >= devices)
 		return ls_err_set(err, LS_EINPUT,
-				  "there is no device cuda:%d: the GPUs visible here are numbered 0 to %d", index,
-				  devices - 1);
+				  "there is no device cuda:%d: the GPUs visible here are numbered 0 to %d; see "
+				  "nvidia-smi -L and CUDA_VISIBLE_DEVICES",
+				  index, devices - 1);
 	gpu->info.index = index;
 	return 0;
 }
@@ -201,6 +203,7 @@ int ls_gpu_open(const char *library, int index, struct ls_gpu **ret, struct ls_e
 	}
 	if (!rc)
 		rc = ls_gpu_use(gpu, err);
+	gpu->info.opened = rc == 0;
 	if (rc) {
 		ls_gpu_close(gpu);
 		return rc;

@@ -28,6 +28,7 @@ struct ls_gpu_info {
 	int copy_engines;
 	uint64_t l2, shared_per_multiprocessor, shared_per_block; /* bytes; shared_per_block after opting in */
 	bool cooperative, integrated;
+	bool opened; /* it has a context, and things may run on it */
 };
 
 /* library: a path, or NULL for the system's libcuda.so.1. */

@@ -246,7 +246,7 @@ static void add_glob(struct places *p, const char *prefix, const char *pattern)
 	free(full);
 }
 
-char **ls_nvrtc_places(const char *const *prefixes)
+char **ls_nvrtc_places(const char *root, const char *const *prefixes)
 {
 	static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
 	static const char *const wheels[] = {"nvidia/cu13/lib/libnvrtc.so.[0-9]*",
@@ -256,8 +256,8 @@ char **ls_nvrtc_places(const char *const *prefixes)
 	struct places p = {0};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		add(&p, ls_xstrdup(names[i]));
-	add_glob(&p, "/usr/local/cuda", "lib64/libnvrtc.so.1[0-9]");
-	add_glob(&p, "/usr/local", "cuda-[0-9]*/lib64/libnvrtc.so.1[0-9]");
+	add_glob(&p, root, "usr/local/cuda/lib64/libnvrtc.so.1[0-9]");
+	add_glob(&p, root, "usr/local/cuda-[0-9]*/lib64/libnvrtc.so.1[0-9]");
 	for (; prefixes && *prefixes; prefixes++)
 		for (size_t w = 0; w < sizeof wheels / sizeof *wheels; w++)
 			for (size_t l = 0; l < sizeof libs / sizeof *libs; l++) {

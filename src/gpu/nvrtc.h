@@ -50,10 +50,11 @@ int ls_nvrtc_arch(const struct ls_nvrtc *rtc, int cc, int *ret_arch, struct ls_e
 int ls_nvrtc_compile(struct ls_nvrtc *rtc, const char *name, const char *source, const struct ls_blob *files, int arch,
 		     bool machine_code, char **ret, size_t *ret_len, struct ls_err *err);
 
-/* Where NVRTC is usually found: the loader's path, the toolkit's folders, and the copy that comes with PyTorch under
- * each of prefixes (a virtual environment, "/usr", …; NULL-terminated; NULL members before the end are not allowed).
+/* Where NVRTC is usually found: the loader's path, the toolkit's folders under root ("" for /), and the copy that comes
+ * with PyTorch under each of prefixes (a virtual environment, "/usr", …; NULL-terminated; NULL members before the end
+ * are not allowed).
  * A NULL-terminated list for ls_nvrtc_open, freed with ls_nvrtc_places_free. */
-char **ls_nvrtc_places(const char *const *prefixes);
+char **ls_nvrtc_places(const char *root, const char *const *prefixes);
 void ls_nvrtc_places_free(char **places);
 
 #endif

@@ -242,7 +242,7 @@ int main(int argc, char **argv)
 		}
 	}
 	char **places = ls_nvrtc_places(
-		(const char *const[]){getenv("VIRTUAL_ENV") ? getenv("VIRTUAL_ENV") : "/usr/local", "/usr", NULL});
+		"", (const char *const[]){getenv("VIRTUAL_ENV") ? getenv("VIRTUAL_ENV") : "/usr/local", "/usr", NULL});
 	conf.nvrtc = (const char *const *)places;
 	uint64_t saved = ls_fp_enter();
 	int rc = open_all(&t, device, &conf, &err);

@@ -364,7 +364,8 @@ static void start_up_failures_say_what_to_do(void **state)
 		{"cuInit:1:35", NULL, "update the NVIDIA driver", LS_EUNKNOWN},
 		{"cuInit:1:802", NULL, "nvidia-fabricmanager", LS_EUNKNOWN},
 		{"cuDevicePrimaryCtxRetain:1:2", NULL, "too little free memory", LS_ENOMEM},
-		{"cuDevicePrimaryCtxRetain:1:46", NULL, "compute mode", LS_EIO},
+		{"cuInit:1:999", NULL, "nvidia-uvm", LS_EUNKNOWN},
+		{"cuDevicePrimaryCtxRetain:1:46", NULL, "compute mode", LS_EUNKNOWN},
 		{"cuDevicePrimaryCtxRetain:1:12345", NULL, "unknown to this driver", LS_EINTERNAL},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -406,7 +406,7 @@ static void wheels_are_found(void **state)
 		 "%s/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
 		 dir, dir, dir, dir);
 	assert_int_equal(system(command), 0);
-	char **places = ls_nvrtc_places(prefixes);
+	char **places = ls_nvrtc_places("", prefixes);
 	int found = 0;
 	assert_string_equal(places[0], "libnvrtc.so.13");
 	for (char **p = places; *p; p++)
