@@ -23,6 +23,7 @@ struct run {
 	float *score; /* of the validation rows */
 	double seconds;
 	bool resumed;
+	bool engine_failed;
 	bool kept;      /* the checkpoint file is of this training … */
 	uint64_t saved; /* … and of this step */
 };
@@ -154,11 +155,18 @@ static int start(struct run *r, struct ls_err *err)
 
 /* --- the middle --- */
 
+/* What the engine answered, remembered. */
+static int answered(struct run *r, int rc)
+{
+	r->engine_failed = rc != 0;
+	return rc;
+}
+
 static int save_checkpoint(struct run *r, struct ls_err *err)
 {
 	if (!r->t->checkpoint)
 		return 0;
-	int rc = r->engine.fetch(r->engine.state, err);
+	int rc = answered(r, r->engine.fetch(r->engine.state, err));
 	if (rc == 0)
 		rc = ls_fm_save_checkpoint(r->t->checkpoint, r->m, &r->at, err);
 	if (rc == 0) {
@@ -170,7 +178,7 @@ static int save_checkpoint(struct run *r, struct ls_err *err)
 
 static int save_model(struct run *r, struct ls_err *err)
 {
-	int rc = r->engine.fetch(r->engine.state, err);
+	int rc = answered(r, r->engine.fetch(r->engine.state, err));
 	return rc ? rc : ls_fm_save_model(r->t->output, r->m, r->t->data_digest, err);
 }
 
@@ -206,7 +214,7 @@ static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
 	double from = ls_clock();
-	int rc = r->engine.predict(r->engine.state, t->valid, r->score, err);
+	int rc = answered(r, r->engine.predict(r->engine.state, t->valid, r->score, err));
 	if (rc == 0)
 		rc = ls_metrics_compute(r->m, t->valid, r->score, &e->valid, err);
 	if (rc)
@@ -267,7 +275,7 @@ static int one_stretch(struct run *r, struct ls_err *err)
 	assert(per_epoch);
 	uint64_t n = stretch(r);
 	double from = ls_clock();
-	int rc = r->engine.steps(r->engine.state, r->at.step, n, &r->at.loss_so_far, err);
+	int rc = answered(r, r->engine.steps(r->engine.state, r->at.step, n, &r->at.loss_so_far, err));
 	if (rc)
 		return rc;
 	r->seconds += ls_clock() - from;
@@ -363,7 +371,7 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 		rc = steps(&r, &why);
 		if (rc == 0)
 			rc = finish(&r, ret, &why);
-		if (rc == LS_EIO || rc == LS_ENOMEM || rc == LS_EUNKNOWN)
+		if (r.engine_failed && rc != LS_EDIFFER)
 			add_what_is_kept(&r, &why);
 		if (rc && err)
 			*err = why;

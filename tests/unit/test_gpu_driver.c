@@ -388,7 +388,8 @@ static void device_numbers_are_checked(void **state)
 	struct ls_gpu *gpu = NULL;
 	struct ls_err err;
 	assert_int_equal(ls_gpu_open(LIBRARY, 2, &gpu, &err), LS_EINPUT);
-	assert_string_equal(err.msg, "there is no device cuda:2: the GPUs visible here are numbered 0 to 1");
+	assert_string_equal(err.msg, "there is no device cuda:2: the GPUs visible here are numbered 0 to 1; see "
+				     "nvidia-smi -L and CUDA_VISIBLE_DEVICES");
 	assert_int_equal(ls_gpu_open(LIBRARY, -1, &gpu, &err), LS_EINPUT);
 	nothing_left();
 }
