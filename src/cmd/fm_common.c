@@ -54,14 +54,25 @@ static int make_cuda(const struct ls_fm_engine_choice *choice, struct ls_fm_mode
 	return rc;
 }
 
+/* The GPU is asked for only where the fastest there is would pay. */
+static bool cuda_pays(const struct ls_fm_engine_choice *choice, const struct ls_fm_model *m, const struct ls_rows *rows)
+{
+	struct ls_cmd_gpu gpu;
+	struct ls_cuda_case c = {.epochs = choice->epochs, .threads = choice->threads};
+	ls_cmd_gpu_init(&gpu);
+	c.compiled = gpu.cache && ls_cache_has(gpu.cache, "cuda_sort");
+	ls_cmd_gpu_done(&gpu);
+	return ls_cuda_pays(m, rows, &c) && ls_gpu_bandwidth(NULL, 0, &c.bandwidth, NULL) == 0 &&
+	       ls_cuda_pays(m, rows, &c);
+}
+
 int ls_fm_engine_make(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m, const struct ls_rows *rows,
 		      struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err)
 {
 	if (choice->want_cuda)
 		return make_cuda(choice, m, rows, pool, ret, err);
 	struct ls_err quiet = {0}; /* no driver, no GPU, no room: then it is the CPU */
-	if (choice->is_auto && rows && ls_cuda_pays(m, rows, choice->epochs, choice->threads) &&
-	    make_cuda(choice, m, rows, pool, ret, &quiet) == 0)
+	if (choice->is_auto && rows && cuda_pays(choice, m, rows) && make_cuda(choice, m, rows, pool, ret, &quiet) == 0)
 		return 0;
 	return ls_engine_cpu(m, rows, pool, choice->kernels, ret, err);
 }

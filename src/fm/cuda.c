@@ -310,16 +310,6 @@ static int make_streams(struct ls_fm_cuda *c, struct ls_err *err)
 	return rc;
 }
 
-/* Entries that a batch can have at most: so many of the longest rows. */
-static uint64_t most_entries(const struct ls_rows *rows, uint32_t batch)
-{
-	uint64_t longest = 1;
-	for (uint64_t r = 0; r < rows->n_rows; r++)
-		if (rows->start[r + 1] - rows->start[r] > longest)
-			longest = rows->start[r + 1] - rows->start[r];
-	return least(rows->n_entries ? rows->n_entries : 1, longest * batch);
-}
-
 static int check_rows(const struct ls_fm_cuda *c, struct ls_err *err)
 {
 	const struct ls_fm_model *m = c->m;
@@ -340,7 +330,7 @@ static int check_rows(const struct ls_fm_cuda *c, struct ls_err *err)
 static int size_training(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	uint32_t batch = c->m->opts.batch;
-	c->entries = most_entries(c->rows, batch);
+	c->entries = ls_cuda_most_entries(c->rows, batch);
 	c->slots = batch <= SMALL_BATCH ? 4 : 2;
 	c->graph_steps = GRAPH_ROWS / batch > MOST_GRAPH_STEPS ? MOST_GRAPH_STEPS : GRAPH_ROWS / batch;
 	c->graph_steps = c->conf.graph_steps ? c->conf.graph_steps : c->graph_steps ? c->graph_steps : 1;

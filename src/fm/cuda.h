@@ -30,8 +30,14 @@ struct ls_cuda_conf {
 int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
 		   const struct ls_cuda_conf *conf, struct ls_engine *ret, struct ls_err *err);
 
-/* Whether a GPU would be faster than the CPU at that much work, transfers included: the rule of --device auto, from
- * sizes and measured constants alone (lockstep-fm(1) has it in words). */
-bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows, uint32_t epochs, int threads);
+/* Whether a GPU would be faster than the CPU at a training, transfers included: the rule of --device auto, from sizes
+ * and measured constants alone (lockstep-fm(1) has it in words). */
+struct ls_cuda_case {
+	uint32_t epochs;
+	int threads;      /* of the CPU */
+	double bandwidth; /* of the GPU's memory, bytes a second (ls_gpu_bandwidth); 0: of the fastest there is */
+	bool compiled;    /* the kernels are in the cache */
+};
+bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows, const struct ls_cuda_case *c);
 
 #endif

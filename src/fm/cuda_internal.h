@@ -120,6 +120,8 @@ int ls_cuda_copy_out(struct ls_fm_cuda *c, void *to, uint64_t bytes, const void 
 void ls_cuda_free_pieces(struct ls_fm_cuda *c);
 
 /* cuda_rows.c */
+/* Entries that a batch can have at most. */
+uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint32_t batch);
 uint64_t ls_cuda_rows_bytes(const struct ls_fm_cuda *c);    /* of all data */
 uint64_t ls_cuda_least_windows(const struct ls_fm_cuda *c); /* bytes of windows of one step */
 int ls_cuda_put_rows(struct ls_fm_cuda *c, uint64_t room, struct ls_err *err);

@@ -19,6 +19,25 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* As many of the longest rows as a batch has. Rows of LONG entries and more are counted as the longest. */
+uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint32_t batch)
+{
+	enum { LONG = 4096 };
+	uint64_t *count = ls_xalloc((LONG + 1) * sizeof *count), longest = 1, left = batch, sum = 0;
+	for (uint64_t r = 0; r < rows->n_rows; r++) {
+		uint64_t n = rows->start[r + 1] - rows->start[r];
+		longest = n > longest ? n : longest;
+		count[n < LONG ? n : LONG]++;
+	}
+	for (uint64_t n = LONG; n > 0 && left; n--) {
+		uint64_t take = least(left, count[n]);
+		sum += take * (n == LONG ? longest : n);
+		left -= take;
+	}
+	free(count);
+	return least(rows->n_entries ? rows->n_entries : 1, sum ? sum : 1);
+}
+
 /* Bytes of an array for so many rows and entries; 0: there is none. */
 static uint64_t bytes_of(const struct ls_fm_cuda *c, enum ls_cuda_array which, uint64_t rows, uint64_t entries)
 {

@@ -1,6 +1,7 @@
 #include "gpu/cache.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,17 @@ int ls_cache_put(const char *dir, const char *name, const char key[LS_SHA256_HEX
 	free(top);
 	free(path);
 	return rc;
+}
+
+bool ls_cache_has(const char *dir, const char *name)
+{
+	char *pattern = ls_xasprintf("%s/%s-*.code", dir, name);
+	glob_t g;
+	bool has = glob(pattern, GLOB_NOSORT, NULL, &g) == 0;
+	if (has)
+		globfree(&g);
+	free(pattern);
+	return has;
 }
 
 int ls_cache_check(const char *dir, struct ls_err *err)

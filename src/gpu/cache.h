@@ -19,6 +19,8 @@ char *ls_cache_get(const char *dir, const char *name, const char key[LS_SHA256_H
 /* Makes DIR where it is missing (for its owner only) and writes the entry atomically. */
 int ls_cache_put(const char *dir, const char *name, const char key[LS_SHA256_HEX], const void *code, size_t len,
 		 struct ls_err *err);
+/* Whether there is an entry of that name, under any key. */
+bool ls_cache_has(const char *dir, const char *name);
 /* Whether entries can be kept in dir, which is made if it is missing; err says why not. */
 int ls_cache_check(const char *dir, struct ls_err *err);
 void ls_cache_drop(const char *dir, const char *name, const char key[LS_SHA256_HEX]);

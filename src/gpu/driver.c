@@ -188,6 +188,27 @@ static int choose(struct ls_gpu *gpu, int index, struct ls_err *err)
 	return 0;
 }
 
+int ls_gpu_bandwidth(const char *library, int index, double *ret, struct ls_err *err)
+{
+	struct ls_gpu gpu = {0};
+	int khz = 0, bits = 0, rc = library_open(library, &gpu.cu, &gpu.lib, err);
+	if (!rc)
+		rc = choose(&gpu, index, err);
+	if (!rc) {
+		unsigned cu = gpu.cu.device(&gpu.device, index);
+		if (!cu)
+			cu = gpu.cu.attribute(&khz, LS_CU_ATTR_MEMORY_KHZ, gpu.device);
+		if (!cu)
+			cu = gpu.cu.attribute(&bits, LS_CU_ATTR_MEMORY_BITS, gpu.device);
+		if (cu)
+			rc = failed(&gpu, cu, err, "asking for the speed of its memory");
+	}
+	ls_dl_close(gpu.lib);
+	if (!rc)
+		*ret = 2e3 * (double)khz * (double)bits / 8; /* two transfers a cycle */
+	return rc;
+}
+
 int ls_gpu_open(const char *library, int index, struct ls_gpu **ret, struct ls_err *err)
 {
 	struct ls_gpu *gpu = ls_xalloc(sizeof *gpu);

@@ -40,6 +40,8 @@ int ls_gpu_use(struct ls_gpu *gpu, struct ls_err *err); /* makes it the calling 
 
 /* Without opening one: how many devices there are (0 is an answer), and the CUDA version of the driver. */
 int ls_gpu_count(const char *library, int *ret_devices, int *ret_driver_cuda, struct ls_err *err);
+/* Bytes a second that a device's memory moves at best, by its clock and width; without opening it, too. */
+int ls_gpu_bandwidth(const char *library, int index, double *ret, struct ls_err *err);
 
 /* --- memory; what names the thing in messages: "parameters" --- */
 int ls_gpu_mem_info(struct ls_gpu *gpu, uint64_t *ret_free, uint64_t *ret_total, struct ls_err *err);

@@ -107,6 +107,12 @@ unsigned cuDeviceGetAttribute(int *value, unsigned attribute, int device)
 	case LS_CU_ATTR_COPY_ENGINES:
 		*value = 2;
 		return 0;
+	case LS_CU_ATTR_MEMORY_KHZ:
+		*value = 5001000; /* a T4's */
+		return 0;
+	case LS_CU_ATTR_MEMORY_BITS:
+		*value = 256;
+		return 0;
 	case LS_CU_ATTR_L2_BYTES:
 		*value = 1 << 20;
 		return 0;

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "fm/batch.h"
 #include "fm/cpu.h"
+#include "fm/cuda.h"
 #include "fm/metric.h"
 #include "fm/save.h"
 #include "fm/step.h"
@@ -391,12 +392,41 @@ static void infinity_is_named(void **state)
 	free(s);
 }
 
+static void auto_takes_the_gpu_where_it_pays(void **state)
+{
+	(void)state;
+	struct ls_fm_model m = {.opts = ls_fm_defaults(LS_FM, LS_BINARY, LS_ADAGRAD),
+				.n_features = 1000000,
+				.n_fields = 39,
+				.outputs = 1,
+				.padded = 16};
+	struct ls_rows few = {.n_rows = 100000, .n_entries = 3900000},
+		       many = {.n_rows = 40000000, .n_entries = 1560000000};
+	const double h200 = 4.9e12, t4 = 0.32e12;
+	const struct ls_cuda_case large = {1, 16, h200, true}, small_gpu = {1, 16, t4, true},
+				  cold = {1, 16, h200, false}, two = {1, 2, t4, true},
+				  long_cold = {20, 16, h200, false};
+	m.opts.batch = 65536;
+	assert_true(ls_cuda_pays(&m, &many, &large));
+	assert_false(ls_cuda_pays(&m, &few, &large));      /* over before the GPU has started */
+	assert_false(ls_cuda_pays(&m, &many, &small_gpu)); /* its memory is too slow for 16 threads */
+	assert_true(ls_cuda_pays(&m, &many, &two));        /* but not for two */
+	assert_false(ls_cuda_pays(&m, &many, &cold));      /* compiling takes longer than training */
+	assert_true(ls_cuda_pays(&m, &many, &long_cold));
+	m.opts.batch = 16;
+	assert_false(ls_cuda_pays(&m, &many, &large)); /* steps too small */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(against_the_reference),        cmocka_unit_test(optimizers_follow_the_textbook),
-		cmocka_unit_test(ftrl_starts_and_shrinks),      cmocka_unit_test(metrics_on_known_answers),
-		cmocka_unit_test(batches_cover_every_row_once), cmocka_unit_test(infinity_is_named),
+		cmocka_unit_test(against_the_reference),
+		cmocka_unit_test(optimizers_follow_the_textbook),
+		cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
+		cmocka_unit_test(ftrl_starts_and_shrinks),
+		cmocka_unit_test(metrics_on_known_answers),
+		cmocka_unit_test(batches_cover_every_row_once),
+		cmocka_unit_test(infinity_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -392,6 +392,11 @@ static void device_numbers_are_checked(void **state)
 				     "nvidia-smi -L and CUDA_VISIBLE_DEVICES");
 	assert_int_equal(ls_gpu_open(LIBRARY, -1, &gpu, &err), LS_EINPUT);
 	nothing_left();
+	double rate = 0;
+	assert_int_equal(ls_gpu_bandwidth(LIBRARY, 1, &rate, &err), 0);
+	assert_true(rate == 320064e6);
+	assert_int_equal(ls_gpu_bandwidth(LIBRARY, 2, &rate, &err), LS_EINPUT);
+	nothing_left();
 }
 
 static void out_of_memory_says_how_much_there_is(void **state)
