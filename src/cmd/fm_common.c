@@ -41,8 +41,10 @@ static int make_cuda(const struct ls_fm_engine_choice *choice, struct ls_fm_mode
 {
 	struct ls_cmd_gpu gpu;
 	ls_cmd_gpu_init(&gpu);
-	struct ls_cuda_conf conf = {
-		.device = choice->cuda_device, .kernels = gpu.conf, .memory_limit = choice->device_memory};
+	struct ls_cuda_conf conf = {.device = choice->cuda_device,
+				    .kernels = gpu.conf,
+				    .memory_limit = choice->device_memory,
+				    .stream = choice->stream};
 	struct ls_err why = {0};
 	int rc = ls_engine_cuda(m, rows, pool, &conf, ret, err);
 	if (rc == 0 && gpu.cache && ls_cache_check(gpu.cache, &why))

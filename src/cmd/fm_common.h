@@ -27,6 +27,7 @@ struct ls_fm_engine_choice {
 	bool want_cuda, is_auto; /* is_auto: the GPU where it pays and works */
 	int cuda_device;
 	uint64_t device_memory; /* 0: what is free */
+	bool stream;            /* the data, even where they would fit the GPU */
 	uint32_t epochs;        /* of a training, for auto */
 };
 

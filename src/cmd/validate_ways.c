@@ -90,10 +90,13 @@ static int cpu_ways(struct ls_validate_ways *w, bool full, struct ls_err *err)
 	return rc;
 }
 
-static int add_cuda(struct ls_validate_ways *w, int device, struct ls_err *err)
+static int add_cuda(struct ls_validate_ways *w, int device, bool stream, struct ls_err *err)
 {
-	struct ls_fm_engine_choice choice = {.threads = w->choice[0].threads, .want_cuda = true, .cuda_device = device};
-	int rc = add(w, &choice, device < 0 ? ls_xstrdup("cuda") : ls_xasprintf("cuda:%d", device), true, err);
+	struct ls_fm_engine_choice choice = {
+		.threads = w->choice[0].threads, .want_cuda = true, .cuda_device = device, .stream = stream};
+	char *name =
+		device < 0 ? ls_xstrdup("cuda") : ls_xasprintf("cuda:%d%s", device, stream ? ", data streamed" : "");
+	int rc = add(w, &choice, name, !stream, err);
 	if (rc == 0)
 		w->ways[w->n - 1].absent = w->no_cuda;
 	return rc;
@@ -111,14 +114,17 @@ static int cuda_ways(struct ls_validate_ways *w, int only, struct ls_err *err)
 		w->no_cuda = ls_xstrdup("the NVIDIA driver is there but shows no device");
 	}
 	if (w->no_cuda)
-		return add_cuda(w, -1, err);
+		return add_cuda(w, -1, false, err);
 	if (only >= w->devices)
 		return ls_err_set(err, LS_EINPUT, "option --device: there is no cuda:%d here; the devices are 0 to %d",
 				  only, w->devices - 1);
 	rc = 0;
 	for (int i = 0; i < w->devices && rc == 0; i++)
-		if (only < 0 || only == i)
-			rc = add_cuda(w, i, err);
+		if (only < 0 || only == i) {
+			rc = add_cuda(w, i, false, err);
+			if (rc == 0)
+				rc = add_cuda(w, i, true, err);
+		}
 	return rc;
 }
 

@@ -22,6 +22,7 @@ struct ls_cuda_conf {
 	int device;
 	struct ls_kernels_conf kernels;
 	uint64_t memory_limit; /* bytes of GPU memory to use at most; 0: what is free */
+	bool stream;           /* the data in windows, even where they would fit */
 	uint32_t graph_steps;  /* steps launched as one; 0: as suits the batch */
 	uint32_t chunk;        /* entries of one feature that a lane group takes at most; 0: as suits */
 };

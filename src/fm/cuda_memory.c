@@ -249,7 +249,7 @@ int ls_cuda_plan(struct ls_fm_cuda *c, uint64_t *ret_room, struct ls_err *err)
 	c->allocated = 0;
 	if (rc)
 		return rc;
-	c->streams = c->rows && fixed + ls_cuda_rows_bytes(c) > have;
+	c->streams = c->rows && (c->conf.stream || fixed + ls_cuda_rows_bytes(c) > have);
 	if (fixed + (c->streams ? least_windows : 0) > have)
 		return too_small(c, fixed + (c->streams ? least_windows : 0), left, err);
 	*ret_room = have - fixed;
