@@ -15,6 +15,7 @@ import time
 import lockstep_hook as hook
 
 _BATCH = 64
+_SALTS = 1 << 22
 _UNSET = ("empty", "new_empty", "resize_")  # their result is memory nobody has written yet
 _FILLS = ("uniform_", "normal_", "random_", "fill_", "zero_", "copy_", "bernoulli_", "exponential_", "log_normal_",
           "geometric_", "cauchy_", "set_", "resize_")  # what their first argument held before does not matter
@@ -29,7 +30,7 @@ _K1, _K2 = _signed(0x9E3779B97F4A7C15), _signed(0xBF58476D1CE4E5B9)
 
 class _Digester:
     def __init__(self, torch, library):
-        self.torch, self.method, self.xxh3 = torch, "blake2b", None
+        self.torch, self.method, self.xxh3, self.salts = torch, "blake2b", None, {}
         try:
             self.xxh3 = ctypes.CDLL(library).ls_inject_digest if library else None
         except (OSError, AttributeError):
@@ -53,14 +54,28 @@ class _Digester:
             data = torch.nn.functional.pad(data, (0, 8 - data.numel() % 8))
         if data.data_ptr() % 8:
             data = data.clone()
-        words, step = data.view(torch.int64), 1 << 24
-        total = torch.zeros((), dtype=torch.int64, device=t.device)
-        for at in range(0, words.numel(), step):
-            z = words[at:at + step]
-            z = z + torch.arange(at, at + z.numel(), device=t.device) * _K1
-            z = (z ^ (z >> 30)) * _K2
-            total = total + (z ^ (z >> 27)).sum()
-        return total
+        words, salt = data.view(torch.int64), self.salt(t.device, data.numel() // 8)
+        sums = []
+        for at in range(0, words.numel(), _SALTS):
+            part = words[at:at + _SALTS]
+            z = part + salt[:part.numel()]
+            if at:
+                z += _signed(at * _K1 % (1 << 64))
+            z ^= z >> 30
+            z *= _K2
+            z ^= z >> 27
+            sums.append(z.sum())
+        if len(sums) == 1:
+            return sums[0]
+        return torch.stack(sums).sum() if sums else torch.zeros((), dtype=torch.int64, device=t.device)
+
+    def salt(self, device, n):
+        """i * K1 for the first words, kept from one tensor to the next; it grows as they do."""
+        have = self.salts.get(device)
+        if have is None or have.numel() < min(n, _SALTS):
+            size = min(_SALTS, max(1024, 1 << (n - 1).bit_length() if n else 0))
+            have = self.salts[device] = self.torch.arange(size, device=device) * _K1
+        return have
 
     def __call__(self, t):
         """(text before the digest, digest as text or as a tensor still on its device)"""

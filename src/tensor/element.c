@@ -236,7 +236,7 @@ static void add_sparse(struct ls_stats *s, enum ls_dtype t, size_t size, const u
 	}
 }
 
-static void fill_table(struct ls_lane_table *table, const struct format *f)
+static void fill_table(struct ls_lanes *table, const struct format *f)
 {
 	for (uint64_t bits = 0; bits < 256; bits++) {
 		struct number x = decode(f, bits);
@@ -249,16 +249,17 @@ static void fill_table(struct ls_lane_table *table, const struct format *f)
 static void add_dense(struct ls_stats *s, enum ls_dtype t, size_t size, const uint8_t *a, const uint8_t *b, size_t n,
 		      uint64_t base)
 {
-	struct ls_lane_table table;
+	struct ls_lanes lanes;
 	const struct format *f = format_of(t);
+	lanes.careful = 0;
 	if (size == 1 && f)
-		fill_table(&table, f);
+		fill_table(&lanes, f);
 	for (size_t at = 0, step = LS_LANES * size; at < n; at += step) {
 		size_t part = n - at < step ? n - at : step;
 		if (memcmp(a + at, b + at, part) == 0)
 			s->elements += part / size;
 		else
-			ls_lanes_add(s, t, &table, a + at, b + at, part / size, base + at / size);
+			ls_lanes_add(s, t, &lanes, a + at, b + at, part / size, base + at / size);
 	}
 }
 

@@ -67,7 +67,7 @@ static void read_f16(struct side *s, size_t vectors)
 	}
 }
 
-static void read_table(struct side *s, size_t vectors, const struct ls_lane_table *table)
+static void read_table(struct side *s, size_t vectors, const struct ls_lanes *table)
 {
 	for (size_t i = 0; i < vectors * 4; i++) {
 		uint32_t bits = s->bits[i / 4][i % 4];
@@ -90,7 +90,7 @@ static void widen(struct side *s, const uint8_t *p, size_t n, size_t size)
 		out[i] = 0;
 }
 
-static void read_side(struct side *s, enum ls_dtype t, const struct ls_lane_table *table, const uint8_t *p, size_t n)
+static void read_side(struct side *s, enum ls_dtype t, const struct ls_lanes *table, const uint8_t *p, size_t n)
 {
 	size_t vectors = (n + 3) / 4;
 	widen(s, p, n, ls_dtype_bits(t) / 8);
@@ -136,6 +136,26 @@ INLINE struct lane lane_of_f32(const void *row, size_t i)
 INLINE u32x4 rounded_gap(const struct lane *p, const struct lane *q)
 {
 	return (u32x4)(p->value - q->value) & 0x7fffffff;
+}
+
+/* The usual block: no NaN and no sign that changed, so that distances are differences of the bits. False where it is
+ * not one: then nothing counts. */
+INLINE bool classify_plain(const void *a, const void *b, struct lane get(const void *, size_t), size_t vectors,
+			   struct found *found, u32x4 *ret_ulp)
+{
+	u32x4 same = {0}, max_ulp = {0}, max_abs = {0}, changed = {0};
+	for (size_t i = 0; i < vectors; i++) {
+		struct lane p = get(a, i), q = get(b, i);
+		u32x4 below = (u32x4)(p.bits < q.bits), step = p.bits - q.bits, ulp = (step ^ below) - below;
+		same -= (u32x4)(ulp == 0);
+		changed |= (u32x4)p.value ^ (u32x4)q.value;
+		max_ulp = max32(ulp, max_ulp);
+		max_abs = max32(rounded_gap(&p, &q), max_abs);
+		ret_ulp[i] = ulp;
+	}
+	uint64_t differing = vectors * 4 - sum32(same);
+	*found = (struct found){differing, differing, 0, 0, top32(max_ulp), top32(max_abs)};
+	return !((changed[0] | changed[1] | changed[2] | changed[3]) >> 31) && found->max_abs <= 0x7f800000;
 }
 
 /* All ones where both are numbers. */
@@ -208,7 +228,7 @@ INLINE int bucket(uint32_t ulp)
 
 /* Four tables, as one counter would wait for its own store. Distances of 0 land in bucket 32 and are taken out again.
  */
-static void histogram32(struct ls_stats *s, const u32x4 *ulp, size_t vectors, uint64_t values)
+static void histogram_wide(struct ls_stats *s, const u32x4 *ulp, size_t vectors, uint64_t values)
 {
 	uint32_t count[4][40] = {0};
 	for (size_t i = 0; i < vectors; i++) {
@@ -222,6 +242,34 @@ static void histogram32(struct ls_stats *s, const u32x4 *ulp, size_t vectors, ui
 	s->ulp[32] -= vectors * 4 - values;
 }
 
+/* Few buckets: how many are beyond each of their limits. */
+static void histogram_narrow(struct ls_stats *s, const u32x4 *ulp, size_t vectors, uint64_t values, int last)
+{
+	for (int k = 0; k < last; k++) {
+		u32x4 above = {0}, too = {0}; /* two chains of additions, as each waits for its own */
+		size_t i = 0;
+		for (; i + 1 < vectors; i += 2) {
+			above -= (u32x4)(ulp[i] > UINT32_C(1) << k);
+			too -= (u32x4)(ulp[i + 1] > UINT32_C(1) << k);
+		}
+		if (i < vectors)
+			above -= (u32x4)(ulp[i] > UINT32_C(1) << k);
+		s->ulp[k] += values - sum32(above + too);
+		values = sum32(above + too);
+	}
+	s->ulp[last] += values;
+}
+
+static void histogram32(struct ls_stats *s, const u32x4 *ulp, size_t vectors, const struct found *found)
+{
+	enum { NARROW = 6 };
+	int last = found->max_ulp ? bucket((uint32_t)found->max_ulp) : 0;
+	if (last <= NARROW)
+		histogram_narrow(s, ulp, vectors, found->value, last);
+	else
+		histogram_wide(s, ulp, vectors, found->value);
+}
+
 static void take(struct ls_stats *s, const struct found *f)
 {
 	s->differing += f->differing;
@@ -233,35 +281,40 @@ static void take(struct ls_stats *s, const struct found *f)
 }
 
 INLINE void add_lanes(struct ls_stats *s, const void *a, const void *b, struct lane get(const void *, size_t),
-		      size_t vectors)
+		      size_t vectors, int *careful)
 {
+	enum { EXPECT = 16 };
 	u32x4 ulp[LS_LANES / 4];
 	struct found found;
-	if (!classify(a, b, get, vectors, &found, ulp))
-		count_nans(a, b, get, vectors, &found);
+	if (*careful > 0 || !classify_plain(a, b, get, vectors, &found, ulp)) {
+		*careful = *careful > 0 ? *careful - 1 : EXPECT;
+		if (!classify(a, b, get, vectors, &found, ulp))
+			count_nans(a, b, get, vectors, &found);
+	}
 	refine_max(s, a, b, get, vectors, found.max_abs);
-	if (found.value)
-		histogram32(s, ulp, vectors, found.value);
+	histogram32(s, ulp, vectors, &found);
 	take(s, &found);
 }
 
-static void add_small(struct ls_stats *s, enum ls_dtype t, const struct ls_lane_table *table, const uint8_t *a,
-		      const uint8_t *b, size_t n)
+static void add_small(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes, const uint8_t *a, const uint8_t *b,
+		      size_t n)
 {
 	struct side x, y;
-	read_side(&x, t, table, a, n);
-	read_side(&y, t, table, b, n);
-	add_lanes(s, &x, &y, lane_of_side, (n + 3) / 4);
+	read_side(&x, t, lanes, a, n);
+	read_side(&y, t, lanes, b, n);
+	if (t != LS_DT_F16 && t != LS_DT_BF16)
+		lanes->careful = 1; /* among 8 bits are formats whose NaN has the bits of minus zero */
+	add_lanes(s, &x, &y, lane_of_side, (n + 3) / 4, &lanes->careful);
 }
 
-static void add_f32(struct ls_stats *s, const uint8_t *a, const uint8_t *b, size_t n)
+static void add_f32(struct ls_stats *s, struct ls_lanes *lanes, const uint8_t *a, const uint8_t *b, size_t n)
 {
 	u32x4 last[2] = {{0}, {0}};
-	add_lanes(s, a, b, lane_of_f32, n / 4);
+	add_lanes(s, a, b, lane_of_f32, n / 4, &lanes->careful);
 	memcpy(&last[0], a + n / 4 * 16, n % 4 * 4);
 	memcpy(&last[1], b + n / 4 * 16, n % 4 * 4);
 	if (n % 4)
-		add_lanes(s, &last[0], &last[1], lane_of_f32, 1);
+		add_lanes(s, &last[0], &last[1], lane_of_f32, 1, &lanes->careful);
 }
 
 INLINE u64x2 max64(u64x2 a, u64x2 b)
@@ -340,12 +393,12 @@ bool ls_lanes_can(enum ls_dtype t)
 	return ls_dtype_is_number(t) && t != LS_DT_C32 && t != LS_DT_C64 && t != LS_DT_C128;
 }
 
-static void add_by_type(struct ls_stats *s, enum ls_dtype t, const struct ls_lane_table *table, const uint8_t *a,
-			const uint8_t *b, size_t n)
+static void add_by_type(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes, const uint8_t *a, const uint8_t *b,
+			size_t n)
 {
 	switch (t) {
 	case LS_DT_F32:
-		add_f32(s, a, b, n);
+		add_f32(s, lanes, a, b, n);
 		break;
 	case LS_DT_F64:
 		add_doubles(s, a, b, n);
@@ -376,15 +429,15 @@ static void add_by_type(struct ls_stats *s, enum ls_dtype t, const struct ls_lan
 		add_integers(s, a, b, n, 8, true);
 		break;
 	default:
-		add_small(s, t, table, a, b, n);
+		add_small(s, t, lanes, a, b, n);
 	}
 }
 
-void ls_lanes_add(struct ls_stats *s, enum ls_dtype t, const struct ls_lane_table *table, const uint8_t *a,
-		  const uint8_t *b, size_t n, uint64_t base)
+void ls_lanes_add(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes, const uint8_t *a, const uint8_t *b,
+		  size_t n, uint64_t base)
 {
 	uint64_t before = s->differing, size = ls_dtype_bits(t) / 8, at = 0;
-	add_by_type(s, t, table, a, b, n);
+	add_by_type(s, t, lanes, a, b, n);
 	s->elements += n;
 	if (s->differing == before || (before && s->first <= base))
 		return;

@@ -70,10 +70,14 @@ part_jax() {
 
 shift $(($# < 2 ? $# : 2))
 parts=${*:-cnn transformer trainer ranks jax raise warn index_add bicubic}
-for p in $parts; do { "part_$p" >"$p.out" 2>&1; echo $? >"$p.rc"; } & done
-wait
+declare -A job
 for p in $parts; do
-	rc=$(cat "$p.rc")
+	"part_$p" >"$p.out" 2>&1 &
+	job[$p]=$!
+done
+for p in $parts; do
+	wait "${job[$p]}"
+	rc=$?
 	echo "== $p: $rc"
 	cat "$p.out"
 	if [ "$rc" = 3 ]; then

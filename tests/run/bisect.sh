@@ -13,3 +13,16 @@ p = v["parting"]
 print(v["verdict"], p["kind"], p["operation"], "found" if f"nondeterministic.py:{sys.argv[2]} " in p["where"] else p["where"])
 PY
 done
+# an operation in a thread of the autograd engine, which has no Python frame of its own, is told by the line that called backward
+cat >engine.py <<'PY'
+import ctypes, sys, torch
+ops, policy = sys.modules["lockstep_ops"], sys.modules["lockstep_policy"].POLICY
+log, libc, thread = ops.Log(torch, policy), ctypes.CDLL(None), ctypes.c_ulong()
+call = ctypes.CFUNCTYPE(ctypes.c_size_t)(log.stack_id)
+def _engine_run_backward():
+    libc.pthread_create(ctypes.byref(thread), None, call, None)
+    libc.pthread_join(thread, None)  # LINE 7
+_engine_run_backward()
+print([s.split("|")[0].split("/")[-1] for s in log.stacks])
+PY
+lockstep run --trace ops -o engine -- "$py" engine.py
