@@ -21,8 +21,8 @@ log, libc, thread = ops.Log(torch, policy), ctypes.CDLL(None), ctypes.c_ulong()
 call = ctypes.CFUNCTYPE(ctypes.c_size_t)(log.stack_id)
 def _engine_run_backward():
     libc.pthread_create(ctypes.byref(thread), None, call, None)
-    libc.pthread_join(thread, None)  # LINE 7
+    libc.pthread_join(thread, None)
 _engine_run_backward()
-print([s.split("|")[0].split("/")[-1] for s in log.stacks])
+print([s.split("|")[0].split(" ")[-1] for s in log.stacks])
 PY
 lockstep run --trace ops -o engine -- "$py" engine.py
