@@ -32,7 +32,10 @@ static int start(const char *const *argv, int out, int errfd, pid_t *ret)
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
 	posix_spawnattr_setsigdefault(&attr, &defaults);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+	sigset_t none; /* the caller may have blocked signals that it waits for */
+	sigemptyset(&none);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 	int rc = posix_spawnp(ret, argv[0], &fa, &attr, (char *const *)(uintptr_t)argv, environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&fa);

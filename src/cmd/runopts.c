@@ -130,12 +130,23 @@ static int gather(struct ls_runopts *o, const char *spec, struct ls_err *err)
 	free(python);
 	if (rc)
 		return rc;
-	o->request.environment = o->environment = ls_facts_json(facts);
-	o->request.env_block = o->env_block = ls_facts_env_block(facts);
+	o->environment = ls_facts_json(facts);
+	o->env_block = ls_facts_env_block(facts);
 	if (spec)
 		rc = hold_against(o, facts, spec, err);
 	ls_facts_free(facts);
 	return rc;
+}
+
+static void facts_of(void *ctx, json_t **ret_environment, json_t **ret_block)
+{
+	struct ls_runopts *o = ctx;
+	struct ls_err err;
+	if (!o->environment && gather(o, NULL, &err))
+		o->environment = json_pack("[{s:s,s:s,s:o}]", "key", "facts", "state", "unknown", "reason",
+					   ls_json_lossy(err.msg));
+	*ret_environment = o->environment;
+	*ret_block = o->env_block;
 }
 
 int ls_runopts_prepare(struct ls_runopts *o, const struct ls_args *args, struct ls_err *err)
@@ -146,7 +157,10 @@ int ls_runopts_prepare(struct ls_runopts *o, const struct ls_args *args, struct 
 		return ls_err_set(
 			err, LS_EUNKNOWN,
 			"--trace kernels: liblockstep_inject.so is not beside the program nor in ../lib/lockstep");
-	return gather(o, ls_args_get(args, "spec"), err);
+	o->request.facts = facts_of;
+	o->request.facts_ctx = o;
+	const char *spec = ls_args_get(args, "spec");
+	return spec ? gather(o, spec, err) : 0;
 }
 
 void ls_runopts_done(struct ls_runopts *o)

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +119,13 @@ int ls_launch_find(const char *name, char **ret, struct ls_err *err)
 	return ls_err_set(err, LS_ENOENT, "%s: no such program on PATH", *name ? name : "\"\"");
 }
 
+static void *meanwhile(void *launch)
+{
+	const struct ls_launch *what = launch;
+	what->meanwhile(what->ctx);
+	return NULL;
+}
+
 int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_launched *ret, struct ls_err *err)
 {
 	char *program;
@@ -134,8 +143,14 @@ int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_
 	double begin = ls_clock();
 	rc = start(what, program, &old, &r.pid, err);
 	if (rc == 0) {
+		pthread_t thread;
+		bool apart = what->meanwhile && pthread_create(&thread, NULL, meanwhile, (void *)(uintptr_t)what) == 0;
+		if (what->meanwhile && !apart)
+			what->meanwhile(what->ctx);
 		wait_for(&r, scan, &set);
 		r.wall_s = ls_clock() - begin;
+		if (apart)
+			pthread_join(thread, NULL);
 		*ret = r;
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);

@@ -170,14 +170,23 @@ static int start_manifest(struct run *r, struct ls_err *err)
 				"lockstep", LS_VERSION, "state", "running", "command", words_json(r->argv), "cwd",
 				ls_json_lossy(cwd), "host", host_json(), "out", ls_json_lossy(r->out), "started",
 				time_now(), "git", ls_git_state(), "policy", policy, "inputs", inputs);
-	if (r->ask->environment)
-		json_object_set(r->manifest, "environment", (json_t *)(uintptr_t)r->ask->environment);
-	if (r->ask->env_block)
-		json_object_set(r->manifest, "env", (json_t *)(uintptr_t)r->ask->env_block);
 	if (r->ask->spec)
 		json_object_set(r->manifest, "spec", (json_t *)(uintptr_t)r->ask->spec);
 	int rc = digest_inputs(r, inputs, err);
 	return rc ? rc : ls_json_write(r->path, r->manifest, err);
+}
+
+/* While the command runs: the facts of the machine, which may take a second where there are many libraries to ask. The
+ * manifest of the start is written again; if that fails, the one of the end tells. */
+static void add_facts(void *run)
+{
+	struct run *r = run;
+	json_t *environment = NULL, *block = NULL;
+	r->ask->facts(r->ask->facts_ctx, &environment, &block);
+	json_object_set(r->manifest, "environment", environment);
+	json_object_set(r->manifest, "env", block);
+	if (environment)
+		ls_json_write(r->path, r->manifest, NULL);
 }
 
 static void notice_list(struct run *r, const json_t *held, const char *list, const char *fmt, const char *a,
@@ -307,7 +316,7 @@ int ls_run(const struct ls_run_request *request, struct ls_run_result *ret, stru
 	struct ls_launched child;
 	int rc = prepare(&r, err);
 	if (rc == 0) {
-		struct ls_launch what = {r.argv, r.env.vars, request->output};
+		struct ls_launch what = {r.argv, r.env.vars, request->output, request->facts ? add_facts : NULL, &r};
 		rc = ls_launch(&what, &r.scan, &child, err);
 		if (rc)
 			unlink(r.path); /* nothing ran, nothing to tell */

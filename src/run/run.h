@@ -16,10 +16,12 @@ struct ls_run_request {
 	const char *out;
 	const char *const *inputs; /* files and folders whose digests go into the manifest; NULL-terminated, or NULL */
 	const char *const *vars;   /* NAME=VALUE, applied after the policy; NULL-terminated, or NULL */
-	const json_t *environment; /* facts of this machine for the manifest, or NULL */
-	const json_t *env_block;   /* the short form of the same: torch, cuda, cudnn, python, driver; or NULL */
-	const json_t *spec;        /* what a comparison with a spec said, or NULL */
-	int output;                /* where the child's output goes, or -1 */
+	/* Facts of this machine for the manifest, and their short form (torch, cuda, cudnn, python, driver): borrowed
+	 * from ctx, or NULL where there are none. Called on another thread while the command runs. */
+	void (*facts)(void *ctx, json_t **ret_environment, json_t **ret_block);
+	void *facts_ctx;
+	const json_t *spec; /* what a comparison with a spec said, or NULL */
+	int output;         /* where the child's output goes, or -1 */
 };
 
 struct ls_run_result {
