@@ -83,13 +83,13 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     endif()
     add_test(NAME bitwise.gpu_selftest.${order} COMMAND ${none} $<TARGET_FILE:gpu_selftest>)
     add_test(NAME bitwise.cuda.${order} COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/cuda $<TARGET_FILE:lockstep> bytes)
-    set_tests_properties(bitwise.gpu_selftest.${order} bitwise.cuda.${order} PROPERTIES LABELS bitwise TIMEOUT 300
+    set_tests_properties(bitwise.gpu_selftest.${order} bitwise.cuda.${order} PROPERTIES LABELS bitwise TIMEOUT 900
       SKIP_RETURN_CODE 77 ENVIRONMENT "${stand_in}")
   endforeach()
-  set_tests_properties(bitwise.gpu_selftest.reverse bitwise.gpu_selftest.shuffle bitwise.cuda.reverse bitwise.cuda.shuffle
-    PROPERTIES LABELS "bitwise;costly")
+  set_tests_properties(bitwise.gpu_selftest.reverse bitwise.gpu_selftest.shuffle bitwise.cuda.forward bitwise.cuda.reverse
+    bitwise.cuda.shuffle PROPERTIES LABELS "bitwise;costly")
   add_test(NAME bitwise.cuda.faults COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/cuda $<TARGET_FILE:lockstep> faults)
-  set_tests_properties(bitwise.cuda.faults PROPERTIES LABELS bitwise TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT "${stand_in}")
+  set_tests_properties(bitwise.cuda.faults PROPERTIES LABELS "bitwise;costly" TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT "${stand_in}")
   add_test(NAME bitwise.cuda.golden COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/check $<TARGET_FILE:lockstep> --device cuda)
   set_tests_properties(bitwise.cuda.golden PROPERTIES LABELS "bitwise;costly" TIMEOUT 600 SKIP_RETURN_CODE 77
     ENVIRONMENT "${stand_in};LS_TABLE_ONLY=fwfm-multiclass-(adam|sgd)|factors-(16|33)|fm-blocks")
