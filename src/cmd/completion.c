@@ -1,7 +1,9 @@
 /* Shell completion, generated from the command table so that it cannot fall behind. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "env/spec.h"
 
 typedef void leaf_fn(struct ls_str *out, const char *path, const struct ls_cmd *cmd);
 
@@ -30,6 +32,26 @@ static void add_choices(struct ls_str *out, const char *arg)
 		ls_str_addf(out, "%c", *arg == '|' ? ' ' : *arg);
 }
 
+/* Where a shipped spec may be named, or a file. */
+static bool option_is_spec(const struct ls_opt *o)
+{
+	return o->arg && strcmp(o->arg, "NAME|FILE") == 0;
+}
+
+static bool argument_is_spec(const char *path, const struct ls_cmd *cmd)
+{
+	return strncmp(path, "spec ", 5) == 0 && cmd->min_pos > 0;
+}
+
+static void add_specs(struct ls_str *out)
+{
+	char *name;
+	for (size_t i = 0; (name = ls_spec_shipped(i)); i++) {
+		ls_str_addf(out, "%s%s", i ? " " : "", name);
+		free(name);
+	}
+}
+
 static void bash_leaf(struct ls_str *out, const char *path, const struct ls_cmd *cmd)
 {
 	const struct ls_opt *tables[] = {cmd->opts, ls_common_opts};
@@ -43,15 +65,19 @@ static void bash_leaf(struct ls_str *out, const char *path, const struct ls_cmd 
 			ls_str_addf(out, "        --%s) words='", o->name);
 			add_choices(out, o->arg);
 			ls_str_add(out, "' ;;\n");
+		} else if (option_is_spec(o)) {
+			ls_str_addf(out, "        --%s) more=$specs ;;\n", o->name);
 		}
-	ls_str_add(out, "        *) ;;\n      esac ;;\n");
+	ls_str_addf(out, "        *) %s;;\n      esac ;;\n", argument_is_spec(path, cmd) ? "more=$specs " : "");
 }
 
 static void bash_script(struct ls_str *out)
 {
 	ls_str_add(out, "# bash completion for lockstep, written by `lockstep completion bash`\n_lockstep()\n{\n"
 			"  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} path=${COMP_WORDS[1]} "
-			"words= opts=\n  case $COMP_CWORD:$path in\n    1:*) words='");
+			"words= opts= more=\n  local specs='");
+	add_specs(out);
+	ls_str_add(out, "'\n  case $COMP_CWORD:$path in\n    1:*) words='");
 	add_names(out, ls_cmds);
 	ls_str_add(out, " --version --help' ;;\n");
 	for (const struct ls_cmd *const *c = ls_cmds; *c; c++)
@@ -65,7 +91,8 @@ static void bash_script(struct ls_str *out)
 	ls_str_add(out,
 		   "  esac\n  if [ -z \"$words\" ] && [[ $cur == -* ]]; then words=$opts; fi\n"
 		   "  if [ -n \"$words\" ]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-		   "  else\n    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n  fi\n}\n"
+		   "  else\n    mapfile -t COMPREPLY < <(compgen -W \"$more\" -- \"$cur\"; compgen -f -- \"$cur\")\n"
+		   "  fi\n}\n"
 		   "complete -o filenames -F _lockstep lockstep\n");
 }
 
@@ -96,11 +123,11 @@ static void zsh_leaf(struct ls_str *out, const char *path, const struct ls_cmd *
 				add_choices(out, o->arg);
 				ls_str_add(out, ")");
 			} else if (o->arg) {
-				ls_str_add(out, ":value:_files");
+				ls_str_addf(out, ":value:%s", option_is_spec(o) ? "_lockstep_spec" : "_files");
 			}
 			ls_str_add(out, "'");
 		}
-	ls_str_add(out, " \\\n      '*:argument:_files' ;;\n");
+	ls_str_addf(out, " \\\n      '*:argument:%s' ;;\n", argument_is_spec(path, cmd) ? "_lockstep_spec" : "_files");
 }
 
 static void zsh_values(struct ls_str *out, const struct ls_cmd *const *table)
@@ -116,7 +143,9 @@ static void zsh_values(struct ls_str *out, const struct ls_cmd *const *table)
 static void zsh_script(struct ls_str *out)
 {
 	ls_str_add(out, "#compdef lockstep\n# zsh completion for lockstep, written by `lockstep completion zsh`\n"
-			"_lockstep() {\n  local -a names\n  local name=$words[2]\n"
+			"_lockstep_spec() { compadd -- ");
+	add_specs(out);
+	ls_str_add(out, "; _files }\n_lockstep() {\n  local -a names\n  local name=$words[2]\n"
 			"  if (( CURRENT == 2 )); then\n    names=(");
 	zsh_values(out, ls_cmds);
 	ls_str_add(out, ")\n    _describe command names\n    return\n  fi\n  case $name in\n");
@@ -147,10 +176,20 @@ static void fish_leaf(struct ls_str *out, const char *path, const struct ls_cmd 
 			} else if (o->arg) {
 				ls_str_add(out, " -r");
 			}
+			if (option_is_spec(o)) {
+				ls_str_add(out, " -a '");
+				add_specs(out);
+				ls_str_add(out, "'");
+			}
 			ls_str_add(out, " -d '");
 			add_quoted(out, o->help);
 			ls_str_add(out, "'\n");
 		}
+	if (argument_is_spec(path, cmd)) {
+		ls_str_addf(out, "complete -c lockstep -n '__lockstep_at %s' -a '", path);
+		add_specs(out);
+		ls_str_add(out, "'\n");
+	}
 }
 
 static void fish_script(struct ls_str *out)

@@ -1,12 +1,14 @@
-# The tabulator key in real shells: commands, subcommands, options.
+# The tabulator key in real shells: commands, subcommands, options, shipped specs, files.
 set -e
 lockstep completion bash >c.bash
 mkdir fpath
 lockstep completion zsh >fpath/_lockstep
-lines=('lockstep doc<TAB>' 'lockstep spec ren<TAB>' 'lockstep doctor --fail<TAB>' 'lockstep spec render x --dock<TAB>')
+touch 'pin ned.json'
+lines=('lockstep doc<TAB>' 'lockstep spec ren<TAB>' 'lockstep doctor --fail<TAB>' 'lockstep spec render x --dock<TAB>'
+	'lockstep doctor --spec kag<TAB>' 'lockstep doctor --spec pin<TAB>' 'lockstep spec check gpu-i<TAB>' 'lockstep spec diff pin<TAB> kag<TAB>')
 python3 "$ROOT/tests/cli/tab.py" bash "${lines[@]}"
 python3 "$ROOT/tests/cli/tab.py" zsh "${lines[@]}"
 lockstep completion fish >c.fish
-for line in 'lockstep doc' 'lockstep spec ren' 'lockstep doctor --fail' 'lockstep spec render x --dock'; do
-	fish --no-config -c "source c.fish; complete -C '$line'" | cut -f 1 | sed 's/^/fish /'
+for line in "${lines[@]}"; do
+	fish --no-config -c "source c.fish; complete -C '${line%<TAB>}'" | cut -f 1 | sed 's/^/fish /'
 done
