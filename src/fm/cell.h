@@ -142,9 +142,14 @@ LS_FN struct ls_param ls_cell_update(struct ls_param p, float g, const struct ls
 }
 
 /* From the two sums of a factor to its gradient: main / 2^p - v cross. */
+LS_FN float ls_cell_gradient_of(double main, double unit, float v, float cross)
+{
+	return (float)(main * unit) - v * cross;
+}
+
 LS_FN float ls_cell_gradient(int64_t main, double unit, float v, float cross)
 {
-	return (float)((double)main * unit) - v * cross;
+	return ls_cell_gradient_of((double)main, unit, v, cross);
 }
 
 /* Loss and slope of one score. label is 0..1 for binary. */

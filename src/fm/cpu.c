@@ -1,9 +1,9 @@
 /* A step: rows are shared out for the forward pass, then features for the backward pass.
  *
- *   A  each worker: its rows' scores, slopes and back vectors, its largest exponents, its entries' keys by owner
+ *   A  each worker: its rows' scores, slopes and back vectors, its largest exponents, its entries' keys
  *   barrier
  *   B  each worker: the grids (same for all), its rows' part of the scalar sums, then the features it owns:
- *      gather keys, sort by feature, gradient and update in place
+ *      keys sorted by feature, gradient and update in place
  *   barrier (fwfm: C  field weights, shared out; barrier)
  *
  * A feature has one owner, so no two workers touch the same parameter; who owns what does not reach the bytes. The bias
@@ -17,18 +17,15 @@
 #include "base/mem.h"
 #include "fm/batch.h"
 #include "fm/engine.h"
+#include "fm/sort.h"
 #include "fm/step.h"
 #include "num/num.h"
-
-enum { RADIX_BITS = 11 };
 
 /* One worker's own, on cache lines of its own. */
 struct worker {
 	struct ls_worker w;
-	float *bias;          /* outputs × (1 + states), this worker's copy */
-	uint64_t *by_owner;   /* its keys grouped by owner, when there are several workers */
-	uint32_t *owner_from; /* threads + 1 offsets into by_owner */
-	int64_t *bias_sum;    /* outputs */
+	float *bias;       /* outputs × (1 + states), this worker's copy */
+	int64_t *bias_sum; /* outputs */
 	int64_t loss_sum;
 	double loss_total; /* worker 0: with the steps of a call */
 	char pad[64];
@@ -41,12 +38,12 @@ struct ls_cpu {
 	const struct ls_kern *kern;
 	struct ls_step step; /* what all workers share; each works on a copy */
 	uint64_t *pick;
-	uint64_t *keys, *by_owner, *sorted[2]; /* batch entries each; sorted: one region a worker */
-	size_t entries;                        /* capacity of the arrays above */
+	struct ls_sort sort;
+	size_t entries; /* that a batch may have */
 	struct worker *workers;
 	uint64_t steps_per_epoch, first, n; /* of the call */
 	double loss;                        /* before the call */
-	size_t back_bytes, sums_bytes;
+	size_t back_bytes, sums_bytes, terms_bytes;
 };
 
 /* --- making an engine --- */
@@ -89,24 +86,23 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->has_x = c->rows->value || m->opts.normalize;
 	st->back_stride = (size_t)m->outputs * (fwfm || ffm ? m->n_fields : 1) * m->padded;
 	c->back_bytes = sizeof(float) * st->back_stride * (ffm ? c->entries : batch);
+	c->terms_bytes = m->opts.kind == LS_FM && !st->has_x && m->padded <= LS_KERN_SHORT
+				 ? sizeof *st->terms * batch * m->outputs * ls_term_stride(m->padded)
+				 : 0;
 	c->sums_bytes = fwfm ? sizeof(float) * st->back_stride * 2 * batch : 0;
 	c->pick = ls_alloc_array(batch, sizeof *c->pick);
 	st->score = ls_alloc_array(batch * m->outputs, sizeof(float));
 	st->slope = ls_alloc_array(batch * m->outputs, sizeof(float));
 	st->loss = ls_alloc_array(batch, sizeof(float));
-	st->feature = ls_fm_big_alloc(c->entries * sizeof *st->feature);
 	st->row_of = ls_fm_big_alloc(c->entries * sizeof *st->row_of);
 	st->x = st->has_x ? ls_fm_big_alloc(c->entries * sizeof *st->x) : NULL;
 	st->field = fwfm ? ls_fm_big_alloc(c->entries * sizeof *st->field) : NULL;
 	st->back = ls_fm_big_alloc(c->back_bytes);
 	st->sums = fwfm ? ls_fm_big_alloc(c->sums_bytes) : NULL;
-	c->keys = ls_fm_big_alloc(c->entries * sizeof *c->keys);
-	c->by_owner = ls_fm_big_alloc(c->entries * sizeof *c->keys);
-	for (int i = 0; i < 2; i++)
-		c->sorted[i] = ls_fm_big_alloc((size_t)threads * c->entries * sizeof *c->keys);
-	if (!c->pick || !st->score || !st->slope || !st->loss || !st->feature || !st->row_of || (st->has_x && !st->x) ||
-	    (fwfm && (!st->field || !st->sums)) || !st->back || !c->keys || !c->by_owner || !c->sorted[0] ||
-	    !c->sorted[1])
+	st->terms = c->terms_bytes ? ls_fm_big_alloc(c->terms_bytes) : NULL;
+	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features, each);
+	if (!c->pick || !st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
+	    (fwfm && (!st->field || !st->sums)) || !st->back || (c->terms_bytes && !st->terms) || !sort)
 		return ls_err_set(err, LS_ENOMEM, "no memory for a batch of %zu rows; take a smaller --batch", batch);
 	return 0;
 }
@@ -115,18 +111,19 @@ static void make_workers(struct ls_cpu *c)
 {
 	struct ls_fm_model *m = c->m;
 	int threads = ls_pool_threads(c->pool);
+	uint32_t lanes = m->blocks * m->padded;
 	c->workers = ls_xalloc(sizeof *c->workers * (size_t)threads);
 	for (int t = 0; t < threads; t++) {
 		struct worker *w = &c->workers[t];
-		w->w.keys = c->keys + (size_t)t * c->step.entries_each;
-		w->by_owner = c->by_owner + (size_t)t * c->step.entries_each;
+		w->w.keys = ls_sort_keys(&c->sort, t);
+		w->w.digits = ls_sort_counts(&c->sort, t);
+		w->w.digit_bits = c->sort.bits;
 		w->w.place =
 			ls_xalloc(sizeof *w->w.place * ((m->opts.batch + (size_t)threads - 1) / (size_t)threads + 1));
-		w->owner_from = ls_xalloc(sizeof *w->owner_from * ((size_t)threads + 1));
-		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_stride(m));
+		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 		w->w.bias = w->bias;
 		w->bias_sum = ls_xalloc(sizeof *w->bias_sum * m->outputs);
-		w->w.acc = ls_xalloc(sizeof *w->w.acc * ((size_t)m->blocks * m->padded + 8));
+		w->w.sums = ls_xalloc(sizeof *w->w.sums * ((size_t)ls_kern_block(lanes) * lanes + 8));
 		w->w.pair_sums = ls_xalloc(sizeof *w->w.pair_sums * ((size_t)m->outputs * m->n_pairs + 1));
 	}
 }
@@ -165,10 +162,9 @@ static void free_workers(struct ls_cpu *c)
 	for (int t = 0; c->workers && t < ls_pool_threads(c->pool); t++) {
 		struct worker *w = &c->workers[t];
 		free(w->w.place);
-		free(w->owner_from);
 		free(w->bias);
 		free(w->bias_sum);
-		free(w->w.acc);
+		free(w->w.sums);
 		free(w->w.pair_sums);
 	}
 	free(c->workers);
@@ -180,21 +176,17 @@ void ls_cpu_free(struct ls_cpu *c)
 		return;
 	free_workers(c);
 	struct ls_step *st = &c->step;
-	size_t threads = (size_t)ls_pool_threads(c->pool);
 	free(c->pick);
 	free(st->score);
 	free(st->slope);
 	free(st->loss);
-	ls_fm_big_free(st->feature, c->entries * sizeof *st->feature);
 	ls_fm_big_free(st->row_of, c->entries * sizeof *st->row_of);
 	ls_fm_big_free(st->x, c->entries * sizeof *st->x);
 	ls_fm_big_free(st->field, c->entries * sizeof *st->field);
 	ls_fm_big_free(st->back, c->back_bytes);
 	ls_fm_big_free(st->sums, c->sums_bytes);
-	ls_fm_big_free(c->keys, c->entries * sizeof *c->keys);
-	ls_fm_big_free(c->by_owner, c->entries * sizeof *c->keys);
-	for (int i = 0; i < 2; i++)
-		ls_fm_big_free(c->sorted[i], threads * c->entries * sizeof *c->keys);
+	ls_fm_big_free(st->terms, c->terms_bytes);
+	ls_sort_free(&c->sort);
 	free(c);
 }
 
@@ -204,28 +196,6 @@ const char *ls_cpu_isa(const struct ls_cpu *cpu)
 }
 
 /* --- phase A --- */
-
-static uint32_t owner_of(uint64_t key, uint32_t threads)
-{
-	uint32_t hash = (uint32_t)(key >> 32) * 2654435769u;
-	return (uint32_t)((uint64_t)hash * threads >> 32);
-}
-
-/* Groups a worker's keys by owner: a counting sort with as many bins as workers. */
-static void group_by_owner(struct worker *w, uint32_t threads)
-{
-	uint32_t *from = w->owner_from;
-	memset(from, 0, sizeof *from * (threads + 1));
-	for (size_t i = 0; i < w->w.n_keys; i++)
-		from[owner_of(w->w.keys[i], threads) + 1]++;
-	for (uint32_t t = 0; t < threads; t++)
-		from[t + 1] += from[t];
-	for (size_t i = 0; i < w->w.n_keys; i++)
-		w->by_owner[from[owner_of(w->w.keys[i], threads)]++] = w->w.keys[i];
-	for (uint32_t t = threads; t > 0; t--) /* each offset has moved to the next one's place */
-		from[t] = from[t - 1];
-	from[0] = 0;
-}
 
 static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step)
 {
@@ -238,9 +208,9 @@ static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, i
 	w->w.exps = (struct ls_exps){LS_EXP_MIN, st->has_x ? LS_EXP_MIN : 0, LS_EXP_MIN, LS_EXP_MIN, LS_EXP_MIN};
 	w->w.bad_row = UINT64_MAX;
 	w->w.n_keys = 0;
+	memset(w->w.digits, 0, sizeof *w->w.digits << w->w.digit_bits);
 	c->kern->forward(st, &w->w, (uint32_t)lo, (uint32_t)hi, (uint32_t)thread * st->entries_each);
-	if (threads > 1)
-		group_by_owner(w, (uint32_t)threads);
+	ls_sort_first(&c->sort, thread, w->w.n_keys);
 }
 
 /* --- phase B --- */
@@ -282,63 +252,19 @@ static void scalar_sums(struct ls_cpu *c, struct ls_step *st, struct worker *w, 
 		for (uint32_t o = 0; o < outputs; o++)
 			w->bias_sum[o] += ls_sum_term((double)st->slope[b * outputs + o] * bias_scale);
 	}
+	if (st->terms)
+		c->kern->terms(st, (uint32_t)lo, (uint32_t)hi);
 	if (c->m->n_pairs) {
 		memset(w->w.pair_sums, 0, sizeof *w->w.pair_sums * outputs * c->m->n_pairs);
 		c->kern->pairs(st, &w->w, (uint32_t)lo, (uint32_t)hi);
 	}
 }
 
-/* One pass of a least-significant-digit radix sort. */
-static void radix_pass(const uint64_t *from, size_t n, uint32_t shift, uint32_t bits, uint64_t *to)
-{
-	uint32_t place[1 << RADIX_BITS], mask = (1u << bits) - 1, sum = 0;
-	memset(place, 0, sizeof *place << bits);
-	for (size_t i = 0; i < n; i++)
-		place[from[i] >> shift & mask]++;
-	for (uint32_t d = 0; d <= mask; d++) {
-		uint32_t here = place[d];
-		place[d] = sum;
-		sum += here;
-	}
-	for (size_t i = 0; i < n; i++)
-		to[place[from[i] >> shift & mask]++] = from[i];
-}
-
-static uint32_t bits_of(uint64_t n_features)
-{
-	return (uint32_t)ls_log2_ceil(n_features > 2 ? n_features : 2);
-}
-
-/* Sorts by feature, the upper half of a key; returns where the result lies. */
-static uint64_t *sort_keys(uint64_t *a, uint64_t *b, size_t n, uint64_t n_features)
-{
-	uint32_t bits = bits_of(n_features), passes = (bits + RADIX_BITS - 1) / RADIX_BITS,
-		 each = (bits + passes - 1) / passes;
-	for (uint32_t p = 0; p < passes; p++) {
-		radix_pass(a, n, 32 + p * each, each, b);
-		uint64_t *t = a;
-		a = b;
-		b = t;
-	}
-	return a;
-}
-
 static void phase_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread)
 {
-	int threads = ls_pool_threads(c->pool);
-	uint64_t *a = c->sorted[0] + (size_t)thread * c->entries, *b = c->sorted[1] + (size_t)thread * c->entries;
-	size_t n = 0;
-	if (threads == 1) {
-		n = w->w.n_keys;
-		a = w->w.keys;
-	}
-	for (int t = 0; threads > 1 && t < threads; t++) {
-		const struct worker *from = &c->workers[t];
-		size_t count = from->owner_from[thread + 1] - from->owner_from[thread];
-		memcpy(a + n, from->by_owner + from->owner_from[thread], count * sizeof *a);
-		n += count;
-	}
-	c->kern->columns(st, &w->w, sort_keys(a, b, n, c->rows->n_features), n);
+	size_t n;
+	const uint64_t *keys = ls_sort_rest(&c->sort, thread, &n);
+	c->kern->columns(st, &w->w, keys, n);
 }
 
 /* --- bias, field weights --- */
@@ -397,6 +323,8 @@ static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int
 	st->grids = ls_fm_grids(&exps, self_exp(c->m), st->n_rows, entries);
 	st->update = ls_fm_update(&c->m->opts, step, st->n_rows);
 	scalar_sums(c, st, w, thread);
+	if (st->terms)
+		ls_pool_barrier(c->pool);
 	phase_columns(c, st, w, thread);
 	ls_pool_barrier(c->pool);
 	if (c->m->n_pairs) {
@@ -416,7 +344,7 @@ static void steps_main(void *context, int thread, int threads)
 	struct worker *w = &c->workers[thread];
 	struct ls_step st = c->step;
 	uint64_t saved = ls_fp_enter();
-	size_t bias_bytes = sizeof(float) * ls_fm_linear_stride(c->m);
+	size_t bias_bytes = sizeof(float) * ls_fm_linear_size(c->m);
 	memcpy(w->bias, c->m->bias, bias_bytes);
 	w->loss_total = c->loss;
 	for (uint64_t s = c->first; s < c->first + c->n; s++)

@@ -113,10 +113,21 @@ int ls_cuda_left(struct ls_fm_cuda *c, uint64_t *ret, struct ls_err *err);
 int ls_cuda_plan(struct ls_fm_cuda *c, uint64_t *ret_room, struct ls_err *err);
 int ls_cuda_make_batch(struct ls_fm_cuda *c, struct ls_err *err);
 
-/* cuda_copy.c: in the main stream; `from` and `to` of the host are read and written before the call returns, or, if
- * they are small, before the stream is waited for. */
-int ls_cuda_copy_in(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const void *to, struct ls_err *err);
-int ls_cuda_copy_out(struct ls_fm_cuda *c, void *to, uint64_t bytes, const void *from, struct ls_err *err);
+/* n runs of size bytes in the host's memory, stride bytes from one to the next; without gaps in the device's. */
+struct ls_cuda_runs {
+	char *host;
+	uint64_t n, size, stride;
+};
+
+static inline struct ls_cuda_runs ls_cuda_whole(const void *host, uint64_t bytes)
+{
+	return (struct ls_cuda_runs){(char *)(uintptr_t)host, 1, bytes, bytes};
+}
+
+/* cuda_copy.c: in the main stream; the host's memory is read and written before the call returns, or, if it is small,
+ * before the stream is waited for. */
+int ls_cuda_copy_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const void *to, struct ls_err *err);
+int ls_cuda_copy_out(struct ls_fm_cuda *c, const struct ls_cuda_runs *to, const void *from, struct ls_err *err);
 void ls_cuda_free_pieces(struct ls_fm_cuda *c);
 
 /* cuda_rows.c */

@@ -40,25 +40,45 @@ int ls_cuda_upload(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const
 }
 
 /* Room for an array of the host, and the array in it. */
-static int put(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const char *what, void *ret, struct ls_err *err)
+static int put_runs(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const char *what, void *ret,
+		    struct ls_err *err)
 {
 	void *to = NULL;
-	int rc = ls_cuda_alloc(c, bytes, what, &to, err);
+	int rc = ls_cuda_alloc(c, from->n * from->size, what, &to, err);
 	if (rc == 0 && !c->counting)
-		rc = ls_cuda_copy_in(c, from, bytes, to, err);
+		rc = ls_cuda_copy_in(c, from, to, err);
 	if (rc == 0)
 		memcpy(ret, &to, sizeof to);
 	return rc;
 }
 
+static int put(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const char *what, void *ret, struct ls_err *err)
+{
+	struct ls_cuda_runs whole = ls_cuda_whole(from, bytes);
+	return put_runs(c, &whole, what, ret, err);
+}
+
 static uint64_t bias_bytes(const struct ls_fm_model *m)
 {
-	return sizeof(float) * ls_fm_linear_stride(m);
+	return sizeof(float) * ls_fm_linear_size(m);
 }
 
 static uint64_t pair_bytes(const struct ls_fm_model *m)
 {
 	return sizeof(float) * m->outputs * m->n_pairs * (1 + m->states);
+}
+
+/* The features' factors and linear weights, which lie side by side in the host's memory and apart in the device's. */
+static struct ls_cuda_runs factors_of(const struct ls_fm_model *m)
+{
+	return (struct ls_cuda_runs){(char *)m->record, m->n_features, sizeof(float) * ls_fm_record_size(m),
+				     sizeof(float) * ls_fm_stride(m)};
+}
+
+static struct ls_cuda_runs weights_of(const struct ls_fm_model *m)
+{
+	return (struct ls_cuda_runs){(char *)m->linear, m->n_features, sizeof(float) * ls_fm_linear_size(m),
+				     sizeof(float) * ls_fm_stride(m)};
 }
 
 int ls_cuda_put_model(struct ls_fm_cuda *c, struct ls_err *err)
@@ -82,11 +102,10 @@ int ls_cuda_put_model(struct ls_fm_cuda *c, struct ls_err *err)
 	a->seed = m->opts.seed;
 	a->batch = m->opts.batch;
 	a->back_each = m->outputs * (m->opts.kind == LS_FM ? 1 : m->n_fields) * m->padded;
-	uint64_t record = sizeof(float) * ls_fm_stride(m) * m->n_features,
-		 linear = sizeof(float) * ls_fm_linear_stride(m) * m->n_features;
-	int rc = put(c, m->record, record, "the factors", &a->record, err);
+	struct ls_cuda_runs factors = factors_of(m), weights = weights_of(m);
+	int rc = put_runs(c, &factors, "the factors", &a->record, err);
 	if (rc == 0)
-		rc = put(c, m->linear, linear, "the weights", &a->linear, err);
+		rc = put_runs(c, &weights, "the weights", &a->linear, err);
 	if (rc == 0)
 		rc = put(c, m->bias, bias_bytes(m), "the bias", &a->bias, err);
 	if (rc == 0 && m->n_pairs)
@@ -100,15 +119,15 @@ int ls_cuda_get_model(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	const struct ls_fm_model *m = c->m;
 	const struct ls_cuda_args *a = &c->args;
-	uint64_t record = sizeof(float) * ls_fm_stride(m) * m->n_features,
-		 linear = sizeof(float) * ls_fm_linear_stride(m) * m->n_features;
-	int rc = ls_cuda_copy_out(c, m->record, record, a->record, err);
+	struct ls_cuda_runs factors = factors_of(m), weights = weights_of(m),
+			    bias = ls_cuda_whole(m->bias, bias_bytes(m)), pair = ls_cuda_whole(m->pair, pair_bytes(m));
+	int rc = ls_cuda_copy_out(c, &factors, a->record, err);
 	if (rc == 0)
-		rc = ls_cuda_copy_out(c, m->linear, linear, a->linear, err);
+		rc = ls_cuda_copy_out(c, &weights, a->linear, err);
 	if (rc == 0)
-		rc = ls_cuda_copy_out(c, m->bias, bias_bytes(m), a->bias, err);
+		rc = ls_cuda_copy_out(c, &bias, a->bias, err);
 	if (rc == 0 && m->n_pairs)
-		rc = ls_cuda_copy_out(c, m->pair, pair_bytes(m), a->pair, err);
+		rc = ls_cuda_copy_out(c, &pair, a->pair, err);
 	return rc ? rc : ls_gpu_sync(c->gpu, c->main, err);
 }
 

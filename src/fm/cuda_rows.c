@@ -112,9 +112,10 @@ static int put_all(struct ls_fm_cuda *c, struct ls_err *err)
 		uint64_t bytes = bytes_of(c, (enum ls_cuda_array)i, r->n_rows, r->n_entries);
 		if (!bytes || !from[i])
 			continue;
+		struct ls_cuda_runs whole = ls_cuda_whole(from[i], bytes);
 		rc = ls_cuda_alloc(c, bytes, "the data", &device[i], err);
 		if (rc == 0)
-			rc = ls_cuda_copy_in(c, from[i], bytes, device[i], err);
+			rc = ls_cuda_copy_in(c, &whole, device[i], err);
 	}
 	show(c, device, r->n_rows);
 	return rc;

@@ -81,7 +81,7 @@ static size_t best_end(struct best *b, void *ret)
 static struct ls_feature_rank rank_of(const struct ls_fm_model *m, uint64_t j, uint32_t output)
 {
 	uint32_t lanes = m->blocks * m->padded;
-	return (struct ls_feature_rank){(uint32_t)j, m->linear[j * ls_fm_linear_stride(m) + output],
+	return (struct ls_feature_rank){(uint32_t)j, m->linear[j * ls_fm_stride(m) + output],
 					norm_of(m->record + j * ls_fm_stride(m) + output * lanes, lanes)};
 }
 

@@ -5,8 +5,7 @@
  * Where it pays, K (padded factors) is a constant of the call (4, 8, 16, 32), so that lanes stay in registers. */
 #include <string.h>
 
-#include "fm/pack.h"
-#include "fm/step.h"
+#include "fm/kern.h"
 #include "num/halve.h"
 
 #ifndef LS_KERN_NAME
@@ -16,14 +15,8 @@
 #define PASTE(a, b)  PASTE2(a, b)
 #define TEXT2(a)     #a
 #define TEXT(a)      TEXT2(a)
-#define INLINE       static inline __attribute__((always_inline))
-#if defined(__clang__)
-#define NOT_SPECIALISED __attribute__((noinline))
-#else
-#define NOT_SPECIALISED __attribute__((noinline, noclone))
-#endif
 
-enum { MAX_K = 256, SHORT = 32, PACKS_IN_4 = 4 / LS_PACK };
+enum { MAX_K = 256 };
 
 /* One row: borrowed arrays. x is NULL when every value is 1. */
 struct row {
@@ -52,28 +45,24 @@ static int largest_exp(const float *t, size_t n, int so_far)
 	return e > so_far ? e : so_far;
 }
 
-INLINE void prefetch_run(const float *p, size_t n)
-{
-	for (size_t i = 0; i < n; i += 16)
-		__builtin_prefetch(p + i);
-}
-
 /* Asks for the factors that entry i of the next row will need; a long record is fetched by the hardware from there on.
  */
-INLINE void prefetch_next(const struct row *r, uint32_t i, const float *record, size_t stride)
+INLINE void prefetch_next(const struct row *r, uint32_t i, const float *linear, size_t stride, size_t size)
 {
-	if (i < r->n_next)
-		__builtin_prefetch(record + r->next[i] * stride);
+	if (i < r->n_next) {
+		const float *at = linear + r->next[i] * stride;
+		__builtin_prefetch(at);
+		__builtin_prefetch(at + size - 1);
+	}
 }
 
 /* Linear part: bias, then the row's entries in stored order. */
 INLINE float linear_score(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o)
 {
-	size_t stride = ls_fm_linear_stride(m);
+	size_t stride = ls_fm_stride(m);
 	const float *weight = m->linear + o;
 	float sum = bias;
 	for (uint32_t i = 0; i < r->n; i++) {
-		prefetch_next(r, i, weight, stride);
 		sum += weight[r->feature[i] * stride] * row_x(r, i);
 	}
 	return sum;
@@ -81,18 +70,20 @@ INLINE float linear_score(const struct ls_fm_model *m, const struct row *r, floa
 
 /* --- fm: s (K floats) is what the entries' factors add up to, and what the backward pass multiplies by --- */
 
-INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *s)
+INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o, uint32_t K, float *s)
 {
-	size_t stride = ls_fm_stride(m);
+	size_t stride = ls_fm_stride(m), room = ls_fm_linear_room(m);
+	float line = bias;
 	ls_pack_f sum[MAX_K / 4], square[MAX_K / 4];
 	float t[MAX_K];
 	for (uint32_t c = 0; c < K / 4; c++)
 		sum[c] = square[c] = (ls_pack_f){0};
-	const float *factors = m->record + (size_t)o * K;
 	for (uint32_t i = 0; i < r->n; i++) {
-		const ls_pack_f *v = (const ls_pack_f *)(factors + r->feature[i] * stride);
+		const float *linear = m->linear + r->feature[i] * stride;
+		const ls_pack_f *v = (const ls_pack_f *)(linear + room + (size_t)o * K);
 		float x = row_x(r, i);
-		prefetch_next(r, i, factors, stride);
+		prefetch_next(r, i, m->linear, stride, room + K);
+		line += linear[o] * x;
 		for (uint32_t c = 0; c < K / 4; c++)
 			LS_CELL_ADD(sum[c], square[c], v[c], x);
 	}
@@ -100,16 +91,10 @@ INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, uint32_
 		*(ls_pack_f *)(s + 4 * c) = sum[c];
 		*(ls_pack_f *)(t + 4 * c) = sum[c] * sum[c] - square[c];
 	}
-	return 0.5f * ls_halve_sum(t, (int)K);
+	return line + 0.5f * ls_halve_sum(t, (int)K);
 }
 
 /* --- fwfm: sums (fields × K) are U, back (fields × K) is D; both zeroed or filled here --- */
-
-INLINE float fwfm_weight(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t g)
-{
-	uint32_t index = f < g ? ls_fm_pair_index(m->n_fields, f, g) : ls_fm_pair_index(m->n_fields, g, f);
-	return m->pair[(size_t)o * m->n_pairs + index];
-}
 
 INLINE void fwfm_sums(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *sums,
 		      float *square)
@@ -241,15 +226,15 @@ INLINE void row_outputs(const struct ls_fm_model *m, const struct row *r, const 
 {
 	size_t each = m->opts.kind == LS_FM ? K : (size_t)m->n_fields * K;
 	for (uint32_t o = 0; o < m->outputs; o++) {
-		float pairs;
 		if (m->opts.kind == LS_FM)
-			pairs = fm_output(m, r, o, K, at->back + o * each);
+			score[o] = fm_output(m, r, bias[o], o, K, at->back + o * each);
 		else if (m->opts.kind == LS_FWFM)
-			pairs = fwfm_output(m, r, o, K, at->sums + o * each, at->square + o * each,
-					    at->back + o * each);
+			score[o] = linear_score(m, r, bias[o], o) + fwfm_output(m, r, o, K, at->sums + o * each,
+										at->square + o * each,
+										at->back + o * each);
 		else
-			pairs = ffm_output(m, r, o, K, at->back ? at->back + o * each : NULL, at->entry_stride);
-		score[o] = linear_score(m, r, bias[o], o) + pairs;
+			score[o] = linear_score(m, r, bias[o], o) +
+				   ffm_output(m, r, o, K, at->back ? at->back + o * each : NULL, at->entry_stride);
 	}
 }
 
@@ -312,43 +297,36 @@ INLINE bool keys_are_rows(const struct ls_step *st)
 	return st->m->opts.kind == LS_FM && !st->has_x;
 }
 
-/* Copies the rows' features to one place, with the keys for the sort and what else the backward pass needs. */
-static void copy_rows(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry)
+/* The keys of a row's entries for the sort, and what else the backward pass needs to know of them. */
+INLINE void note_row(struct ls_step *st, struct ls_worker *w, uint32_t b, const struct ls_row_place *at, uint32_t entry)
 {
-	enum { AHEAD = 6, LINES = 3 };
-	const struct ls_rows *rows = st->rows;
-	uint64_t *restrict keys = w->keys;
-	uint32_t *restrict feature = st->feature + entry, *restrict row_of = st->row_of + entry;
+	const uint32_t *restrict from = st->rows->feature + at->first;
+	uint64_t *restrict keys = w->keys + w->n_keys;
+	uint32_t *restrict row_of = st->row_of + entry, *restrict digits = w->digits;
+	uint32_t n = at->n, mask = (1u << w->digit_bits) - 1;
 	bool by_row = keys_are_rows(st);
-	uint32_t e = 0;
-	for (uint32_t b = lo; b < hi; b++) {
-		const struct ls_row_place *at = &w->place[b - lo];
-		const uint32_t *restrict from = rows->feature + at->first;
-		uint32_t n = at->n;
-		for (uint32_t line = 0; b + AHEAD < hi && line < LINES; line++)
-			__builtin_prefetch(rows->feature + at[AHEAD].first + 16 * line);
-		uint32_t low = by_row ? b : entry + e, step = by_row ? 0 : 1;
-		for (uint32_t i = 0; i < n; i++)
-			feature[e + i] = from[i];
-		for (uint32_t i = 0; i < n; i++)
-			row_of[e + i] = b;
-		for (uint32_t i = 0; i < n; i++, low += step)
-			keys[e + i] = (uint64_t)from[i] << 32 | low;
-		if (st->field)
-			memcpy(st->field + entry + e, rows->field + at->first, n * sizeof *st->field);
-		e += n;
-	}
-	w->n_keys = e;
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = (uint64_t)from[i] << 32 | (by_row ? b : entry + i);
+	for (uint32_t i = 0; i < n; i++)
+		digits[from[i] & mask]++;
+	for (uint32_t i = 0; i < n && !by_row; i++)
+		row_of[i] = b;
+	if (st->field)
+		memcpy(st->field + entry, st->rows->field + at->first, n * sizeof *st->field);
+	w->n_keys += n;
 }
 
-/* Row b of the batch, whose entries begin at `entry`; n_next features follow those of the row itself. */
+/* Row b of the batch, whose entries begin at `entry`; next is the row after it, or NULL. */
 static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, const struct ls_row_place *at,
-			uint32_t entry, uint32_t n_next)
+			uint32_t entry, const struct ls_row_place *next)
 {
 	const struct ls_fm_model *m = st->m;
 	const struct ls_rows *rows = st->rows;
-	const uint32_t *feature = st->feature + entry;
-	struct row r = {feature, rows->field ? rows->field + at->first : NULL, NULL, at->n, feature + at->n, n_next};
+	struct row r = {.feature = rows->feature + at->first,
+			.field = rows->field ? rows->field + at->first : NULL,
+			.n = at->n,
+			.next = next ? rows->feature + next->first : NULL,
+			.n_next = next ? next->n : 0};
 	if (st->has_x) {
 		fill_x(m, rows->value ? rows->value + at->first : NULL, at->n, st->x + entry);
 		r.x = st->x + entry;
@@ -378,272 +356,19 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 
 static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry)
 {
+	enum { AHEAD = 6, LINES = 3 };
 	find_rows(st, w, lo, hi);
-	copy_rows(st, w, lo, hi, entry);
 	for (uint32_t b = lo; b < hi; b++) {
 		const struct ls_row_place *at = &w->place[b - lo];
-		forward_row(st, w, b, at, entry, b + 1 < hi ? at[1].n : 0);
+		for (uint32_t line = 0; b + AHEAD < hi && line < LINES; line++)
+			__builtin_prefetch(st->rows->feature + at[AHEAD].first + 16 * line);
+		note_row(st, w, b, at, entry);
+		forward_row(st, w, b, at, entry, b + 1 < hi ? at + 1 : NULL);
 		entry += at->n;
 	}
 }
 
-/* --- backward: one feature at a time --- */
-
-/* The two lanes beside the factors: sum of g x, and of g x times the entry's own part. */
-typedef uint64_t two_u __attribute__((vector_size(16)));
-typedef double two_d __attribute__((vector_size(16)));
-
-/* What stays the same for all columns of a batch, in locals so that no store makes the compiler read it again. */
-struct columns {
-	const uint32_t *row_of;
-	const float *x; /* NULL: every x is 1 */
-	const uint16_t *field;
-	const float *slope, *back;
-	size_t back_stride;
-	uint32_t outputs, padded, fields;
-	double back_scale;
-	two_d beside_scale; /* of the two sums beside the factors': linear, self */
-};
-
-INLINE const float *entry_back(const struct columns *k, enum ls_fm_kind kind, uint32_t e, uint32_t row, uint32_t o)
-{
-	size_t at = (size_t)o * k->padded;
-	if (kind == LS_FM)
-		return k->back + row * k->back_stride + at;
-	if (kind == LS_FWFM)
-		return k->back + row * k->back_stride + at * k->fields + (size_t)k->field[e] * k->padded;
-	return k->back + e * k->back_stride + at * k->fields;
-}
-
-/* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the entry out). */
-INLINE float entry_self(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, uint32_t e, uint32_t o,
-			float x)
-{
-	if (kind == LS_FM)
-		return x;
-	return kind == LS_FWFM ? x * fwfm_weight(st->m, o, k->field[e], k->field[e]) : 0.0f;
-}
-
-/* One entry of a column: its slope on the grid of the factors, its vector, and its terms of the two sums beside them.
- */
-struct term {
-	double slope;
-	const float *back;
-	two_u beside;
-};
-
-INLINE struct term entry_term(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, uint64_t key,
-			      uint32_t o)
-{
-	uint32_t e = (uint32_t)key, row = kind == LS_FM && !k->x ? e : k->row_of[e];
-	float x = k->x ? k->x[e] : 1.0f;
-	float gx = k->slope[(size_t)row * k->outputs + o] * x;
-	two_d beside = {1.0, (double)entry_self(st, k, kind, e, o, x)};
-	return (struct term){(double)gx * k->back_scale, entry_back(k, kind, e, row, o),
-			     (two_u)LS_CELL_TERM(k->beside_scale * (double)gx, beside)};
-}
-
-/* Adds the n entries of keys up in N lanes for output o and writes them to acc; returns the two sums beside them.
- * N is small: the lanes stay in registers. */
-INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
-		       size_t n, uint32_t o, uint32_t N, uint64_t *acc)
-{
-	two_u sums = {0, 0};
-	ls_pack_u lane[SHORT / LS_PACK];
-	for (uint32_t c = 0; c < N / LS_PACK; c++)
-		lane[c] = (ls_pack_u){0};
-	for (size_t i = 0; i < n; i++) {
-		struct term t = entry_term(st, k, kind, keys[i], o);
-		for (uint32_t c = 0; c < N / 4; c++) {
-			ls_pack_d wide[PACKS_IN_4];
-			ls_pack_widen(t.back + 4 * c, wide);
-			for (uint32_t h = 0; h < PACKS_IN_4; h++)
-				lane[c * PACKS_IN_4 + h] += (ls_pack_u)LS_CELL_TERM(t.slope, wide[h]);
-		}
-		sums += t.beside;
-	}
-	for (uint32_t c = 0; c < N / LS_PACK; c++)
-		*(ls_pack_u *)(acc + c * LS_PACK) = lane[c];
-	return sums;
-}
-
-/* The same for any N, in memory. */
-INLINE two_u add_long(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
-		      size_t n, uint32_t o, uint32_t N, uint64_t *acc)
-{
-	two_u sums = {0, 0};
-	for (size_t i = 0; i < n; i++) {
-		struct term t = entry_term(st, k, kind, keys[i], o);
-		ls_pack_u *to = (ls_pack_u *)acc;
-		for (uint32_t c = 0; c < N / 4; c++, to += PACKS_IN_4) {
-			ls_pack_d wide[PACKS_IN_4];
-			ls_pack_widen(t.back + 4 * c, wide);
-			for (uint32_t h = 0; h < PACKS_IN_4; h++) {
-				ls_pack_u term = (ls_pack_u)LS_CELL_TERM(t.slope, wide[h]);
-				to[h] = i ? to[h] + term : term;
-			}
-		}
-		sums += t.beside;
-	}
-	return sums;
-}
-
-/* From sums to new parameters, n lanes; not inlined or specialised, so that each optimizer becomes a plain vector loop.
- * State 1 of lane i lies n1 floats behind it, state 2 twice as far. */
-#define UPDATE_LANES(function, with1, with2)                                                                           \
-	for (uint32_t i = 0; i < n; i++) {                                                                             \
-		float g = ls_cell_gradient((int64_t)(acc[i] - offset), unit, v[i], cross);                             \
-		struct ls_param p = {v[i], with1 ? v[n1 + i] : 0.0f, with2 ? v[n2 + i] : 0.0f};                        \
-		p = function(p, g, u);                                                                                 \
-		v[i] = p.v;                                                                                            \
-		if (with1)                                                                                             \
-			v[n1 + i] = p.s1;                                                                              \
-		if (with2)                                                                                             \
-			v[n2 + i] = p.s2;                                                                              \
-	}
-
-/* regular is a constant of the call, so that a loop without penalties has none of their operations. */
-INLINE void update_any(float *restrict v, size_t n1, uint32_t n, const uint64_t *restrict acc, uint64_t offset,
-		       double unit, float cross, const struct ls_update *restrict all, int regular)
-{
-	struct ls_update here = *all, *u = &here;
-	size_t n2 = 2 * n1;
-	here.regular = regular;
-	switch (all->optimizer) {
-	case LS_SGD:
-		UPDATE_LANES(ls_cell_sgd, 0, 0)
-		break;
-	case LS_ADAGRAD:
-		UPDATE_LANES(ls_cell_adagrad, 1, 0)
-		break;
-	case LS_ADAM:
-		UPDATE_LANES(ls_cell_adam, 1, 1)
-		break;
-	default:
-		UPDATE_LANES(ls_cell_ftrl, 1, 1)
-	}
-}
-
-static NOT_SPECIALISED void update_lanes(float *restrict v, size_t n1, uint32_t n, const uint64_t *restrict acc,
-					 uint64_t offset, double unit, float cross, const struct ls_update *restrict u)
-{
-	if (u->regular)
-		update_any(v, n1, n, acc, offset, unit, cross, u, 1);
-	else
-		update_any(v, n1, n, acc, offset, unit, cross, u, 0);
-}
-
-/* Linear weights of up to LINEAR features wait here, so that their updates fill vectors too. */
-enum { LINEAR = 16 };
-
-struct waiting {
-	uint32_t n;
-	float *at[LINEAR];       /* in the model */
-	uint64_t sums[LINEAR];   /* already without the magic */
-	float values[3][LINEAR]; /* weight, state 1, state 2 */
-};
-
-static void update_waiting(const struct ls_step *st, struct waiting *q)
-{
-	uint32_t outputs = st->m->outputs, states = st->m->states;
-	for (uint32_t i = 0; i < q->n; i++)
-		for (uint32_t s = 0; s <= states; s++)
-			q->values[s][i] = q->at[i][s * outputs];
-	update_lanes(q->values[0], LINEAR, q->n, q->sums, 0, st->grids.linear_unit, 0.0f, &st->update);
-	for (uint32_t i = 0; i < q->n; i++)
-		for (uint32_t s = 0; s <= states; s++)
-			q->at[i][s * outputs] = q->values[s][i];
-	q->n = 0;
-}
-
-INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, struct ls_worker *w,
-		   struct waiting *q, const uint64_t *keys, size_t n, bool is_short, uint32_t N)
-{
-	const struct ls_fm_model *m = st->m;
-	uint64_t feature = keys[0] >> 32, offset = (uint64_t)n * LS_MAGIC_BITS;
-	float *record = m->record + feature * ls_fm_stride(m), *linear = m->linear + feature * ls_fm_linear_stride(m);
-	for (uint32_t o = 0; o < k->outputs; o++) {
-		uint64_t *acc = (uint64_t *)w->acc;
-		two_u sums = is_short ? add_short(st, k, kind, keys, n, o, N, acc)
-				      : add_long(st, k, kind, keys, n, o, N, acc);
-		float cross = (float)((double)(int64_t)(sums[1] - offset) * st->grids.self_unit);
-		update_lanes(record + (size_t)o * N, m->width, N, acc, offset, st->grids.back_unit, cross, &st->update);
-		q->at[q->n] = linear + o;
-		q->sums[q->n++] = sums[0] - offset;
-		if (q->n == LINEAR)
-			update_waiting(st, q);
-	}
-}
-
-/* Asks for the records of the features from *at up to keys[until], each once; for ffm also for the entries' vectors. */
-INLINE void prefetch_columns(const struct ls_fm_model *m, const struct columns *k, enum ls_fm_kind kind,
-			     const uint64_t *keys, size_t *at, size_t until)
-{
-	size_t stride = ls_fm_stride(m);
-	for (; *at < until; (*at)++) {
-		uint64_t feature = keys[*at] >> 32;
-		if (kind == LS_FFM)
-			prefetch_run(k->back + (uint32_t)keys[*at] * k->back_stride, k->back_stride);
-		if (*at && feature == keys[*at - 1] >> 32)
-			continue;
-		prefetch_run(m->record + feature * stride, stride);
-		__builtin_prefetch(m->linear + feature * ls_fm_linear_stride(m));
-	}
-}
-
-INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n, enum ls_fm_kind kind,
-		       bool has_x, bool is_short, uint32_t N)
-{
-	/* so many entries ahead that their records make some 4 KiB: enough to hide memory, not so much as to lose it
-	 * again */
-	size_t ahead = 4096 / (ls_fm_stride(st->m) * sizeof(float)) + 1, asked = 0;
-	const struct columns k = {.row_of = st->row_of,
-				  .x = has_x ? st->x : NULL,
-				  .field = st->field,
-				  .slope = st->slope,
-				  .back = st->back,
-				  .back_stride = st->back_stride,
-				  .outputs = st->m->outputs,
-				  .padded = st->m->padded,
-				  .fields = st->m->n_fields,
-				  .back_scale = st->grids.back_scale,
-				  .beside_scale = {st->grids.linear_scale, st->grids.self_scale}};
-	struct waiting q = {.n = 0};
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && keys[end] >> 32 == keys[i] >> 32; end++)
-			;
-		prefetch_columns(st->m, &k, kind, keys, &asked, end + ahead < n ? end + ahead : n);
-		column(st, &k, kind, w, &q, keys + i, end - i, is_short, N);
-	}
-	update_waiting(st, &q);
-}
-
-static void columns(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n)
-{
-	enum ls_fm_kind kind = st->m->opts.kind;
-	uint32_t lanes = st->m->blocks * st->m->padded;
-	bool x = st->has_x;
-	if (kind == LS_FFM)
-		columns_of(st, w, keys, n, LS_FFM, x, false, lanes);
-	else if (kind == LS_FWFM && lanes == 8)
-		columns_of(st, w, keys, n, LS_FWFM, x, true, 8);
-	else if (kind == LS_FWFM)
-		columns_of(st, w, keys, n, LS_FWFM, x, false, lanes);
-	else if (lanes == 16 && !x)
-		columns_of(st, w, keys, n, LS_FM, false, true, 16);
-	else if (lanes == 16)
-		columns_of(st, w, keys, n, LS_FM, true, true, 16);
-	else if (lanes == 8 && !x)
-		columns_of(st, w, keys, n, LS_FM, false, true, 8);
-	else if (lanes == 8)
-		columns_of(st, w, keys, n, LS_FM, true, true, 8);
-	else if (lanes == 4)
-		columns_of(st, w, keys, n, LS_FM, x, true, 4);
-	else if (lanes == 32)
-		columns_of(st, w, keys, n, LS_FM, x, true, 32);
-	else
-		columns_of(st, w, keys, n, LS_FM, x, false, lanes);
-}
+#include "fm/kern_columns.h"
 
 /* --- fwfm: gradient of the field weights --- */
 
@@ -734,5 +459,5 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 
 extern const struct ls_kern PASTE(ls_kern_, LS_KERN_NAME);
 const struct ls_kern PASTE(ls_kern_, LS_KERN_NAME) = {
-	TEXT(LS_KERN_NAME), forward, columns, pairs, predict,
+	TEXT(LS_KERN_NAME), forward, terms, columns, pairs, predict,
 };

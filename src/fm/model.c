@@ -11,23 +11,41 @@
 
 enum { PURPOSE_INIT = 1 };
 
+enum { HUGE_PAGE = 2 << 20 };
+
+static size_t whole_pages(size_t bytes)
+{
+	return bytes < HUGE_PAGE ? bytes + !bytes : (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
+
+static void *map(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* From a huge page's border on: what begins elsewhere has small pages at both ends, and each costs a walk. */
 void *ls_fm_big_alloc(size_t bytes)
 {
-	enum { HUGE_PAGE = 2 << 20 };
-	if (!bytes)
-		bytes = 1;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED)
+	size_t size = whole_pages(bytes);
+	if (size < HUGE_PAGE)
+		return map(size);
+	char *p = size > SIZE_MAX - HUGE_PAGE ? NULL : map(size + HUGE_PAGE);
+	if (!p)
 		return NULL;
-	if (bytes >= HUGE_PAGE)
-		madvise(p, bytes, MADV_HUGEPAGE); /* only advice: a refusal changes speed, nothing else */
-	return p;
+	size_t before = (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
+	if (before)
+		munmap(p, before);
+	if (before < HUGE_PAGE)
+		munmap(p + before + size, HUGE_PAGE - before);
+	madvise(p + before, size, MADV_HUGEPAGE); /* only advice: a refusal changes speed, nothing else */
+	return p + before;
 }
 
 void ls_fm_big_free(void *p, size_t bytes)
 {
 	if (p)
-		munmap(p, bytes ? bytes : 1);
+		munmap(p, whole_pages(bytes));
 }
 
 static uint32_t states_of(enum ls_fm_optimizer optimizer)
@@ -49,15 +67,14 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 				  "%u outputs × %u fields × %u factors a feature is more than lockstep takes",
 				  m->outputs, m->n_fields, o->factors);
 	m->width = (uint32_t)width;
-	m->record_bytes = sizeof(float) * m->n_features * ls_fm_stride(m);
-	m->linear_bytes = sizeof(float) * m->n_features * ls_fm_linear_stride(m);
+	m->bytes = sizeof(float) * m->n_features * ls_fm_stride(m);
 	return 0;
 }
 
 uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields)
 {
 	struct ls_fm_model m = {.opts = *opts, .n_features = n_features, .n_fields = n_fields};
-	return set_sizes(&m, NULL) ? UINT64_MAX : m.record_bytes + m.linear_bytes;
+	return set_sizes(&m, NULL) ? UINT64_MAX : m.bytes;
 }
 
 int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, struct ls_fm_model **ret,
@@ -75,12 +92,12 @@ int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t
 		free(m);
 		return rc;
 	}
-	m->record = ls_fm_big_alloc(m->record_bytes);
-	m->linear = ls_fm_big_alloc(m->linear_bytes);
-	m->bias = ls_xalloc(sizeof(float) * ls_fm_linear_stride(m));
+	m->linear = ls_fm_big_alloc(m->bytes);
+	m->record = m->linear ? m->linear + ls_fm_linear_room(m) : NULL;
+	m->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 	m->pair = m->n_pairs ? ls_alloc_array((size_t)m->outputs * m->n_pairs * (1 + m->states), sizeof(float)) : NULL;
-	if (!m->record || !m->linear || (m->n_pairs && !m->pair)) {
-		uint64_t need = m->record_bytes + m->linear_bytes;
+	if (!m->linear || (m->n_pairs && !m->pair)) {
+		uint64_t need = m->bytes;
 		ls_fm_model_free(m);
 		return ls_err_set(err, LS_ENOMEM,
 				  "no memory for %llu MiB of parameters; fewer factors or fields would do",
@@ -94,8 +111,7 @@ void ls_fm_model_free(struct ls_fm_model *m)
 {
 	if (!m)
 		return;
-	ls_fm_big_free(m->record, m->record_bytes);
-	ls_fm_big_free(m->linear, m->linear_bytes);
+	ls_fm_big_free(m->linear, m->bytes);
 	free(m->bias);
 	free(m->pair);
 	free(m);
@@ -132,7 +148,7 @@ static void init_features(void *context, int thread, int threads)
 				v[d + i] = (d + i) % m->padded < k ? scale * ls_symf(r.v[i]) : 0.0f;
 		}
 		init_states(m, &in->update, v, m->width);
-		init_states(m, &in->update, m->linear + j * ls_fm_linear_stride(m), m->outputs);
+		init_states(m, &in->update, m->linear + j * ls_fm_stride(m), m->outputs);
 	}
 	ls_fp_leave(saved);
 }
@@ -153,7 +169,7 @@ void ls_fm_model_start_states(struct ls_fm_model *m)
 	struct ls_update u = ls_fm_update(&m->opts, 0, 1);
 	for (uint64_t j = 0; j < m->n_features; j++) {
 		init_states(m, &u, m->record + j * ls_fm_stride(m), m->width);
-		init_states(m, &u, m->linear + j * ls_fm_linear_stride(m), m->outputs);
+		init_states(m, &u, m->linear + j * ls_fm_stride(m), m->outputs);
 	}
 	init_states(m, &u, m->bias, m->outputs);
 	if (m->n_pairs)
@@ -215,8 +231,10 @@ struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enu
 					  : kind == LS_FWFM ? 8
 							    : 16,
 			       .classes = 1,
-			       .batch = kind == LS_FFM ? 64 : 512,
-			       .lr = rate[optimizer],
+			       .batch = kind == LS_FFM  ? 64
+					: kind == LS_FM ? 1024
+							: 512,
+			       .lr = kind == LS_FM && optimizer == LS_ADAGRAD ? 0.04f : rate[optimizer],
 			       .init_scale = 0.01f,
 			       .initial_sum = 1.0f,
 			       .beta1 = 0.9f,

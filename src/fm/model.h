@@ -2,10 +2,10 @@
  * ls_fm_model_new allocates and initialises; ls_fm_model_free accepts NULL. Parameters are written by one engine at a
  * time.
  *
- * A feature's record holds its factors and, right behind them, the optimizer's state for each, so that a step touches
- * one run of memory a feature: [factors][state 1][state 2], each of `width` floats = outputs × blocks × padded factors.
- * blocks is 1, or the number of fields for ffm. Linear weights have records of their own: [weights][state 1][state 2],
- * outputs floats each. Padding lanes are zero and stay zero. */
+ * All of a feature lies in one run of memory, so that a step asks for one place a feature: its linear weights with the
+ * optimizer's state of each, [weights][state 1][state 2], outputs floats each, filled up to a multiple of 4; then its
+ * factors, [factors][state 1][state 2], each of `width` floats = outputs × blocks × padded factors. blocks is 1, or the
+ * number of fields for ffm. Padding is zero and stays zero. */
 #ifndef LS_FM_MODEL_H
 #define LS_FM_MODEL_H
 
@@ -53,11 +53,11 @@ struct ls_fm_model {
 	uint32_t width;   /* outputs × blocks × padded */
 	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2 */
 	uint32_t n_pairs; /* fwfm: fields × (fields + 1) / 2 weights an output; otherwise 0 */
-	float *record;    /* n_features × width × (1 + states) */
-	float *linear;    /* n_features × outputs × (1 + states) */
+	float *linear;    /* of feature 0; the next feature's are ls_fm_stride floats further */
+	float *record;    /* factors of feature 0, likewise */
 	float *bias;      /* outputs × (1 + states) */
 	float *pair;      /* outputs × n_pairs × (1 + states), or NULL */
-	size_t record_bytes, linear_bytes;
+	size_t bytes;     /* of all features, from linear on */
 };
 
 /* The defaults that a plain `lockstep fm train` uses for this kind and task. */
@@ -81,15 +81,26 @@ static inline uint32_t ls_fm_pair_index(uint32_t n_fields, uint32_t f, uint32_t 
 	return f * n_fields - f * (f + 1) / 2 + g;
 }
 
-/* Floats from one feature's record to the next. */
-static inline size_t ls_fm_stride(const struct ls_fm_model *m)
+/* Floats of a feature's factors, and of its linear weights or of the bias, with their states. */
+static inline size_t ls_fm_record_size(const struct ls_fm_model *m)
 {
 	return (size_t)m->width * (1 + m->states);
 }
 
-static inline size_t ls_fm_linear_stride(const struct ls_fm_model *m)
+static inline size_t ls_fm_linear_size(const struct ls_fm_model *m)
 {
 	return (size_t)m->outputs * (1 + m->states);
+}
+
+/* Floats from a feature's linear weights to its factors, and from a feature to the next. */
+static inline size_t ls_fm_linear_room(const struct ls_fm_model *m)
+{
+	return (ls_fm_linear_size(m) + 3) / 4 * 4;
+}
+
+static inline size_t ls_fm_stride(const struct ls_fm_model *m)
+{
+	return ls_fm_linear_room(m) + ls_fm_record_size(m);
 }
 
 /* Bytes that the parameters and the optimizer's state of such a model take. */

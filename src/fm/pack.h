@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "fm/cell.h"
+
 #if defined(__aarch64__)
 #include <arm_neon.h>
 #if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 256
@@ -27,6 +29,33 @@
 typedef float ls_pack_f __attribute__((vector_size(16), aligned(4)));
 typedef double ls_pack_d __attribute__((vector_size(8 * LS_PACK), aligned(8)));
 typedef uint64_t ls_pack_u __attribute__((vector_size(8 * LS_PACK), aligned(8)));
+
+/* slope × factor + magic as bits (LS_CELL_TERM). The product is exact, so one rounding or two come to the same. */
+static inline __attribute__((always_inline)) ls_pack_u ls_pack_term(double slope, ls_pack_d factor)
+{
+#if defined(__aarch64__) && LS_PACK == 2
+	return (ls_pack_u)vfmaq_n_f64(vdupq_n_f64(LS_MAGIC), (float64x2_t)factor, slope);
+#elif defined(__AVX2__) && defined(__FMA__)
+	return (ls_pack_u)_mm256_fmadd_pd(_mm256_set1_pd(slope), (__m256d)factor, _mm256_set1_pd(LS_MAGIC));
+#else
+	return (ls_pack_u)LS_CELL_TERM(slope, factor);
+#endif
+}
+
+/* Signed integers as doubles, rounded to nearest. */
+static inline __attribute__((always_inline)) ls_pack_d ls_pack_value(ls_pack_u sum)
+{
+#if defined(__aarch64__) && LS_PACK == 2
+	return (ls_pack_d)vcvtq_f64_s64((int64x2_t)sum);
+#elif defined(__AVX512DQ__) && defined(__AVX512VL__)
+	return (ls_pack_d)_mm256_cvtepi64_pd((__m256i)sum);
+#else
+	/* both halves become doubles without rounding; their sum is rounded once */
+	ls_pack_u low = (sum & 0xffffffffu) | 0x4330000000000000u;   /* 2^52 + low */
+	ls_pack_u high = (sum >> 32) ^ 0x4530000080000000u;          /* 2^84 + 2^63 + high 2^32 */
+	return ((ls_pack_d)high - 0x1.00000801p84) + (ls_pack_d)low; /* less 2^84 + 2^63 + 2^52 */
+#endif
+}
 
 /* 4 floats from p as doubles, in 4 / LS_PACK packs. */
 static inline __attribute__((always_inline)) void ls_pack_widen(const float *p, ls_pack_d *out)

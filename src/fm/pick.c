@@ -19,12 +19,12 @@ static bool can_always(void)
 #if defined(LS_HAVE_KERN_AVX2)
 static bool can_avx2(void)
 {
-	return __builtin_cpu_supports("avx2");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
 static bool can_avx512(void)
 {
-	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+	return can_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
 	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 }
 #endif
@@ -63,6 +63,13 @@ const struct ls_kern *ls_kern_pick(const char *name)
 		if ((!name || strcmp(name, builds[i].kern->name) == 0) && builds[i].can_run())
 			return builds[i].kern;
 	return NULL;
+}
+
+uint32_t ls_kern_block(uint32_t lanes)
+{
+	enum { LANES = 1024 }; /* 8 KiB of sums: a part of the first cache */
+	uint32_t fit = LANES / (lanes ? lanes : 1);
+	return fit > LS_KERN_BLOCK ? LS_KERN_BLOCK : fit ? fit : 1;
 }
 
 size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row)

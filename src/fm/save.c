@@ -34,7 +34,7 @@ static size_t groups_of(const struct ls_fm_model *m, uint32_t state, struct grou
 		 m->linear + state * outputs,
 		 true,
 		 m->n_features,
-		 ls_fm_linear_stride(m),
+		 ls_fm_stride(m),
 		 {outputs, 1, 1},
 		 1},
 		{"factors",

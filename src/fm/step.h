@@ -26,18 +26,28 @@ struct ls_step {
 	const uint64_t *pick; /* n_rows row numbers in the data */
 	uint32_t entries_each;
 
-	uint32_t *feature; /* by entry */
-	uint32_t *row_of;  /* by entry */
-	float *x;          /* by entry; used when has_x */
-	uint16_t *field;   /* by entry; NULL for fm */
-	float *back;       /* back_stride floats a row (fm, fwfm) or an entry (ffm) */
+	uint32_t *row_of; /* by entry */
+	float *x;         /* by entry; used when has_x */
+	uint16_t *field;  /* by entry; NULL for fm */
+	float *back;      /* back_stride floats a row (fm, fwfm) or an entry (ffm) */
 	size_t back_stride;
-	float *sums;  /* fwfm: U and Q, 2 × back_stride floats a row; otherwise unused */
-	float *score; /* n_rows × outputs */
-	float *slope; /* n_rows × outputs */
-	float *loss;  /* n_rows */
-	bool has_x;   /* false: every x is 1 */
+	uint64_t
+		*terms; /* fm over values of 1: n_rows × outputs × ls_term_stride, see kern_columns.h; otherwise NULL */
+	float *sums;    /* fwfm: U and Q, 2 × back_stride floats a row; otherwise unused */
+	float *score;   /* n_rows × outputs */
+	float *slope;   /* n_rows × outputs */
+	float *loss;    /* n_rows */
+	bool has_x;     /* false: every x is 1 */
 };
+
+/* Columns that wait for their update together, at most; lanes that are added up in registers, at most. */
+enum { LS_KERN_BLOCK = 32, LS_KERN_SHORT = 32 };
+
+/* Integers from the terms of a row and output to the next. */
+static inline size_t ls_term_stride(uint32_t lanes)
+{
+	return lanes + 2;
+}
 
 struct ls_row_place {
 	uint64_t first; /* its first entry in the data */
@@ -53,14 +63,20 @@ struct ls_worker {
 	struct ls_row_place *place; /* of its rows of the batch */
 	uint64_t *keys;             /* feature << 32 | entry, of this worker's rows */
 	size_t n_keys;
-	int64_t *acc;       /* width accumulators */
+	uint32_t *
+		digits; /* of its keys, how many have each lowest digit of the feature: 1 << digit_bits, for the sort */
+	uint32_t digit_bits;
+	double *sums;       /* of the columns that wait for their update: ls_kern_block(N) × N */
 	int64_t *pair_sums; /* fwfm: outputs × n_pairs */
 };
 
 struct ls_kern {
 	const char *name;
-	/* Scores, losses, slopes and back[] of rows lo..hi of the batch; entries from `entry` on; fills keys. */
+	/* Scores, losses, slopes and back[] of rows lo..hi of the batch; entries from `entry` on; fills keys and
+	 * counts their digits. */
 	void (*forward)(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry);
+	/* Where there is st->terms: fills it for rows lo..hi of the batch, once the grids are known. */
+	void (*terms)(struct ls_step *st, uint32_t lo, uint32_t hi);
 	/* Gradient and update of every feature in keys, which are sorted. */
 	void (*columns)(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n);
 	/* fwfm: adds rows lo..hi of the batch to w->pair_sums. */
@@ -73,6 +89,8 @@ struct ls_kern {
 /* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512", "sve"); NULL when it cannot run here.
  */
 const struct ls_kern *ls_kern_pick(const char *name);
+/* How many columns of that many lanes wait for their update together. */
+uint32_t ls_kern_block(uint32_t lanes);
 /* Floats of scratch that predict needs. */
 size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row);
 

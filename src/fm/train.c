@@ -64,7 +64,7 @@ static int warm_start(struct ls_fm_model *m, const char *path, struct ls_err *er
 	uint64_t n = old->n_features < m->n_features ? old->n_features : m->n_features;
 	for (uint64_t j = 0; j < n && rc == 0; j++) {
 		memcpy(m->record + j * ls_fm_stride(m), old->record + j * ls_fm_stride(old), sizeof(float) * m->width);
-		memcpy(m->linear + j * ls_fm_linear_stride(m), old->linear + j * ls_fm_linear_stride(old),
+		memcpy(m->linear + j * ls_fm_stride(m), old->linear + j * ls_fm_stride(old),
 		       sizeof(float) * m->outputs);
 	}
 	if (rc == 0) {

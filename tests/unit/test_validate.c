@@ -59,7 +59,7 @@ static int make(void *context, struct ls_fm_model *m, const struct ls_rows *rows
 	if (w->fault == OTHER_START)
 		m->bias[0] += 1.0f;
 	if (w->fault == SEEDLESS)
-		memset(m->record, 0, m->record_bytes);
+		memset(m->linear, 0, m->bytes);
 	int rc = ls_engine_cpu(m, rows, pool, NULL, ret, err);
 	if (rc == 0 && w->fault == SEEDLESS)
 		ret->steps = idle;

@@ -1,0 +1,30 @@
+/* What the parts of kern.c share: functions that are compiled with it, once for each instruction set.
+ * Owns nothing; any thread. */
+#ifndef LS_FM_KERN_H
+#define LS_FM_KERN_H
+
+#include "fm/pack.h"
+#include "fm/step.h"
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define NOT_SPECIALISED __attribute__((noinline))
+#else
+#define NOT_SPECIALISED __attribute__((noinline, noclone))
+#endif
+
+enum { PACKS_IN_4 = 4 / LS_PACK };
+
+INLINE void prefetch_run(const float *p, size_t n)
+{
+	for (size_t i = 0; i < n; i += 16)
+		__builtin_prefetch(p + i);
+}
+
+INLINE float fwfm_weight(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t g)
+{
+	uint32_t index = f < g ? ls_fm_pair_index(m->n_fields, f, g) : ls_fm_pair_index(m->n_fields, g, f);
+	return m->pair[(size_t)o * m->n_pairs + index];
+}
+
+#endif

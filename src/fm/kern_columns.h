@@ -1,0 +1,383 @@
+/* The backward half of kern.c, which includes it: sums over a batch, one feature at a time, and the updates from them.
+ * Part of that file's compilation for each instruction set, of no other. Owns nothing; workers have disjoint features.
+ */
+#ifndef LS_FM_KERN_COLUMNS_H
+#define LS_FM_KERN_COLUMNS_H
+
+#include "fm/kern.h"
+
+/* The two lanes beside the factors: sum of g x, and of g x times the entry's own part. */
+typedef uint64_t two_u __attribute__((vector_size(16)));
+typedef double two_d __attribute__((vector_size(16)));
+
+/* What stays the same for all columns of a batch, in locals so that no store makes the compiler read it again. */
+struct columns {
+	const uint32_t *row_of;
+	const float *x; /* NULL: every x is 1 */
+	const uint16_t *field;
+	const float *slope, *back;
+	const uint64_t *terms; /* NULL unless every x is 1 and the kind is fm */
+	size_t back_stride;
+	uint32_t outputs, padded, fields;
+	double back_scale;
+	two_d beside_scale; /* of the two sums beside the factors': linear, self */
+};
+
+INLINE const float *entry_back(const struct columns *k, enum ls_fm_kind kind, uint32_t e, uint32_t row, uint32_t o)
+{
+	size_t at = (size_t)o * k->padded;
+	if (kind == LS_FM)
+		return k->back + row * k->back_stride + at;
+	if (kind == LS_FWFM)
+		return k->back + row * k->back_stride + at * k->fields + (size_t)k->field[e] * k->padded;
+	return k->back + e * k->back_stride + at * k->fields;
+}
+
+/* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the entry out). */
+INLINE float entry_self(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, uint32_t e, uint32_t o,
+			float x)
+{
+	if (kind == LS_FM)
+		return x;
+	return kind == LS_FWFM ? x * fwfm_weight(st->m, o, k->field[e], k->field[e]) : 0.0f;
+}
+
+/* One entry of a column: its slope on the grid of the factors, its vector, and its terms of the two sums beside them.
+ */
+struct term {
+	double slope;
+	const float *back;
+	two_u beside;
+};
+
+INLINE struct term entry_term(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, uint64_t key,
+			      uint32_t o)
+{
+	uint32_t e = (uint32_t)key, row = kind == LS_FM && !k->x ? e : k->row_of[e];
+	float x = k->x ? k->x[e] : 1.0f;
+	float gx = k->slope[(size_t)row * k->outputs + o] * x;
+	two_d beside = {1.0, (double)entry_self(st, k, kind, e, o, x)};
+	return (struct term){(double)gx * k->back_scale, entry_back(k, kind, e, row, o),
+			     (two_u)LS_CELL_TERM(k->beside_scale * (double)gx, beside)};
+}
+
+/* Adds the n entries of keys up in N lanes for output o and writes the sums; returns the two beside them, still with
+ * their magic. N is small: the lanes stay in registers. */
+INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
+		       size_t n, uint32_t o, uint32_t N, double *ret)
+{
+	two_u sums = {0, 0};
+	uint64_t offset = (uint64_t)n * LS_MAGIC_BITS;
+	ls_pack_u lane[LS_KERN_SHORT / LS_PACK];
+	for (uint32_t c = 0; c < N / LS_PACK; c++)
+		lane[c] = (ls_pack_u){0};
+	for (size_t i = 0; i < n; i++) {
+		struct term t = entry_term(st, k, kind, keys[i], o);
+		for (uint32_t c = 0; c < N / 4; c++) {
+			ls_pack_d wide[PACKS_IN_4];
+			ls_pack_widen(t.back + 4 * c, wide);
+			for (uint32_t h = 0; h < PACKS_IN_4; h++)
+				lane[c * PACKS_IN_4 + h] += ls_pack_term(t.slope, wide[h]);
+		}
+		sums += t.beside;
+	}
+	for (uint32_t c = 0; c < N / LS_PACK; c++)
+		*(ls_pack_d *)(ret + c * LS_PACK) = ls_pack_value(lane[c] - offset);
+	return sums;
+}
+
+/* --- an fm over values of 1: all entries of a row have the same terms, so they are worked out once a row --- */
+
+/* Terms of rows lo..hi, without their magic: for each output the two beside the factors, then the factors'. */
+INLINE void row_terms(struct ls_step *st, uint32_t lo, uint32_t hi, uint32_t N)
+{
+	const struct ls_grids *g = &st->grids;
+	uint32_t outputs = st->m->outputs;
+	for (size_t i = (size_t)lo * outputs; i < (size_t)hi * outputs; i++) {
+		double slope = (double)st->slope[i];
+		const float *back = st->back + i * N;
+		uint64_t *to = st->terms + i * ls_term_stride(N);
+		*(two_u *)to =
+			(two_u)LS_CELL_TERM(((two_d){g->linear_scale, g->self_scale}) * slope, 1.0) - LS_MAGIC_BITS;
+		for (uint32_t c = 0; c < N / 4; c++) {
+			ls_pack_d wide[PACKS_IN_4];
+			ls_pack_widen(back + 4 * c, wide);
+			for (uint32_t h = 0; h < PACKS_IN_4; h++)
+				*(ls_pack_u *)(to + 2 + 4 * c + LS_PACK * h) =
+					ls_pack_term(slope * g->back_scale, wide[h]) - LS_MAGIC_BITS;
+		}
+	}
+}
+
+static inline void terms(struct ls_step *st, uint32_t lo, uint32_t hi)
+{
+	uint32_t N = st->m->padded;
+	if (N == 16)
+		row_terms(st, lo, hi, 16);
+	else if (N == 8)
+		row_terms(st, lo, hi, 8);
+	else
+		row_terms(st, lo, hi, N);
+}
+
+INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, uint32_t o, uint32_t N, double *ret)
+{
+	enum { AHEAD_KEYS = 12 }; /* at most LS_SORT_PAD */
+	const size_t row = k->outputs * ls_term_stride(N);
+	const uint64_t *terms = k->terms + o * ls_term_stride(N);
+	two_u sums = {0, 0};
+	ls_pack_u lane[LS_KERN_SHORT / LS_PACK];
+	for (uint32_t c = 0; c < N / LS_PACK; c++)
+		lane[c] = (ls_pack_u){0};
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t *t = terms + (uint32_t)keys[i] * row;
+		prefetch_run((const float *)(terms + (uint32_t)keys[i + AHEAD_KEYS] * row), 2 * N + 4);
+		sums += *(const two_u *)t;
+		for (uint32_t c = 0; c < N / LS_PACK; c++)
+			lane[c] += *(const ls_pack_u *)(t + 2 + c * LS_PACK);
+	}
+	for (uint32_t c = 0; c < N / LS_PACK; c++)
+		*(ls_pack_d *)(ret + c * LS_PACK) = ls_pack_value(lane[c]);
+	return sums;
+}
+
+/* The same for any N, in memory. */
+INLINE two_u add_long(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
+		      size_t n, uint32_t o, uint32_t N, double *ret)
+{
+	two_u sums = {0, 0};
+	for (size_t i = 0; i < n; i++) {
+		struct term t = entry_term(st, k, kind, keys[i], o);
+		ls_pack_u *to = (ls_pack_u *)ret;
+		for (uint32_t c = 0; c < N / 4; c++, to += PACKS_IN_4) {
+			ls_pack_d wide[PACKS_IN_4];
+			ls_pack_widen(t.back + 4 * c, wide);
+			for (uint32_t h = 0; h < PACKS_IN_4; h++) {
+				ls_pack_u term = ls_pack_term(t.slope, wide[h]);
+				to[h] = i ? to[h] + term : term;
+			}
+		}
+		sums += t.beside;
+	}
+	for (uint32_t c = 0; c < N / LS_PACK; c++) {
+		ls_pack_u lane = *(ls_pack_u *)(ret + c * LS_PACK);
+		*(ls_pack_d *)(ret + c * LS_PACK) = ls_pack_value(lane - (uint64_t)n * LS_MAGIC_BITS);
+	}
+	return sums;
+}
+
+/* Up to LS_KERN_BLOCK features: where the keys of each begin, and behind the last. */
+struct run {
+	uint32_t n;
+	size_t at[LS_KERN_BLOCK + 1];
+	const float *feature[LS_KERN_BLOCK];
+};
+
+/* --- updates: columns wait until a block of them is full ---
+ * Then their updates run one after the other without a branch between them, and the lines that were asked for when a
+ * column came in have had time to arrive. */
+
+struct block {
+	uint32_t n, room;
+	const struct run
+		*next; /* features to come, which the updates ask memory for on the way, and how many they have */
+	uint32_t asked;
+	float *factors[LS_KERN_BLOCK], *linear[LS_KERN_BLOCK];
+	float cross[LS_KERN_BLOCK];
+	double linear_sum[LS_KERN_BLOCK];
+	double *sums; /* N lanes a column */
+};
+
+/* From sums to new parameters, n lanes. optimizer, regular and often n are constants of the call: a plain vector loop.
+ */
+INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict s2, uint32_t n,
+			 const double *restrict sums, double unit, float cross, const struct ls_update *all,
+			 int optimizer, int regular)
+{
+	struct ls_update u = *all;
+	u.optimizer = optimizer;
+	u.regular = regular;
+	bool with1 = optimizer != LS_SGD, with2 = optimizer == LS_ADAM || optimizer == LS_FTRL;
+	for (uint32_t i = 0; i < n; i++) {
+		struct ls_param p = {v[i], with1 ? s1[i] : 0.0f, with2 ? s2[i] : 0.0f};
+		p = ls_cell_update(p, ls_cell_gradient_of(sums[i], unit, v[i], cross), &u);
+		v[i] = p.v;
+		if (with1)
+			s1[i] = p.s1;
+		if (with2)
+			s2[i] = p.s2;
+	}
+}
+
+/* The linear weights of a block, gathered, so that their updates fill vectors too. */
+INLINE void update_linear(const struct ls_step *st, const struct block *q, int optimizer, int regular)
+{
+	uint32_t outputs = st->m->outputs, states = st->m->states;
+	float values[3][LS_KERN_BLOCK];
+	for (uint32_t c = 0; c < q->n; c++)
+		for (uint32_t s = 0; s <= states; s++)
+			values[s][c] = q->linear[c][s * outputs];
+	update_lanes(values[0], values[1], values[2], q->n, q->linear_sum, st->grids.linear_unit, 0.0f, &st->update,
+		     optimizer, regular);
+	for (uint32_t c = 0; c < q->n; c++)
+		for (uint32_t s = 0; s <= states; s++)
+			q->linear[c][s * outputs] = values[s][c];
+}
+
+/* Asks for the next feature to come, if there is one that nobody has asked for. */
+INLINE void ask(struct block *q, size_t stride)
+{
+	if (q->asked < q->next->n)
+		prefetch_run(q->next->feature[q->asked++], stride);
+}
+
+INLINE void update_block(const struct ls_step *st, struct block *q, uint32_t N, size_t n1, int optimizer, int regular)
+{
+	size_t stride = ls_fm_stride(st->m);
+	for (uint32_t c = 0; c < q->n; c++) {
+		float *v = q->factors[c];
+		ask(q, stride);
+		update_lanes(v, v + n1, v + 2 * n1, N, q->sums + (size_t)c * N, st->grids.back_unit, q->cross[c],
+			     &st->update, optimizer, regular);
+	}
+	update_linear(st, q, optimizer, regular);
+}
+
+static NOT_SPECIALISED void update_adagrad(const struct ls_step *st, struct block *q, uint32_t N)
+{
+	bool one = st->m->outputs == 1;
+	if (N == 16 && one)
+		update_block(st, q, 16, 16, LS_ADAGRAD, 0);
+	else if (N == 8 && one)
+		update_block(st, q, 8, 8, LS_ADAGRAD, 0);
+	else
+		update_block(st, q, N, st->m->width, LS_ADAGRAD, 0);
+}
+
+static NOT_SPECIALISED void update_plain(const struct ls_step *st, struct block *q, uint32_t N)
+{
+	if (st->update.optimizer == LS_SGD)
+		update_block(st, q, N, st->m->width, LS_SGD, 0);
+	else if (st->update.optimizer == LS_ADAM)
+		update_block(st, q, N, st->m->width, LS_ADAM, 0);
+	else
+		update_block(st, q, N, st->m->width, LS_FTRL, 0);
+}
+
+static NOT_SPECIALISED void update_regular(const struct ls_step *st, struct block *q, uint32_t N)
+{
+	if (st->update.optimizer == LS_SGD)
+		update_block(st, q, N, st->m->width, LS_SGD, 1);
+	else if (st->update.optimizer == LS_ADAGRAD)
+		update_block(st, q, N, st->m->width, LS_ADAGRAD, 1);
+	else if (st->update.optimizer == LS_ADAM)
+		update_block(st, q, N, st->m->width, LS_ADAM, 1);
+	else
+		update_block(st, q, N, st->m->width, LS_FTRL, 1);
+}
+
+static void update_waiting(const struct ls_step *st, struct block *q, uint32_t N)
+{
+	if (st->update.regular)
+		update_regular(st, q, N);
+	else if (st->update.optimizer == LS_ADAGRAD)
+		update_adagrad(st, q, N);
+	else
+		update_plain(st, q, N);
+	q->n = 0;
+}
+
+/* The n entries of one feature: its sums go to the block. */
+INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, struct block *q,
+		   const uint64_t *keys, size_t n, bool is_short, uint32_t N)
+{
+	const struct ls_fm_model *m = st->m;
+	size_t at = (keys[0] >> 32) * ls_fm_stride(m);
+	for (uint32_t o = 0; o < k->outputs; o++) {
+		double *sums = q->sums + (size_t)q->n * N;
+		two_u beside = k->terms && is_short ? add_terms(k, keys, n, o, N, sums)
+			       : is_short           ? add_short(st, k, kind, keys, n, o, N, sums)
+						    : add_long(st, k, kind, keys, n, o, N, sums);
+		uint64_t offset = k->terms && is_short ? 0 : (uint64_t)n * LS_MAGIC_BITS;
+		q->factors[q->n] = m->record + at + (size_t)o * N;
+		q->linear[q->n] = m->linear + at + o;
+		q->linear_sum[q->n] = (double)(int64_t)(beside[0] - offset);
+		q->cross[q->n] = (float)((double)(int64_t)(beside[1] - offset) * st->grids.self_unit);
+		if (++q->n == q->room)
+			update_waiting(st, q, N);
+	}
+}
+
+/* The next features from keys[at] on. */
+INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size_t n, size_t at, struct run *ret)
+{
+	uint32_t found = 0;
+	while (found < LS_KERN_BLOCK && at < n) {
+		uint64_t feature = keys[at] >> 32;
+		ret->feature[found] = m->linear + feature * ls_fm_stride(m);
+		ret->at[found++] = at;
+		for (at++; at < n && keys[at] >> 32 == feature; at++)
+			;
+	}
+	ret->n = found;
+	ret->at[found] = at;
+}
+
+INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n, enum ls_fm_kind kind,
+		       bool has_x, bool is_short, uint32_t N)
+{
+	const struct columns k = {.row_of = st->row_of,
+				  .x = has_x ? st->x : NULL,
+				  .field = st->field,
+				  .slope = st->slope,
+				  .back = st->back,
+				  .terms = kind == LS_FM && !has_x ? st->terms : NULL,
+				  .back_stride = st->back_stride,
+				  .outputs = st->m->outputs,
+				  .padded = st->m->padded,
+				  .fields = st->m->n_fields,
+				  .back_scale = st->grids.back_scale,
+				  .beside_scale = {st->grids.linear_scale, st->grids.self_scale}};
+	struct run now, next;
+	struct block q = {.room = ls_kern_block(N), .sums = w->sums, .next = &next};
+	find_columns(st->m, keys, n, 0, &next);
+	while (next.n) {
+		while (q.asked < next.n) /* those that the last updates did not get to */
+			ask(&q, ls_fm_stride(st->m));
+		now = next;
+		find_columns(st->m, keys, n, now.at[now.n], &next);
+		q.asked = 0;
+		for (uint32_t c = 0; c < now.n; c++)
+			column(st, &k, kind, &q, keys + now.at[c], now.at[c + 1] - now.at[c], is_short, N);
+	}
+	update_waiting(st, &q, N);
+}
+
+static inline void columns(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n)
+{
+	enum ls_fm_kind kind = st->m->opts.kind;
+	uint32_t lanes = st->m->blocks * st->m->padded;
+	bool x = st->has_x;
+	if (kind == LS_FFM)
+		columns_of(st, w, keys, n, LS_FFM, x, false, lanes);
+	else if (kind == LS_FWFM && lanes == 8)
+		columns_of(st, w, keys, n, LS_FWFM, x, true, 8);
+	else if (kind == LS_FWFM)
+		columns_of(st, w, keys, n, LS_FWFM, x, false, lanes);
+	else if (lanes == 16 && !x)
+		columns_of(st, w, keys, n, LS_FM, false, true, 16);
+	else if (lanes == 16)
+		columns_of(st, w, keys, n, LS_FM, true, true, 16);
+	else if (lanes == 8 && !x)
+		columns_of(st, w, keys, n, LS_FM, false, true, 8);
+	else if (lanes == 8)
+		columns_of(st, w, keys, n, LS_FM, true, true, 8);
+	else if (lanes == 4)
+		columns_of(st, w, keys, n, LS_FM, x, true, 4);
+	else if (lanes == 32)
+		columns_of(st, w, keys, n, LS_FM, x, true, 32);
+	else
+		columns_of(st, w, keys, n, LS_FM, x, false, lanes);
+}
+
+#endif
