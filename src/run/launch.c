@@ -119,10 +119,15 @@ int ls_launch_find(const char *name, char **ret, struct ls_err *err)
 	return ls_err_set(err, LS_ENOENT, "%s: no such program on PATH", *name ? name : "\"\"");
 }
 
-static void *meanwhile(void *launch)
+struct errand {
+	const struct ls_launch *what;
+	pid_t child;
+};
+
+static void *meanwhile(void *errand)
 {
-	const struct ls_launch *what = launch;
-	what->meanwhile(what->ctx);
+	const struct errand *e = errand;
+	e->what->meanwhile(e->what->ctx, e->child);
 	return NULL;
 }
 
@@ -144,9 +149,10 @@ int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_
 	rc = start(what, program, &old, &r.pid, err);
 	if (rc == 0) {
 		pthread_t thread;
-		bool apart = what->meanwhile && pthread_create(&thread, NULL, meanwhile, (void *)(uintptr_t)what) == 0;
+		struct errand errand = {what, r.pid};
+		bool apart = what->meanwhile && pthread_create(&thread, NULL, meanwhile, &errand) == 0;
 		if (what->meanwhile && !apart)
-			what->meanwhile(what->ctx);
+			meanwhile(&errand);
 		wait_for(&r, scan, &set);
 		r.wall_s = ls_clock() - begin;
 		if (apart)

@@ -13,7 +13,8 @@ struct ls_launch {
 	const char *const *argv; /* argv[0] is looked up on PATH */
 	char *const *envp;
 	int output; /* descriptor for the child's standard output and error, or -1: those of the caller */
-	void (*meanwhile)(void *ctx); /* called on a thread while the child runs, and waited for; or NULL */
+	/* called on a thread while the child runs, and waited for; or NULL */
+	void (*meanwhile)(void *ctx, pid_t child);
 	void *ctx;
 };
 

@@ -1,8 +1,10 @@
 #include "run/run.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -176,16 +178,22 @@ static int start_manifest(struct run *r, struct ls_err *err)
 	return rc ? rc : ls_json_write(r->path, r->manifest, err);
 }
 
+static bool has_ended(pid_t child)
+{
+	siginfo_t info = {0};
+	return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == child;
+}
+
 /* While the command runs: the facts of the machine, which may take a second where there are many libraries to ask. The
- * manifest of the start is written again; if that fails, the one of the end tells. */
-static void add_facts(void *run)
+ * manifest of the start is written again unless that of the end is due; if that fails, the one of the end tells. */
+static void add_facts(void *run, pid_t child)
 {
 	struct run *r = run;
 	json_t *environment = NULL, *block = NULL;
 	r->ask->facts(r->ask->facts_ctx, &environment, &block);
 	json_object_set(r->manifest, "environment", environment);
 	json_object_set(r->manifest, "env", block);
-	if (environment)
+	if (!has_ended(child))
 		ls_json_write(r->path, r->manifest, NULL);
 }
 

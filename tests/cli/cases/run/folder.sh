@@ -3,6 +3,7 @@ lockstep run -o a -- sh -c 'echo $$ >pid; exec sleep 60' &
 while [ ! -s pid ]; do sleep 0.05; done
 lockstep run -o a -- true 2>&1
 echo "status $?"
+until grep -q '"environment"' a/run_manifest.json; do sleep 0.05; done # gathered while the program runs, and there whatever happens
 kill -9 $!
 wait $! 2>/dev/null
 kill "$(cat pid)"
