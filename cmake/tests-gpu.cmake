@@ -75,9 +75,13 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set_target_properties(fake_kernels PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake CXX_VISIBILITY_PRESET hidden)
   set_target_properties(gpu_selftest bench_gpu bench_gpu_stream PROPERTIES EXCLUDE_FROM_ALL OFF)
 
-  # Training on the GPU's kernels: small data of every kind with every failure, and rows of the golden table.
+  # Training on the GPU's kernels: small data of every kind, with grids of many blocks, of one and of seven, and rows of the
+  # golden table.
+  set(shape_forward "")
+  set(shape_reverse " sm=1 blocks=1")
+  set(shape_shuffle " sm=7 blocks=1")
   foreach(order forward reverse shuffle)
-    set(stand_in "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake;LS_FAKE_CUDA_KERNELS=${CMAKE_BINARY_DIR}/fake/libfake_kernels.so;LS_FAKE_CUDA_CONFIG=order=${order}")
+    set(stand_in "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake;LS_FAKE_CUDA_KERNELS=${CMAKE_BINARY_DIR}/fake/libfake_kernels.so;LS_FAKE_CUDA_CONFIG=order=${order}${shape_${order}}")
     if(by STREQUAL off) # the stand-in learns the kernels' parameters from their PTX
       set(none sh -c "echo 'no nvcc and no NVRTC: no PTX to run' && exit 77")
     endif()

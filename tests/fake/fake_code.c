@@ -154,7 +154,9 @@ unsigned cuFuncSetAttribute(ls_cu_function f, unsigned attribute, int value)
 static int resident_blocks(int threads, size_t shared)
 {
 	int by_threads = 2048 / threads, by_shared = shared ? (int)((96 << 10) / shared) : by_threads;
-	return threads > 1024 ? 0 : by_threads < by_shared ? by_threads : by_shared;
+	int most = by_threads < by_shared ? by_threads : by_shared;
+	most = config.blocks && config.blocks < most ? config.blocks : most;
+	return threads > 1024 ? 0 : most;
 }
 
 unsigned cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, ls_cu_function f, int threads, size_t shared)
@@ -203,7 +205,8 @@ unsigned cuLaunchCooperativeKernel(ls_cu_function f, unsigned gx, unsigned gy, u
 	ENTER(cuLaunchCooperativeKernel);
 	struct fake_launch shape = {{gx, gy, gz}, {bx, by, bz}, shared, config.order, 1};
 	unsigned threads = bx * by * bz;
-	if (threads == 0 || (unsigned long)gx * gy * gz > 3UL * (unsigned)resident_blocks((int)threads, shared))
+	if (threads == 0 ||
+	    (unsigned long)gx * gy * gz > (unsigned long)config.sm * (unsigned)resident_blocks((int)threads, shared))
 		return LS_CU_COOPERATIVE_LAUNCH_TOO_LARGE;
 	return launch(f, &shape, s, args);
 }

@@ -93,7 +93,7 @@ unsigned cuDeviceGetAttribute(int *value, unsigned attribute, int device)
 		*value = config.cc % 10;
 		return 0;
 	case LS_CU_ATTR_MULTIPROCESSORS:
-		*value = 3; /* odd, so that nothing divides evenly by accident */
+		*value = config.sm;
 		return 0;
 	case LS_CU_ATTR_WARP_SIZE:
 		*value = 32;

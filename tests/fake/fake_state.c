@@ -30,6 +30,8 @@ static void parse_config(const char *text)
 	config.cc = 90;
 	config.cuda = 13000;
 	config.lazy = 1;
+	config.sm = 3; /* odd, so that nothing divides evenly by accident */
+	config.blocks = 0;
 	config.mem = (uint64_t)1 << 32;
 	config.order = FAKE_FORWARD;
 	char copy[256], *save = NULL;
@@ -49,6 +51,10 @@ static void parse_config(const char *text)
 			config.cuda = (int)strtol(value, NULL, 10);
 		else if (strcmp(word, "lazy") == 0)
 			config.lazy = (int)strtol(value, NULL, 10);
+		else if (strcmp(word, "sm") == 0)
+			config.sm = (int)strtol(value, NULL, 10);
+		else if (strcmp(word, "blocks") == 0)
+			config.blocks = (int)strtol(value, NULL, 10);
 		else if (strcmp(word, "mem") == 0)
 			config.mem = strtoull(value, NULL, 10);
 		else if (strcmp(word, "order") == 0)

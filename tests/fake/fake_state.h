@@ -20,6 +20,7 @@ __attribute__((visibility("default"))) fake_cuda_live_fn fake_cuda_live;
 
 struct fake_config {
 	int devices, cc, cuda, lazy;
+	int sm, blocks; /* multiprocessors; blocks each of them holds, 0: as threads and memory allow */
 	uint64_t mem;
 	enum fake_order order;
 };

@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <random>
 #include <sys/mman.h>
 #include <thread>
@@ -151,8 +152,27 @@ void run_block(block &b, uint3 index)
 	}
 }
 
+// Stacks of launches before, for the next: mapping 256 of them and touching their pages was half of a launch's time.
+struct stacks {
+	std::mutex lock;
+	std::vector<char *> spare;
+	~stacks()
+	{
+		for (char *s : spare)
+			munmap(s, stack_size);
+	}
+} stacks;
+
 char *new_stack()
 {
+	{
+		std::lock_guard<std::mutex> guard(stacks.lock);
+		if (!stacks.spare.empty()) {
+			char *s = stacks.spare.back();
+			stacks.spare.pop_back();
+			return s;
+		}
+	}
 	void *p = mmap(nullptr, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		abort();
@@ -174,8 +194,9 @@ struct worker {
 	}
 	~worker()
 	{
+		std::lock_guard<std::mutex> guard(stacks.lock);
 		for (fiber &f : b.fibers)
-			munmap(f.stack, stack_size);
+			stacks.spare.push_back(f.stack);
 	}
 	worker(const worker &) = delete;
 	worker &operator=(const worker &) = delete;
