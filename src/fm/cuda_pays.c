@@ -4,12 +4,12 @@
 
 #include "fm/batch.h"
 
-static const double CPU_LANES = 250e6; /* factor lanes a second and thread: an entry has one for each it multiplies */
-static const double GPU_LANE = 160;    /* bytes of its memory that the GPU moves for one; 56 to 83 were measured */
+static const double CPU_LANES = 500e6; /* factor lanes a second and thread: an entry has one for each it multiplies */
+static const double GPU_LANE = 100;    /* bytes of its memory that the GPU moves for one; 56 to 83 were measured */
 static const double GPU_BEST = 8e12;   /* bytes a second of the fastest memory there is */
 static const double GPU_START = 0.5;   /* seconds until a device is open and has its kernels; 0.1 to 0.4 */
 static const double GPU_COMPILE = 6;   /* seconds more until they are compiled */
-static const double GPU_COPY = 10e9;   /* bytes a second through page-locked memory; 30e9 */
+static const double GPU_COPY = 20e9;   /* bytes a second through page-locked memory; 30e9 */
 static const double GPU_STEP = 50e-6;  /* seconds that a step takes at least */
 
 /* Lanes that an entry multiplies: its own factors, by ffm those of every field, by fwfm about a quarter of that. */
@@ -25,7 +25,8 @@ bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows, const
 {
 	double times = c->epochs ? c->epochs : 1, work = times * (double)rows->n_entries * lanes(m);
 	double steps = times * (double)ls_fm_steps_per_epoch(&m->opts, rows->n_rows);
-	double bytes = (double)rows->n_entries * 10 + (double)rows->n_rows * 16 +
+	double entry = 4 + (m->opts.kind == LS_FM ? 0 : 2) + (rows->value ? 4 : 0);
+	double bytes = (double)rows->n_entries * entry + (double)rows->n_rows * 16 +
 		       2.0 * (double)ls_fm_model_bytes(&m->opts, m->n_features, m->n_fields);
 	double cpu = work / (CPU_LANES * c->threads), bandwidth = c->bandwidth > 0 ? c->bandwidth : GPU_BEST;
 	double start = GPU_START + (c->compiled ? 0 : GPU_COMPILE);
