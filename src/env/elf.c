@@ -63,9 +63,11 @@ static bool find_dynamic(const struct image *f, const uint8_t **ret, size_t *ret
 		Elf64_Phdr h = segment(f, i);
 		if (h.p_type != PT_DYNAMIC)
 			continue;
+		if (!inside(f, h.p_offset, h.p_filesz))
+			return false;
 		*ret = f->p + h.p_offset;
 		*ret_n = h.p_filesz / sizeof(Elf64_Dyn);
-		return inside(f, h.p_offset, h.p_filesz);
+		return true;
 	}
 	return false;
 }
