@@ -15,7 +15,7 @@ set(completions)
 foreach(shell bash zsh fish)
   set(out ${CMAKE_BINARY_DIR}/completion.${shell})
   add_custom_command(OUTPUT ${out} COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0
-    $<TARGET_FILE:lockstep> completion ${shell} > ${out} DEPENDS lockstep VERBATIM)
+    ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:lockstep> completion ${shell} > ${out} DEPENDS lockstep VERBATIM)
   list(APPEND completions ${out})
 endforeach()
 add_custom_target(completion ALL DEPENDS ${completions})
