@@ -1,9 +1,9 @@
 # SIGINT and SIGTERM save the checkpoint and say how to go on; the rest gives the same bytes
 D=$ROOT/tests/data
-# under emulation on a busy machine a barrier of two threads takes a slice of the scheduler, and here are many
-threads=2
-[ -z "${LS_EMULATOR:-}" ] || threads=1
-args=($D/small.ffm --kind ffm --epochs 60 --batch 4 --threads $threads)
+# under emulation all is slower, and on a busy machine a barrier of two threads takes a slice of the scheduler
+threads=2 epochs=60
+[ -z "${LS_EMULATOR:-}" ] || threads=1 epochs=12
+args=($D/small.ffm --kind ffm --epochs $epochs --batch 4 --threads $threads)
 lockstep fm train "${args[@]}" -o whole -q
 for signal in INT TERM; do
 	lockstep fm train "${args[@]}" -o m --checkpoint c -q --log log 2>err &
