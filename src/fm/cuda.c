@@ -13,104 +13,14 @@
 #include "fm/batch.h"
 #include "fm/cuda_internal.h"
 
-enum { SMALL_BATCH = 2048, GRAPH_ROWS = 1 << 17, MOST_GRAPH_STEPS = 64 };
-
-/* --- kernels --- */
-
-/* Lanes that share a vector of so many factors: a power of two that the kernels are made for. */
-static unsigned lanes_of(unsigned factors)
-{
-	unsigned chunks = factors / 4;
-	return chunks <= 1 ? 1 : chunks <= 2 ? 2 : chunks <= 4 ? 4 : chunks <= 8 ? 8 : 32;
-}
-
-static int find_kernel(struct ls_fm_cuda *c, int module, enum ls_cuda_kernel k, const char *name, struct ls_err *err)
-{
-	return ls_gpu_kernel(c->gpu, c->modules[module], name, &c->kernel[k], err);
-}
-
-static int find_kernels(struct ls_fm_cuda *c, struct ls_err *err)
-{
-	static const char *const modules[] = {"cuda_fm", "cuda_ffm", "cuda_fwfm"};
-	enum ls_fm_kind kind = c->m->opts.kind;
-	unsigned lanes = lanes_of(c->m->padded);
-	const char *name = ls_fm_kind_name(kind);
-	char rows[32], columns[32], predict[32];
-	snprintf(rows, sizeof rows, kind == LS_FM ? "%s_rows_%u" : "%s_rows", name, lanes);
-	snprintf(columns, sizeof columns, kind == LS_FFM ? "%s_columns" : "%s_columns_%u", name, lanes);
-	snprintf(predict, sizeof predict, kind == LS_FM ? "%s_predict_%u" : "%s_predict", name, lanes);
-	int rc = ls_kernels_load(c->gpu, &c->conf.kernels, "cuda_sort", &c->modules[0], NULL, err);
-	if (rc == 0)
-		rc = ls_kernels_load(c->gpu, &c->conf.kernels, modules[kind], &c->modules[1], NULL, err);
-	if (rc == 0)
-		rc = find_kernel(c, 0, LS_K_COUNT, "fm_sort_count", err);
-	if (rc == 0)
-		rc = find_kernel(c, 0, LS_K_PLACE, "fm_sort_place", err);
-	if (rc == 0)
-		rc = find_kernel(c, 0, LS_K_SCATTER, "fm_sort_scatter", err);
-	if (rc == 0)
-		rc = find_kernel(c, 0, LS_K_ADVANCE, "fm_advance", err);
-	if (rc == 0)
-		rc = find_kernel(c, 1, LS_K_ROWS, rows, err);
-	if (rc == 0)
-		rc = find_kernel(c, 1, LS_K_COLUMNS, columns, err);
-	if (rc == 0 && kind == LS_FWFM)
-		rc = find_kernel(c, 1, LS_K_PAIRS, "fwfm_pairs", err);
-	return rc ? rc : find_kernel(c, 1, LS_K_PREDICT, predict, err);
-}
-
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Blocks that do `work` thread's worth, at most as many as the GPU holds at a time. */
-static int grid_for(struct ls_fm_cuda *c, enum ls_cuda_kernel k, uint64_t work, struct ls_err *err)
-{
-	int each = 0;
-	int rc = ls_gpu_kernel_blocks(c->gpu, &c->kernel[k], LS_CUDA_THREADS, 0, &each, err);
-	uint64_t most = (uint64_t)(each > 0 ? each : 1) * (uint64_t)ls_gpu_info(c->gpu)->multiprocessors;
-	uint64_t need = (work + LS_CUDA_THREADS - 1) / LS_CUDA_THREADS;
-	c->grid[k] = (unsigned)least(need ? need : 1, most);
-	return rc;
-}
-
-static int size_grids(struct ls_fm_cuda *c, struct ls_err *err)
-{
-	const struct ls_fm_model *m = c->m;
-	uint64_t batch = m->opts.batch, group = lanes_of(m->padded);
-	uint64_t row_lanes = m->opts.kind == LS_FM ? group : 32, column_lanes = m->opts.kind == LS_FFM ? 32 : group;
-	c->args.sort_rows = batch > 8192 ? 128 : 8;
-	c->grid[LS_K_COUNT] = (unsigned)((batch + c->args.sort_rows - 1) / c->args.sort_rows);
-	c->grid[LS_K_ADVANCE] = 1;
-	int rc = grid_for(c, LS_K_PLACE, c->entries / 8 + 1, err);
-	if (rc == 0)
-		rc = grid_for(c, LS_K_SCATTER, c->entries, err);
-	if (rc == 0)
-		rc = grid_for(c, LS_K_ROWS, batch * row_lanes, err);
-	if (rc == 0)
-		rc = grid_for(c, LS_K_COLUMNS, least(c->entries, m->n_features * 2) * column_lanes * m->outputs, err);
-	if (rc == 0 && m->opts.kind == LS_FWFM)
-		rc = grid_for(c, LS_K_PAIRS, batch * 32, err);
-	return rc;
-}
-
-int ls_cuda_launch(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, unsigned grid,
-		   const struct ls_cuda_args *args, struct ls_err *err)
-{
-	struct ls_gpu_shape shape = {.grid = {grid}, .block = {LS_CUDA_THREADS}};
-	struct ls_cuda_args copy = *args;
-	void *list[] = {&copy};
-	return ls_gpu_launch(c->gpu, s, &c->kernel[k], &shape, list, err);
-}
+enum { SMALL_BATCH = 2048, GRAPH_ROWS = 1 << 17, MOST_GRAPH_STEPS = 64 };
 
 /* --- steps --- */
-
-static int put(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, const struct ls_cuda_args *a,
-	       struct ls_err *err)
-{
-	return ls_cuda_launch(c, s, k, c->grid[k], a, err);
-}
 
 /* The sort of step `index` of the graph or stretch, in its slot's stream. */
 static int put_sort(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
@@ -122,11 +32,7 @@ static int put_sort(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
 	a.sort = c->slot[slot];
 	int rc = ls_gpu_event_wait(c->gpu, s, index < c->slots ? c->begun : c->used[slot], err);
 	if (rc == 0)
-		rc = put(c, s, LS_K_COUNT, &a, err);
-	if (rc == 0)
-		rc = put(c, s, LS_K_PLACE, &a, err);
-	if (rc == 0)
-		rc = put(c, s, LS_K_SCATTER, &a, err);
+		rc = ls_cuda_put_sort(c, s, &a, err);
 	return rc ? rc : ls_gpu_event_record(c->gpu, s, c->sorted[slot], err);
 }
 
@@ -139,11 +45,11 @@ static int put_step(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
 	a.sort = c->slot[slot];
 	int rc = ls_gpu_event_wait(c->gpu, c->main, c->sorted[slot], err);
 	if (rc == 0)
-		rc = put(c, c->main, LS_K_ROWS, &a, err);
+		rc = ls_cuda_put(c, c->main, LS_K_ROWS, &a, err);
 	if (rc == 0)
-		rc = put(c, c->main, LS_K_COLUMNS, &a, err);
+		rc = ls_cuda_put(c, c->main, LS_K_COLUMNS, &a, err);
 	if (rc == 0 && c->m->opts.kind == LS_FWFM)
-		rc = put(c, c->main, LS_K_PAIRS, &a, err);
+		rc = ls_cuda_put(c, c->main, LS_K_PAIRS, &a, err);
 	return rc ? rc : ls_gpu_event_record(c->gpu, c->main, c->used[slot], err);
 }
 
@@ -160,7 +66,7 @@ static int put_steps(struct ls_fm_cuda *c, uint32_t n, struct ls_err *err)
 		if (rc == 0 && i + c->slots < n)
 			rc = put_sort(c, i + c->slots, err);
 	}
-	return rc ? rc : put(c, c->main, LS_K_ADVANCE, &a, err);
+	return rc ? rc : ls_cuda_put(c, c->main, LS_K_ADVANCE, &a, err);
 }
 
 static int make_graph(struct ls_fm_cuda *c, struct ls_err *err)
@@ -331,9 +237,10 @@ static int size_training(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	uint32_t batch = c->m->opts.batch;
 	c->entries = ls_cuda_most_entries(c->rows, batch);
-	c->slots = batch <= SMALL_BATCH ? 4 : 2;
+	c->slots = batch <= SMALL_BATCH ? 8 : 2;
 	c->graph_steps = GRAPH_ROWS / batch > MOST_GRAPH_STEPS ? MOST_GRAPH_STEPS : GRAPH_ROWS / batch;
 	c->graph_steps = c->conf.graph_steps ? c->conf.graph_steps : c->graph_steps ? c->graph_steps : 1;
+	ls_cuda_size_tiles(c);
 	return check_rows(c, err);
 }
 
@@ -344,7 +251,7 @@ static int make_training(struct ls_fm_cuda *c, uint64_t room, struct ls_err *err
 		rc = ls_cuda_make_batch(c, err);
 	if (rc == 0)
 		rc = ls_cuda_put_rows(c, room, err);
-	return rc ? rc : size_grids(c, err);
+	return rc ? rc : ls_cuda_size_grids(c, err);
 }
 
 static int make_engine(struct ls_fm_cuda *c, struct ls_err *err)
@@ -352,7 +259,7 @@ static int make_engine(struct ls_fm_cuda *c, struct ls_err *err)
 	uint64_t room = 0;
 	int rc = ls_gpu_open(c->conf.library, c->conf.device, &c->gpu, err);
 	if (rc == 0)
-		rc = find_kernels(c, err);
+		rc = ls_cuda_find_kernels(c, err);
 	if (rc == 0 && c->rows)
 		rc = size_training(c, err);
 	if (rc == 0)
@@ -361,8 +268,6 @@ static int make_engine(struct ls_fm_cuda *c, struct ls_err *err)
 		rc = ls_gpu_stream_new(c->gpu, &c->main, err);
 	if (rc == 0)
 		rc = ls_cuda_put_model(c, err);
-	if (rc == 0)
-		rc = grid_for(c, LS_K_PREDICT, UINT32_MAX, err);
 	if (rc == 0 && c->rows)
 		rc = make_training(c, room, err);
 	return rc ? rc : ls_gpu_sync(c->gpu, c->main, err);

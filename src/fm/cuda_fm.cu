@@ -1,45 +1,133 @@
 /* A step of fm on a GPU: cuda_args.h has the plan, cell.h the formulas. */
-#include "fm/cuda_lane.h"
+#include "fm/cuda_columns.h"
+
+/* What a group is to know of the next entries of a row: each lane asks for EACH of them. Q: entries whose factors are
+ * loaded at a time. ONES: every x is 1. */
+template <int G, int Q, bool ONES> struct ahead {
+	enum { EACH = G < Q ? Q / G : 1, E = EACH * G };
+	uint32_t feature[EACH];
+	float x[EACH];
+};
+
+template <int G, int Q, bool ONES>
+LS_DEVICE struct ahead<G, Q, ONES> look_ahead(const struct row_view &r, uint32_t from) {
+	struct ahead<G, Q, ONES> n;
+#pragma unroll
+	for (int j = 0; j < ahead<G, Q, ONES>::EACH; j++) {
+		uint32_t i = from + (uint32_t)j * G + lane_of() % G;
+		i = i < r.n ? i : r.n - 1;
+		n.feature[j] = r.feature[i];
+		n.x[j] = ONES ? 1.0f : entry_x(r.x, r.scale, i);
+	}
+	return n;
+}
+
+/* Sums of a row over its entries, of a lane's chunk of factors (and, of a warp's lane, another 32 chunks on). */
+struct row_sums {
+	float4 s, q, s2, q2;
+	float linear;
+};
+
+/* One output of a row, as a lane sees it. */
+struct row_lane {
+	const float *record, *linear; /* of feature 0, at the lane's chunk */
+	uint32_t record_stride, linear_stride;
+	uint64_t n_features;
+	bool second; /* it has another chunk */
+};
+
+/* Q of the entries ahead, from the group's number `from` on, of which `left` are there: loads first, none of them
+ * waits for another. */
+template <int G, int Q, bool KNOWN, bool ONES>
+LS_DEVICE void add_row_entries(const struct row_lane &l, const struct ahead<G, Q, ONES> &n, const float *weight,
+			       int from, uint32_t left, struct row_sums *sums)
+{
+	enum { EACH = ahead<G, Q, ONES>::EACH };
+	uint32_t mask = group_mask<G>(), f[Q];
+	float4 v[Q], v2[Q];
+#pragma unroll
+	for (int q = 0; q < Q; q++) {
+		f[q] = __shfl_sync(mask, n.feature[EACH > 1 ? q / G : 0], (from + q) % G, G);
+		const float *at = l.record + (uint64_t)(KNOWN || f[q] < l.n_features ? f[q] : 0) * l.record_stride;
+		v[q] = load4(at);
+		v2[q] = G == 32 && l.second ? load4(at + 128) : zero4();
+	}
+#pragma unroll
+	for (int q = 0; q < Q; q++) {
+		float x = ONES ? 1.0f : __shfl_sync(mask, n.x[EACH > 1 ? q / G : 0], (from + q) % G, G);
+		float w = __shfl_sync(mask, weight[EACH > 1 ? q / G : 0], (from + q) % G, G);
+		if ((uint32_t)q >= left || !(KNOWN || f[q] < l.n_features))
+			continue;
+		add4(&sums->s, &sums->q, v[q], x);
+		if (G == 32 && l.second)
+			add4(&sums->s2, &sums->q2, v2[q], x);
+		sums->linear += w * x;
+	}
+}
+
+template <int G, int Q, bool KNOWN, bool ONES>
+LS_DEVICE void add_row(const struct row_lane &l, const struct row_view &r, struct row_sums *sums)
+{
+	enum { EACH = ahead<G, Q, ONES>::EACH, E = ahead<G, Q, ONES>::E };
+	struct ahead<G, Q, ONES> next, later;
+	if (r.n) {
+		next = look_ahead<G, Q, ONES>(r, 0);
+		later = look_ahead<G, Q, ONES>(r, E);
+	}
+	for (uint32_t i = 0; i < r.n; i += E) {
+		struct ahead<G, Q, ONES> now = next;
+		float weight[EACH];
+		next = later;
+		later = look_ahead<G, Q, ONES>(r, i + 2 * E);
+#pragma unroll
+		for (int j = 0; j < EACH; j++) { /* of the lane's own entries */
+			uint32_t f = KNOWN || now.feature[j] < l.n_features ? now.feature[j] : 0;
+			weight[j] = l.linear[(uint64_t)f * l.linear_stride];
+		}
+#pragma unroll 1
+		for (uint32_t q = 0; q < E && i + q < r.n; q += Q) {
+			if (r.n - i - q >= Q)
+				add_row_entries<G, Q, KNOWN, ONES>(l, now, weight, (int)q, Q, sums);
+			else
+				add_row_entries<G, Q, KNOWN, ONES>(l, now, weight, (int)q, r.n - i - q, sums);
+		}
+	}
+}
 
 /* One row, one output, by a group: s and s2 are what the lane's chunks of the entries' factors add up to (cell.h: S).
  */
-template <int G, bool KNOWN>
+template <int G, int Q, bool KNOWN>
 LS_DEVICE float fm_output(const struct ls_cuda_args &a, const struct row_view &r, uint32_t o, float4 *s, float4 *s2)
 {
-	uint64_t stride = (uint64_t)a.width * (1 + a.states), linear_stride = (uint64_t)a.outputs * (1 + a.states);
 	uint32_t lane = lane_of() % G, chunks = a.padded / 4;
-	bool first = lane < chunks, second = G == 32 && lane + 32 < chunks;
-	const float *record = a.record + (uint64_t)o * a.padded + 4 * lane, *linear = a.linear + o;
-	float4 q = zero4(), q2 = zero4();
-	float sum = a.bias[o];
-	*s = *s2 = zero4();
-#pragma unroll 4
-	for (uint32_t i = 0; i < r.n; i++) {
-		uint32_t f = r.feature[i];
-		float x = entry_x(r.x, r.scale, i);
-		if (!KNOWN && f >= a.n_features)
-			continue;
-		if (first)
-			add4(s, &q, load4(record + f * stride), x);
-		if (second)
-			add4(s2, &q2, load4(record + f * stride + 128), x);
-		sum += linear[f * linear_stride] * x;
-	}
-	float4 t = minus4(times4(*s, *s), q), t2 = minus4(times4(*s2, *s2), q2);
-	return sum + 0.5f * halve_group<G>(t, t2, a.padded);
+	bool first = lane < chunks;
+	struct row_lane l = {a.record + o * a.padded + 4 * (first ? lane : chunks - 1),
+			     a.linear + o,
+			     a.width * (1 + a.states),
+			     a.outputs * (1 + a.states),
+			     a.n_features,
+			     G == 32 && lane + 32 < chunks};
+	struct row_sums sums = {zero4(), zero4(), zero4(), zero4(), a.bias[o]};
+	if (KNOWN && !r.x)
+		add_row<G, Q, KNOWN, KNOWN>(l, r, &sums);
+	else
+		add_row<G, Q, KNOWN, false>(l, r, &sums);
+	float4 t = minus4(times4(sums.s, sums.s), sums.q), t2 = minus4(times4(sums.s2, sums.s2), sums.q2);
+	*s = first ? sums.s : zero4();
+	*s2 = sums.s2;
+	return sums.linear + 0.5f * halve_group<G>(first ? t : zero4(), t2, a.padded);
 }
 
-template <int G> LS_DEVICE void fm_row(const struct ls_cuda_args &a, uint32_t b, struct row_tops *top)
+/* Scores and back vectors of a row; returns the score of a single output. */
+template <int G, int Q> LS_DEVICE float fm_row(const struct ls_cuda_args &a, uint32_t b, struct row_tops *top)
 {
 	struct row_view r = batch_row(a, b);
 	uint32_t lane = lane_of() % G, chunks = a.padded / 4, back = 0;
 	float one = 0.0f;
-	for (uint32_t i = lane; r.x && i < r.n; i += G)
-		top->value = top_of(r.x[i], top->value);
 	for (uint32_t o = 0; o < a.outputs; o++) {
 		float4 s, s2;
-		one = fm_output<G, true>(a, r, o, &s, &s2);
-		float *to = a.back + (uint64_t)b * a.back_each + (uint64_t)o * a.padded + 4 * lane;
+		one = fm_output<G, Q, true>(a, r, o, &s, &s2);
+		float *to = a.back + (uint64_t)b * a.back_each + o * a.padded + 4 * lane;
 		if (lane < chunks)
 			store4(to, s);
 		if (G == 32 && lane + 32 < chunks)
@@ -48,23 +136,39 @@ template <int G> LS_DEVICE void fm_row(const struct ls_cuda_args &a, uint32_t b,
 		if (a.outputs > 1 && lane == 0)
 			a.score[(uint64_t)b * a.outputs + o] = one;
 	}
-	if (lane == 0)
-		end_row(a, b, one, top);
 	if (is_infinite(back))
 		note_bad(a, a.sort.pick[b]);
-	top->back = back > top->back ? back : top->back;
+	top->back = larger(back, top->back);
+	return one;
 }
 
-template <int G> LS_DEVICE void fm_rows(const struct ls_cuda_args &a)
+/* A block takes R rows at a time: scores by groups, then losses, a thread each. */
+template <int G, int Q> LS_DEVICE void fm_rows(const struct ls_cuda_args &a)
 {
-	__shared__ uint32_t word;
+	enum { R = LS_CUDA_THREADS / G };
+	__shared__ uint32_t words[LS_TOPS];
+	__shared__ float score[2][R];
 	struct row_tops top = {0, 0, 0, 0, 0};
 	if (a.state->stopped)
 		return;
-	uint32_t rows = a.sort.counts[LS_SORT_ROWS], groups = gridDim.x * blockDim.x / G;
-	for (uint32_t b = (blockIdx.x * blockDim.x + threadIdx.x) / G; b < rows; b += groups)
-		fm_row<G>(a, b, &top);
-	note_tops(a, top, &word);
+	uint32_t rows = a.sort.counts[LS_SORT_ROWS], group = threadIdx.x / G, odd = 0;
+	for (uint32_t lo = blockIdx.x * R; lo < rows; lo += gridDim.x * R, odd ^= 1) {
+		uint32_t mine = lo + threadIdx.x;
+		bool ends = threadIdx.x < R && mine < rows;
+		struct row_end end = {0, 0.0f, 0.0f};
+		if (ends)
+			end = begin_row(a, mine);
+		if (lo + group < rows) {
+			float one = fm_row<G, Q>(a, lo + group, &top);
+			if (lane_of() % G == 0)
+				score[odd][group] = one;
+		}
+		__syncthreads();
+		if (ends)
+			end_row(a, end, mine, score[odd][threadIdx.x], &top);
+	}
+	note_values(a, &top);
+	note_tops(a, top, words);
 }
 
 template <int G> LS_DEVICE void fm_predict(const struct ls_cuda_args &a)
@@ -74,7 +178,7 @@ template <int G> LS_DEVICE void fm_predict(const struct ls_cuda_args &a)
 		struct row_view view = predict_row(a, r);
 		for (uint32_t o = 0; o < a.outputs; o++) {
 			float4 s, s2;
-			float score = fm_output<G, false>(a, view, o, &s, &s2);
+			float score = fm_output<G, 4, false>(a, view, o, &s, &s2);
 			if (lane_of() % G == 0)
 				a.predict_score[r * a.outputs + o] = score;
 		}
@@ -83,43 +187,63 @@ template <int G> LS_DEVICE void fm_predict(const struct ls_cuda_args &a)
 
 extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_1(const struct ls_cuda_args a)
 {
-	fm_rows<1>(a);
+	fm_rows<1, 4>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_2(const struct ls_cuda_args a)
 {
-	fm_rows<2>(a);
+	fm_rows<2, 4>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_4(const struct ls_cuda_args a)
 {
-	fm_rows<4>(a);
+	fm_rows<4, 4>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_8(const struct ls_cuda_args a)
 {
-	fm_rows<8>(a);
+	fm_rows<8, 4>(a);
 }
-extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_32(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fm_rows_32(const struct ls_cuda_args a)
 {
-	fm_rows<32>(a);
+	fm_rows<32, 4>(a);
+}
+extern "C" __global__ void __launch_bounds__(256) fm_few_rows_1(const struct ls_cuda_args a)
+{
+	fm_rows<1, 16>(a);
+}
+extern "C" __global__ void __launch_bounds__(256) fm_few_rows_2(const struct ls_cuda_args a)
+{
+	fm_rows<2, 16>(a);
+}
+extern "C" __global__ void __launch_bounds__(256) fm_few_rows_4(const struct ls_cuda_args a)
+{
+	fm_rows<4, 16>(a);
+}
+extern "C" __global__ void __launch_bounds__(256) fm_few_rows_8(const struct ls_cuda_args a)
+{
+	fm_rows<8, 16>(a);
+}
+extern "C" __global__ void __launch_bounds__(256) fm_few_rows_32(const struct ls_cuda_args a)
+{
+	fm_rows<32, 8>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_1(const struct ls_cuda_args a)
 {
-	columns<1, LS_FM>(a);
+	columns<1, LS_FM, 1>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_2(const struct ls_cuda_args a)
 {
-	columns<2, LS_FM>(a);
+	columns<2, LS_FM, 1>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_4(const struct ls_cuda_args a)
 {
-	columns<4, LS_FM>(a);
+	columns<4, LS_FM, 1>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_8(const struct ls_cuda_args a)
 {
-	columns<8, LS_FM>(a);
+	columns<8, LS_FM, 1>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_32(const struct ls_cuda_args a)
 {
-	columns<32, LS_FM>(a);
+	columns<32, LS_FM, 1>(a);
 }
 extern "C" __global__ void __launch_bounds__(256) fm_predict_1(const struct ls_cuda_args a)
 {

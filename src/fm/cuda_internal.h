@@ -9,8 +9,8 @@
 #include "fm/cuda_args.h"
 
 enum {
-	LS_CUDA_MAX_SLOTS = 4,
-	LS_CUDA_MAX_ALLOCS = 192,
+	LS_CUDA_MAX_SLOTS = 8,
+	LS_CUDA_MAX_ALLOCS = 384,
 	LS_CUDA_MAX_STRETCH = 4096,
 	LS_CUDA_WINDOWS = 2,
 	LS_CUDA_PIECES = 4
@@ -20,6 +20,7 @@ enum ls_cuda_kernel {
 	LS_K_COUNT,
 	LS_K_PLACE,
 	LS_K_SCATTER,
+	LS_K_SORT_ONE, /* instead of the three, for a batch that one block sorts */
 	LS_K_ADVANCE,
 	LS_K_ROWS,
 	LS_K_COLUMNS,
@@ -66,7 +67,7 @@ struct ls_fm_cuda {
 	struct ls_gpu *gpu;
 	ls_cu_module modules[2];
 	struct ls_gpu_kernel kernel[LS_K_KERNELS];
-	unsigned grid[LS_K_KERNELS];
+	unsigned grid[LS_K_KERNELS], threads[LS_K_KERNELS], shared[LS_K_KERNELS]; /* bytes, dynamic */
 	ls_cu_stream main, side[LS_CUDA_MAX_SLOTS];
 	ls_cu_event begun, sorted[LS_CUDA_MAX_SLOTS], used[LS_CUDA_MAX_SLOTS];
 	ls_cu_graph_exec graph[LS_CUDA_WINDOWS]; /* by view */
@@ -145,7 +146,15 @@ int ls_cuda_leave_window(struct ls_fm_cuda *c, uint64_t next, struct ls_err *err
 /* cuda_predict.c */
 int ls_cuda_predict(struct ls_fm_cuda *c, const struct ls_rows *rows, float *ret_score, struct ls_err *err);
 
+/* cuda_kernels.c: those of this model; grids for the batch; a launch with a grid of one's own, and with the kernel's.
+ */
+int ls_cuda_find_kernels(struct ls_fm_cuda *c, struct ls_err *err);
+void ls_cuda_size_tiles(struct ls_fm_cuda *c); /* of the sort, for the batch */
+int ls_cuda_size_grids(struct ls_fm_cuda *c, struct ls_err *err);
 int ls_cuda_launch(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, unsigned grid,
 		   const struct ls_cuda_args *args, struct ls_err *err);
+int ls_cuda_put(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, const struct ls_cuda_args *args,
+		struct ls_err *err);
+int ls_cuda_put_sort(struct ls_fm_cuda *c, ls_cu_stream s, const struct ls_cuda_args *args, struct ls_err *err);
 
 #endif

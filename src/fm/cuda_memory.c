@@ -140,6 +140,7 @@ static int make_slot(struct ls_fm_cuda *c, struct ls_cuda_sort *s, uint64_t heav
 {
 	enum ls_fm_kind kind = c->m->opts.kind;
 	uint64_t batch = c->m->opts.batch, n = c->entries;
+	uint64_t tiles = (batch + c->args.tile_rows - 1) / c->args.tile_rows;
 	bool has_x = c->rows->value || c->m->opts.normalize;
 	const struct {
 		void *at;
@@ -150,18 +151,26 @@ static int make_slot(struct ls_fm_cuda *c, struct ls_cuda_sort *s, uint64_t heav
 		{&s->first, batch * sizeof *s->first},
 		{&s->length, batch * sizeof *s->length},
 		{&s->feature, n * sizeof *s->feature},
-		{&s->row, n * sizeof *s->row},
 		{&s->rank, n * sizeof *s->rank},
 		{&s->x, has_x ? n * sizeof *s->x : 0},
 		{&s->field, kind == LS_FM ? 0 : n * sizeof *s->field},
 		{&s->in_count, c->m->n_features * sizeof *s->in_count},
 		{&s->offset, c->m->n_features * sizeof *s->offset},
+		{&s->tile_feature, n * sizeof *s->tile_feature},
+		{&s->tile_rank, n * sizeof *s->tile_rank},
+		{&s->tile_row, n * sizeof *s->tile_row},
+		{&s->tile_entry, has_x || kind != LS_FM ? n * sizeof *s->tile_entry : 0},
+		{&s->tile_first, tiles * sizeof *s->tile_first},
+		{&s->tile_new, tiles * sizeof *s->tile_new},
+		{&s->new_feature, n * sizeof *s->new_feature},
 		{&s->by_row, n * sizeof *s->by_row},
 		{&s->by_entry, kind == LS_FFM ? n * sizeof *s->by_entry : 0},
 		{&s->by_x, has_x ? n * sizeof *s->by_x : 0},
 		{&s->by_field, kind == LS_FWFM ? n * sizeof *s->by_field : 0},
-		{&s->light, least(n, c->m->n_features) * sizeof *s->light},
-		{&s->task, (n / (LS_CUDA_LIGHT + 1) + n / c->args.chunk + 1) * sizeof *s->task},
+		{&s->light[0], least(n, c->m->n_features) * sizeof *s->task},
+		{&s->light[1], least(n / 2, c->m->n_features) * sizeof *s->task},
+		{&s->light[2], least(n / (LS_CUDA_FEW + 1), c->m->n_features) * sizeof *s->task},
+		{&s->task, (n / (LS_CUDA_SOME + 1) + n / c->args.chunk + 1) * sizeof *s->task},
 		{&s->heavy_parts, heavy * sizeof *s->heavy_parts},
 	};
 	int rc = 0;
