@@ -527,7 +527,8 @@ LS_DEVICE void shared_pair_sums(const struct ls_cuda_args &a, const struct colum
 	enum { SIDE = pair_shape<K>::SIDE, ROWS = pair_shape<K>::ROWS };
 	uint32_t sets = (a.fields + SIDE - 1) / SIDE, tiles = sets * (sets + 1) / 2, turns = blockDim.x / tiles;
 	uint32_t t, s = first_field(sets, threadIdx.x % tiles, &t), turn = threadIdx.x / tiles, rows = 0;
-	struct pair_shared at = {shared, (double *)(shared + a.n_pairs), (float *)(shared + a.n_pairs + ROWS)};
+	uint64_t *behind = shared + (a.n_pairs + 1) / 2 * 2; /* vectors follow: 16 bytes */
+	struct pair_shared at = {shared, (double *)behind, (float *)(behind + ROWS)};
 	uint64_t sum[SIDE * SIDE];
 	for (uint32_t i = threadIdx.x; i < a.n_pairs; i += blockDim.x)
 		at.sum[i] = 0;

@@ -91,7 +91,8 @@ static int size_fwfm_rows(struct ls_fm_cuda *c)
 static int size_fwfm_pairs(struct ls_fm_cuda *c)
 {
 	uint64_t fields = c->m->n_fields, padded = c->m->padded, sets = (fields + 3) / 4, rows = 16;
-	uint64_t bytes = 8 * (c->m->n_pairs + rows) + 4 * rows * fields * (padded + 4); /* cuda_fwfm.cu: pair_shared */
+	uint64_t bytes =
+		8 * (c->m->n_pairs + 1 + rows) + 4 * rows * fields * (padded + 4); /* cuda_fwfm.cu: pair_shared */
 	if ((padded != 4 && padded != 8) || sets * (sets + 1) / 2 > LS_CUDA_THREADS || bytes > shared_room(c, 2))
 		return 0;
 	c->shared[LS_K_PAIRS] = (unsigned)bytes;

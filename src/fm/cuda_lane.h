@@ -54,11 +54,13 @@ LS_DEVICE float4 zero4(void)
 
 LS_DEVICE float4 load4(const float *p)
 {
+	LS_ALIGNED(p);
 	return *(const float4 *)p;
 }
 
 LS_DEVICE void store4(float *p, float4 v)
 {
+	LS_ALIGNED(p);
 	*(float4 *)p = v;
 }
 

@@ -267,6 +267,14 @@ unsigned active_mask()
 	return now->warp_alive(now->self->number / 32);
 }
 
+void check_aligned(const void *p)
+{
+	if (reinterpret_cast<uintptr_t>(p) % 16 == 0)
+		return;
+	fprintf(stderr, "simt: a vector of 16 bytes at %p, which is not aligned\n", p);
+	abort();
+}
+
 void *dynamic_shared()
 {
 	return reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(now->shared.data()) + 15) & ~(uintptr_t)15);

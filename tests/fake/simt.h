@@ -40,6 +40,7 @@ namespace simt
 extern thread_local uint3 thread_index, block_index, block_dim, grid_dim;
 void run(const fake_launch &launch, void (*call)(void *), void *context);
 void *dynamic_shared();
+void check_aligned(const void *p); /* to 16 bytes, or the process ends */
 void sync_block();
 void sync_warp(unsigned mask);
 void yield();
@@ -77,6 +78,7 @@ template <typename... A> void launch(const fake_launch &l, void (*kernel)(A...),
 #define blockDim                simt::block_dim
 #define gridDim                 simt::grid_dim
 #define warpSize                32
+#define LS_ALIGNED(p)           simt::check_aligned(p)
 #define LS_DYNAMIC_SHARED(T, n) T *n = static_cast<T *>(simt::dynamic_shared())
 
 static inline void __syncthreads()
