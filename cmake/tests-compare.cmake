@@ -1,7 +1,7 @@
 # Checkpoints made by the real libraries; with the build that users get, as the environment is native.
 if(LS_USERS_BUILD)
   add_test(NAME cli.compare-real COMMAND ${CMAKE_SOURCE_DIR}/tests/tensor/run-real $<TARGET_FILE:lockstep>)
-  set_tests_properties(cli.compare-real PROPERTIES LABELS cli TIMEOUT 600)
+  set_tests_properties(cli.compare-real PROPERTIES LABELS cli TIMEOUT 1800)
   # an archive beyond 4 GiB, in little room
   add_test(NAME cli.compare-zip64 COMMAND ${CMAKE_SOURCE_DIR}/tests/tensor/run-real $<TARGET_FILE:lockstep> zip64)
   set_tests_properties(cli.compare-zip64 PROPERTIES LABELS "cli;slow" TIMEOUT 600)
