@@ -30,13 +30,7 @@ static size_t groups_of(const struct ls_fm_model *m, uint32_t state, struct grou
 	size_t n = pairs ? 4 : 3;
 	const struct group all[4] = {
 		{"bias", m->bias + state * outputs, false, 1, 0, {outputs, 1, 1}, 1},
-		{"linear",
-		 m->linear + state * outputs,
-		 true,
-		 m->n_features,
-		 ls_fm_stride(m),
-		 {outputs, 1, 1},
-		 1},
+		{"linear", m->linear + state * outputs, true, m->n_features, ls_fm_stride(m), {outputs, 1, 1}, 1},
 		{"factors",
 		 m->record + state * m->width,
 		 true,
