@@ -12,6 +12,7 @@ typedef double two_d __attribute__((vector_size(16)));
 
 /* What stays the same for all columns of a batch, in locals so that no store makes the compiler read it again. */
 struct columns {
+	const uint64_t *last; /* of this worker's keys */
 	const uint32_t *row_of;
 	const float *x; /* NULL: every x is 1 */
 	const uint16_t *field;
@@ -122,7 +123,7 @@ static inline void terms(struct ls_step *st, uint32_t lo, uint32_t hi)
 
 INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, uint32_t o, uint32_t N, double *ret)
 {
-	enum { AHEAD_KEYS = 12 }; /* at most LS_SORT_PAD */
+	enum { AHEAD_KEYS = 12 };
 	const size_t row = k->outputs * ls_term_stride(N);
 	const uint64_t *terms = k->terms + o * ls_term_stride(N);
 	two_u sums = {0, 0};
@@ -131,7 +132,8 @@ INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, 
 		lane[c] = (ls_pack_u){0};
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t *t = terms + (uint32_t)keys[i] * row;
-		prefetch_run((const float *)(terms + (uint32_t)keys[i + AHEAD_KEYS] * row), 2 * N + 4);
+		const uint64_t *later = keys + i + AHEAD_KEYS < k->last ? keys + i + AHEAD_KEYS : k->last;
+		prefetch_run((const float *)(terms + (uint32_t)*later * row), 2 * N + 4);
 		sums += *(const two_u *)t;
 		for (uint32_t c = 0; c < N / LS_PACK; c++)
 			lane[c] += *(const ls_pack_u *)(t + 2 + c * LS_PACK);
@@ -326,7 +328,8 @@ INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size
 INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n, enum ls_fm_kind kind,
 		       bool has_x, bool is_short, uint32_t N)
 {
-	const struct columns k = {.row_of = st->row_of,
+	const struct columns k = {.last = n ? keys + n - 1 : keys,
+				  .row_of = st->row_of,
 				  .x = has_x ? st->x : NULL,
 				  .field = st->field,
 				  .slope = st->slope,

@@ -7,10 +7,9 @@
 
 enum { MAX_BITS = 11 };
 
-/* Whoever reads keys may look a little behind the last one, for what to ask memory for. */
 static size_t bytes_of(const struct ls_sort *s)
 {
-	return (s->threads * s->each + LS_SORT_PAD) * sizeof *s->keys;
+	return s->threads * s->each * sizeof *s->keys;
 }
 
 bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, size_t each)
@@ -81,14 +80,15 @@ static size_t below(const struct ls_sort *s, uint32_t d)
 	return n;
 }
 
-/* The first digit of a worker's share: shares are alike in entries, as far as whole digits allow. */
+/* The first digit of a worker's share. Shares are alike in entries and digits together, each counted half: entries are
+ * added up, features updated, of which each digit has about as many. */
 static uint32_t share_begin(const struct ls_sort *s, uint32_t thread)
 {
-	uint32_t lo = 0, hi = 1u << s->bits;
-	size_t want = below(s, hi) * thread / s->threads;
+	uint32_t digits = 1u << s->bits, lo = 0, hi = digits;
+	uint64_t n = below(s, digits), want = 2 * n * digits * thread / s->threads;
 	while (lo < hi) {
 		uint32_t mid = (lo + hi) / 2;
-		if (below(s, mid) < want)
+		if (below(s, mid) * digits + mid * n < want)
 			lo = mid + 1;
 		else
 			hi = mid;

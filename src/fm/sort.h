@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LS_SORT_PAD = 16 }; /* keys that may be read behind the last, whatever they are */
-
 struct ls_sort {
 	uint32_t threads, bits, passes; /* bits of a digit */
 	size_t each;                    /* keys a worker may have */
