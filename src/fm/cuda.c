@@ -25,6 +25,7 @@ enum { SMALL_BATCH = 2048, GRAPH_ROWS = 1 << 17, MOST_GRAPH_STEPS = 64 };
 /* The sort of step `index` of the graph or stretch, in its slot's stream. */
 static int put_sort(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
 {
+	assert(c->slots > 0);
 	uint32_t slot = index % c->slots;
 	ls_cu_stream s = c->side[slot];
 	struct ls_cuda_args a = c->args;

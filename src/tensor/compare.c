@@ -1,5 +1,6 @@
 #include "tensor/compare.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -228,6 +229,7 @@ static void compare_links(struct ls_cmp_file *f, const struct entry *a, const st
 static int compare_entry(struct ls_comparison *c, const struct entry *a, const struct entry *b,
 			 const struct ls_cmp_options *opt, struct ls_err *err)
 {
+	assert(a || b);
 	const char *name = (a ? a : b)->name;
 	if (ls_cmp_ignored(opt, name)) {
 		c->ignored++;

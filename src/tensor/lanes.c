@@ -79,13 +79,15 @@ static void read_table(struct side *s, size_t vectors, const struct ls_lanes *ta
 static void widen(struct side *s, const uint8_t *p, size_t n, size_t size)
 {
 	uint32_t *out = (uint32_t *)s->bits;
-	for (size_t i = 0; size == 2 && i < n; i++) {
-		uint16_t x;
-		memcpy(&x, p + 2 * i, 2);
-		out[i] = x;
-	}
-	for (size_t i = 0; size == 1 && i < n; i++)
-		out[i] = p[i];
+	if (size == 2)
+		for (size_t i = 0; i < n; i++) {
+			uint16_t x;
+			memcpy(&x, p + 2 * i, 2);
+			out[i] = x;
+		}
+	else
+		for (size_t i = 0; i < n; i++)
+			out[i] = p[i];
 	for (size_t i = n; i % 4; i++)
 		out[i] = 0;
 }
