@@ -181,9 +181,8 @@ struct run {
 
 struct block {
 	uint32_t n, room;
-	const struct run
-		*next; /* features to come, which the updates ask memory for on the way, and how many they have */
-	uint32_t asked;
+	const struct run *next; /* features to come, which the updates ask memory for on the way */
+	uint32_t asked;         /* how many of them were asked for */
 	float *factors[LS_KERN_BLOCK], *linear[LS_KERN_BLOCK];
 	float cross[LS_KERN_BLOCK];
 	double linear_sum[LS_KERN_BLOCK];
@@ -245,45 +244,45 @@ INLINE void update_block(const struct ls_step *st, struct block *q, uint32_t N, 
 	update_linear(st, q, optimizer, regular);
 }
 
-static NOT_SPECIALISED void update_adagrad(const struct ls_step *st, struct block *q, uint32_t N)
+/* The usual lanes as constants: everything stays in registers. */
+static NOT_SPECIALISED void update_usual(const struct ls_step *st, struct block *q, uint32_t N)
 {
-	bool one = st->m->outputs == 1;
-	if (N == 16 && one)
+	if (N == 16)
 		update_block(st, q, 16, 16, LS_ADAGRAD, 0);
-	else if (N == 8 && one)
-		update_block(st, q, 8, 8, LS_ADAGRAD, 0);
 	else
-		update_block(st, q, N, st->m->width, LS_ADAGRAD, 0);
+		update_block(st, q, 8, 8, LS_ADAGRAD, 0);
+}
+
+INLINE void update_as(const struct ls_step *st, struct block *q, uint32_t N, int regular)
+{
+	size_t n1 = st->m->width;
+	if (st->update.optimizer == LS_SGD)
+		update_block(st, q, N, n1, LS_SGD, regular);
+	else if (st->update.optimizer == LS_ADAGRAD)
+		update_block(st, q, N, n1, LS_ADAGRAD, regular);
+	else if (st->update.optimizer == LS_ADAM)
+		update_block(st, q, N, n1, LS_ADAM, regular);
+	else
+		update_block(st, q, N, n1, LS_FTRL, regular);
 }
 
 static NOT_SPECIALISED void update_plain(const struct ls_step *st, struct block *q, uint32_t N)
 {
-	if (st->update.optimizer == LS_SGD)
-		update_block(st, q, N, st->m->width, LS_SGD, 0);
-	else if (st->update.optimizer == LS_ADAM)
-		update_block(st, q, N, st->m->width, LS_ADAM, 0);
-	else
-		update_block(st, q, N, st->m->width, LS_FTRL, 0);
+	update_as(st, q, N, 0);
 }
 
 static NOT_SPECIALISED void update_regular(const struct ls_step *st, struct block *q, uint32_t N)
 {
-	if (st->update.optimizer == LS_SGD)
-		update_block(st, q, N, st->m->width, LS_SGD, 1);
-	else if (st->update.optimizer == LS_ADAGRAD)
-		update_block(st, q, N, st->m->width, LS_ADAGRAD, 1);
-	else if (st->update.optimizer == LS_ADAM)
-		update_block(st, q, N, st->m->width, LS_ADAM, 1);
-	else
-		update_block(st, q, N, st->m->width, LS_FTRL, 1);
+	update_as(st, q, N, 1);
 }
 
 static void update_waiting(const struct ls_step *st, struct block *q, uint32_t N)
 {
+	bool usual = st->update.optimizer == LS_ADAGRAD && st->m->outputs == 1 && (N == 16 || N == 8);
 	if (st->update.regular)
 		update_regular(st, q, N);
-	else if (st->update.optimizer == LS_ADAGRAD)
-		update_adagrad(st, q, N);
+	else if (usual)
+		update_usual(st, q, N);
 	else
 		update_plain(st, q, N);
 	q->n = 0;
