@@ -17,7 +17,6 @@
 #include "fm/kinds.h"
 #include "num/elem.h"
 #include "num/port.h"
-#include "num/rsqrt.h"
 #include "num/sum.h"
 
 /* What an optimizer needs beside the parameter: constants of the step. */
@@ -41,18 +40,6 @@ struct ls_param {
 #define LS_AUTO __auto_type
 #endif
 
-#if defined(__CUDACC__)
-LS_FN float ls_sqrtf(float x)
-{
-	return __fsqrt_rn(x);
-}
-#else
-LS_FN float ls_sqrtf(float x)
-{
-	return __builtin_sqrtf(x);
-}
-#endif
-
 /* Three formulas as macros, because the CPU applies them to whole vectors of lanes and the GPU to one:
  * an entry's part in the sums of a row, and a term on its way into an order-free sum (num/sum.h: to be taken as bits).
  * slope is g x 2^p, exact; slope times factor is exact as well (24 + 24 bits): the one rounding is onto the grid. */
@@ -61,6 +48,12 @@ LS_FN float ls_sqrtf(float x)
 		LS_AUTO vx_ = (v) * (x);                                                                               \
 		(s) += vx_;                                                                                            \
 		(q) += vx_ * vx_;                                                                                      \
+	} while (0)
+#define LS_CELL_GRADIENT(main, unit, v, cross) ((main) * (unit) - (v) * (cross))
+#define LS_CELL_ADAGRAD(v, s1, g, lr, root)                                                                            \
+	do {                                                                                                           \
+		(s1) = (s1) + (g) * (g);                                                                               \
+		(v) = (v) - (lr) * (g) / root(s1);                                                                     \
 	} while (0)
 #define LS_CELL_OWN_PAIR(u, q)      (0.5f * ((u) * (u) - (q))) /* fwfm: dscore / dr(f,f), of one factor */
 #define LS_CELL_TERM(slope, factor) ((slope) * (factor) + LS_MAGIC)
@@ -86,8 +79,7 @@ LS_FN struct ls_param ls_cell_sgd(struct ls_param p, float g, const struct ls_up
 LS_FN struct ls_param ls_cell_adagrad(struct ls_param p, float g, const struct ls_update *u)
 {
 	g = ls_cell_regular(g, p.v, u);
-	p.s1 = p.s1 + g * g;
-	p.v = p.v - u->lr * g * ls_rsqrt(p.s1);
+	LS_CELL_ADAGRAD(p.v, p.s1, g, u->lr, ls_sqrtf);
 	return p;
 }
 
@@ -141,13 +133,14 @@ LS_FN struct ls_param ls_cell_update(struct ls_param p, float g, const struct ls
 	}
 }
 
-/* From the two sums of a factor to its gradient: main / 2^p - v cross. */
-LS_FN float ls_cell_gradient_of(double main, double unit, float v, float cross)
+/* From the two sums of a factor to its gradient: main / 2^p - v cross. The grid of main is such that 2^-p is a normal
+ * float (grids.h), so that nothing is rounded after the sum has become one. */
+LS_FN float ls_cell_gradient_of(double main, float unit, float v, float cross)
 {
-	return (float)(main * unit) - v * cross;
+	return LS_CELL_GRADIENT((float)main, unit, v, cross);
 }
 
-LS_FN float ls_cell_gradient(int64_t main, double unit, float v, float cross)
+LS_FN float ls_cell_gradient(int64_t main, float unit, float v, float cross)
 {
 	return ls_cell_gradient_of((double)main, unit, v, cross);
 }

@@ -39,7 +39,8 @@ struct ls_cpu {
 	struct ls_step step; /* what all workers share; each works on a copy */
 	uint64_t *pick;
 	struct ls_sort sort;
-	size_t entries; /* that a batch may have */
+	struct ls_found *found; /* by place of a sorted key; NULL where no column is wide */
+	size_t entries;         /* that a batch may have */
 	struct worker *workers;
 	uint64_t steps_per_epoch, first, n; /* of the call */
 	double loss;                        /* before the call */
@@ -100,9 +101,12 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->back = ls_fm_big_alloc(c->back_bytes);
 	st->sums = fwfm ? ls_fm_big_alloc(c->sums_bytes) : NULL;
 	st->terms = c->terms_bytes ? ls_fm_big_alloc(c->terms_bytes) : NULL;
+	bool wide = ls_kern_wide(m->opts.kind, m->blocks * m->padded);
+	c->found = wide ? ls_fm_big_alloc(c->entries * sizeof *c->found) : NULL;
 	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features, each);
 	if (!c->pick || !st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
-	    (fwfm && (!st->field || !st->sums)) || !st->back || (c->terms_bytes && !st->terms) || !sort)
+	    (fwfm && (!st->field || !st->sums)) || !st->back || (c->terms_bytes && !st->terms) || (wide && !c->found) ||
+	    !sort)
 		return ls_err_set(err, LS_ENOMEM, "no memory for a batch of %zu rows; take a smaller --batch", batch);
 	return 0;
 }
@@ -186,6 +190,7 @@ void ls_cpu_free(struct ls_cpu *c)
 	ls_fm_big_free(st->back, c->back_bytes);
 	ls_fm_big_free(st->sums, c->sums_bytes);
 	ls_fm_big_free(st->terms, c->terms_bytes);
+	ls_fm_big_free(c->found, c->entries * sizeof *c->found);
 	ls_sort_free(&c->sort);
 	free(c);
 }
@@ -262,8 +267,9 @@ static void scalar_sums(struct ls_cpu *c, struct ls_step *st, struct worker *w, 
 
 static void phase_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread)
 {
-	size_t n;
-	const uint64_t *keys = ls_sort_rest(&c->sort, thread, &n);
+	size_t n, before;
+	const uint64_t *keys = ls_sort_rest(&c->sort, thread, &n, &before);
+	w->w.found = c->found ? c->found + before : NULL;
 	c->kern->columns(st, &w->w, keys, n);
 }
 

@@ -115,7 +115,7 @@ LS_DEVICE struct four load_four(const struct ls_cuda_args &a, const float *v)
 LS_DEVICE void update_four(const struct ls_cuda_args &a, const struct column_step *c, const struct four &f, float *v,
 			   const uint64_t *sum, float cross)
 {
-	double unit = c->grids.back_unit;
+	float unit = c->grids.back_unit;
 	float4 s2 = a.states > 1 ? load4(v + 2 * a.width) : zero4();
 	struct ls_param p[4] = {
 		{f.v.x, f.s1.x, s2.x}, {f.v.y, f.s1.y, s2.y}, {f.v.z, f.s1.z, s2.z}, {f.v.w, f.s1.w, s2.w}};

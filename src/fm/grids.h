@@ -33,15 +33,24 @@ LS_FN void ls_exps_max(struct ls_exps *a, const struct ls_exps *b)
 struct ls_grids {
 	int bias, pair, loss;                                    /* p of the sums that are not scaled entry by entry */
 	double linear_scale, back_scale, self_scale, pair_scale; /* 2^p */
-	double linear_unit, back_unit, self_unit;                /* 2^-p */
+	double self_unit;                                        /* 2^-p */
+	float linear_unit, back_unit;                            /* likewise, and normal */
 };
+
+/* A grid whose spacing is a normal float: a coarser one only where all terms are below 2^-75 (then a gradient has no
+ * weight), a finer one only where no term is a float. */
+LS_FN int ls_fm_float_grid(int bound_exp, uint64_t terms)
+{
+	int p = ls_sum_grid(bound_exp, terms);
+	return p > 126 ? 126 : p < -126 ? -126 : p;
+}
 
 /* Grids from the largest exponents of a whole batch with that many rows and entries. self_weight: the largest exponent
  * of fwfm's r(f,f), 0 for the other kinds. */
 LS_FN struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint64_t n_rows, uint64_t n_entries)
 {
 	int gx = e->slope + e->value + 2; /* |g x| < 2^gx */
-	int linear = ls_sum_grid(gx, n_entries), back = ls_sum_grid(gx + e->back + 1, n_entries);
+	int linear = ls_fm_float_grid(gx, n_entries), back = ls_fm_float_grid(gx + e->back + 1, n_entries);
 	int self = ls_sum_grid(gx + e->value + 1 + self_weight + 1, n_entries);
 	struct ls_grids g;
 	g.bias = ls_sum_grid(e->slope + 1, n_rows);
@@ -52,8 +61,8 @@ LS_FN struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint
 	g.back_scale = ls_pow2(back);
 	g.self_scale = ls_pow2(self);
 	g.pair_scale = ls_pow2(g.pair);
-	g.linear_unit = ls_pow2(-linear);
-	g.back_unit = ls_pow2(-back);
+	g.linear_unit = (float)ls_pow2(-linear);
+	g.back_unit = (float)ls_pow2(-back);
 	g.self_unit = ls_pow2(-self);
 	return g;
 }

@@ -33,15 +33,21 @@ INLINE float row_x(const struct row *r, uint32_t i)
 	return r->x ? r->x[i] : 1.0f;
 }
 
-/* The largest exponent among n floats and so_far. */
-static int largest_exp(const float *t, size_t n, int so_far)
+/* The largest |bits| among n floats and so_far. */
+static uint32_t largest_bits(const float *t, size_t n, uint32_t so_far)
 {
-	uint32_t top = 0;
+	uint32_t top = so_far;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t u = ls_bits_f(t[i]) & 0x7fffffffu;
 		top = u > top ? u : top;
 	}
-	int e = ls_exp_of(ls_f_bits(top));
+	return top;
+}
+
+/* The largest exponent among n floats and so_far. */
+static int largest_exp(const float *t, size_t n, int so_far)
+{
+	int e = ls_exp_of(ls_f_bits(largest_bits(t, n, 0)));
 	return e > so_far ? e : so_far;
 }
 
@@ -145,27 +151,54 @@ INLINE float fwfm_output(const struct ls_fm_model *m, const struct row *r, uint3
 
 /* --- ffm: back (entries × entry_stride) is P; each unordered pair of entries once, in stored order --- */
 
+enum { MOST_POINTERS = 256 };
+
 /* Whether every field occurs once, in order: then each part of P has one term, and is set instead of added to. */
 INLINE bool one_of_each_field(const struct row *r, uint32_t n_fields)
 {
 	uint32_t i = 0;
 	while (i < r->n && r->field[i] == i)
 		i++;
-	return i == r->n && r->n == n_fields;
+	return i == r->n && r->n == n_fields && r->n <= MOST_POINTERS;
 }
 
-INLINE void ffm_clear(const struct row *r, uint32_t K, float *back, size_t entry_stride, size_t block, bool once)
+/* A row with one entry of each field. All pairs of the first entry, then of the second: its records come from memory a
+ * line of each at a time, so that many are under way. */
+INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, const float *x, size_t offset, uint32_t K,
+		     float *back, size_t entry_stride, ls_pack_f *total, ls_pack_i *top)
 {
-	for (uint32_t i = 0; i < r->n; i++)
-		if (once) /* all but its own field will be set */
-			memset(back + i * entry_stride + (size_t)i * K, 0, sizeof(float) * K);
-		else
-			memset(back + i * entry_stride, 0, sizeof(float) * block);
+	const uint32_t LINE = K < 16 ? 16 / K : 1, n = r->n; /* entries whose parts are in one line of a record */
+	const float *v[MOST_POINTERS];
+	size_t stride = ls_fm_stride(m);
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = m->record + offset + r->feature[i] * stride;
+	for (uint32_t i = 0; i < n; i++) {
+		const float *vi = v[i];
+		float *row = back + i * entry_stride, xi = x ? x[i] : 1.0f;
+		memset(row + (size_t)i * K, 0, sizeof(float) * K);
+
+		for (uint32_t j = i + 1; j < n && i % LINE == 0; j++)
+			__builtin_prefetch(v[j] + (size_t)(i + 2 * LINE) * K);
+		for (uint32_t j = i + 1; j < n; j++) {
+			const ls_pack_f *a = (const ls_pack_f *)(vi + (size_t)j * K);
+			const ls_pack_f *b = (const ls_pack_f *)(v[j] + (size_t)i * K);
+			ls_pack_f *to_i = (ls_pack_f *)(row + (size_t)j * K);
+			ls_pack_f *to_j = (ls_pack_f *)(back + j * entry_stride + (size_t)i * K);
+			float xj = x ? x[j] : 1.0f;
+			for (uint32_t c = 0; c < K / 4; c++) {
+				ls_pack_f ax = x ? a[c] * xi : a[c], bx = x ? b[c] * xj : b[c];
+				total[c] += ax * bx;
+				*top = ls_pack_larger(ls_pack_larger(*top, ax), bx);
+				to_i[c] = bx;
+				to_j[c] = ax;
+			}
+		}
+	}
 }
 
-/* Pairs of entry i with all behind it. with_back and once are constants of the call. */
+/* Pairs of entry i with all behind it, of any row. with_back is a constant of the call. */
 INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset, uint32_t K,
-		      float *back, size_t entry_stride, bool with_back, bool once, ls_pack_f *total)
+		      float *back, size_t entry_stride, bool with_back, ls_pack_f *total)
 {
 	size_t stride = ls_fm_stride(m), at_i = (size_t)r->field[i] * K;
 	const uint32_t *feature = r->feature, n = r->n;
@@ -183,32 +216,41 @@ INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t
 			ls_pack_f ax = a[c] * xi, bx = b[c] * xj;
 			total[c] += ax * bx;
 			if (with_back) {
-				to_i[c] = once ? bx : to_i[c] + bx;
-				to_j[c] = once ? ax : to_j[c] + ax;
+				to_i[c] += bx;
+				to_j[c] += ax;
 			}
 		}
 	}
 }
 
+/* *top gets the largest |bits| of back. */
 INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *back,
-			size_t entry_stride)
+			size_t entry_stride, uint32_t *top)
 {
 	size_t block = (size_t)m->n_fields * K;
-	bool once = back && one_of_each_field(r, m->n_fields);
 	ls_pack_f total[MAX_K / 4];
+	ls_pack_i tops = {0};
 	float t[MAX_K];
 	for (uint32_t c = 0; c < K / 4; c++)
 		total[c] = (ls_pack_f){0};
-	if (back)
-		ffm_clear(r, K, back, entry_stride, block, once);
-	for (uint32_t i = 0; i < r->n; i++) {
-		if (once)
-			ffm_pairs(m, r, i, o * block, K, back, entry_stride, true, true, total);
-		else if (back)
-			ffm_pairs(m, r, i, o * block, K, back, entry_stride, true, false, total);
+	if (back && one_of_each_field(r, m->n_fields)) {
+		if (r->x)
+			ffm_once(m, r, r->x, o * block, K, back, entry_stride, total, &tops);
 		else
-			ffm_pairs(m, r, i, o * block, K, NULL, 0, false, false, total);
+			ffm_once(m, r, NULL, o * block, K, back, entry_stride, total, &tops);
+	} else {
+		for (uint32_t i = 0; i < r->n && back; i++)
+			memset(back + i * entry_stride, 0, sizeof(float) * block);
+		for (uint32_t i = 0; i < r->n; i++)
+			if (back)
+				ffm_pairs(m, r, i, o * block, K, back, entry_stride, true, total);
+			else
+				ffm_pairs(m, r, i, o * block, K, NULL, 0, false, total);
+		for (uint32_t i = 0; i < r->n && back; i++)
+			*top = largest_bits(back + i * entry_stride, block, *top);
 	}
+	for (int i = 0; i < 4; i++)
+		*top = (uint32_t)tops[i] > *top ? (uint32_t)tops[i] : *top;
 	memcpy(t, total, sizeof(float) * K);
 	return ls_halve_sum(t, (int)K);
 }
@@ -219,10 +261,11 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 struct place {
 	float *back, *sums, *square;
 	size_t entry_stride;
+	uint32_t top; /* ffm: the largest |bits| of back */
 };
 
 INLINE void row_outputs(const struct ls_fm_model *m, const struct row *r, const float *bias, uint32_t K,
-			const struct place *at, float *score)
+			struct place *at, float *score)
 {
 	size_t each = m->opts.kind == LS_FM ? K : (size_t)m->n_fields * K;
 	for (uint32_t o = 0; o < m->outputs; o++) {
@@ -233,12 +276,13 @@ INLINE void row_outputs(const struct ls_fm_model *m, const struct row *r, const 
 										at->square + o * each,
 										at->back + o * each);
 		else
-			score[o] = linear_score(m, r, bias[o], o) +
-				   ffm_output(m, r, o, K, at->back ? at->back + o * each : NULL, at->entry_stride);
+			score[o] = linear_score(m, r, bias[o], o) + ffm_output(m, r, o, K,
+									       at->back ? at->back + o * each : NULL,
+									       at->entry_stride, &at->top);
 	}
 }
 
-static void row_outputs_any(const struct ls_fm_model *m, const struct row *r, const float *bias, const struct place *at,
+static void row_outputs_any(const struct ls_fm_model *m, const struct row *r, const float *bias, struct place *at,
 			    float *score)
 {
 	switch (m->padded) {
@@ -333,7 +377,6 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 		w->exps.value = largest_exp(r.x, at->n, w->exps.value);
 	}
 	bool by_entry = m->opts.kind == LS_FFM;
-	size_t size = by_entry ? st->back_stride * at->n : st->back_stride;
 	struct place to = {.back = st->back + st->back_stride * (by_entry ? entry : b),
 			   .entry_stride = st->back_stride};
 	if (st->sums) { /* fwfm */
@@ -346,7 +389,8 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 				       row_weight(st, st->pick[b], at->label), slope);
 	struct ls_exps e = {.slope = largest_exp(slope, m->outputs, LS_EXP_MIN),
 			    .value = LS_EXP_MIN,
-			    .back = largest_exp(to.back, size, LS_EXP_MIN),
+			    .back = by_entry ? ls_exp_of(ls_f_bits(to.top))
+					     : largest_exp(to.back, st->back_stride, LS_EXP_MIN),
 			    .sums = st->sums ? largest_exp(to.sums, 2 * st->back_stride, LS_EXP_MIN) : LS_EXP_MIN,
 			    .loss = largest_exp(&st->loss[b], 1, LS_EXP_MIN)};
 	if (e.slope == LS_EXP_INF || e.back == LS_EXP_INF || e.sums == LS_EXP_INF || e.loss == LS_EXP_INF)
@@ -372,6 +416,56 @@ static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32
 
 /* --- fwfm: gradient of the field weights --- */
 
+/* The products of two vectors of K = 4, 8 or 16, halved until four are left. */
+INLINE ls_pack_f four_products(const ls_pack_f *u, const ls_pack_f *v, uint32_t K)
+{
+	if (K == 16)
+		return (u[0] * v[0] + u[2] * v[2]) + (u[1] * v[1] + u[3] * v[3]);
+	return K == 8 ? u[0] * v[0] + u[1] * v[1] : u[0] * v[0];
+}
+
+/* What the last two halvings make of four such: of each one lane, (a0 + a2) + (a1 + a3). */
+INLINE ls_pack_f halve_four(const ls_pack_f *t)
+{
+	ls_pack_f ab = __builtin_shufflevector(t[0], t[1], 0, 1, 4, 5) +
+		       __builtin_shufflevector(t[0], t[1], 2, 3, 6, 7),
+		  cd = __builtin_shufflevector(t[2], t[3], 0, 1, 4, 5) +
+		       __builtin_shufflevector(t[2], t[3], 2, 3, 6, 7);
+	return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) + __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+}
+
+/* Pairs of u with the four vectors from v on, at once. */
+INLINE void add_four_pairs(const ls_pack_f *u, const float *v, double slope, int64_t *into, uint32_t K)
+{
+	ls_pack_f t[4];
+	float sums[4];
+	ls_pack_d wide[PACKS_IN_4];
+	for (uint32_t k = 0; k < 4; k++)
+		t[k] = four_products(u, (const ls_pack_f *)(v + k * K), K);
+	*(ls_pack_f *)sums = halve_four(t);
+	ls_pack_widen(sums, wide);
+	for (uint32_t h = 0; h < PACKS_IN_4; h++)
+		((ls_pack_u *)into)[h] += ls_pack_term(slope, wide[h]) - LS_MAGIC_BITS;
+}
+
+INLINE int64_t pair_term(const ls_pack_f *u, const ls_pack_f *v, double slope, uint32_t K)
+{
+	float t[MAX_K];
+	t[0] = 0.0f; /* K is not 0, which the compiler cannot know */
+	for (uint32_t c = 0; c < K / 4; c++)
+		*(ls_pack_f *)(t + 4 * c) = u[c] * v[c];
+	return ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
+}
+
+INLINE int64_t own_pair_term(const ls_pack_f *u, const ls_pack_f *q, double slope, uint32_t K)
+{
+	float t[MAX_K];
+	t[0] = 0.0f;
+	for (uint32_t c = 0; c < K / 4; c++)
+		*(ls_pack_f *)(t + 4 * c) = LS_CELL_OWN_PAIR(u[c], q[c]);
+	return ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
+}
+
 /* dscore/dr(f,g): halve(U_f U_g), and halve(0.5 (U_f U_f - Q_f)) for f = g. */
 INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uint32_t o, uint32_t K)
 {
@@ -380,18 +474,14 @@ INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uin
 	const float *sums = st->sums + 2 * b * st->back_stride + (size_t)o * fields * K,
 		    *square = sums + st->back_stride;
 	double slope = (double)st->slope[(size_t)b * m->outputs + o] * st->grids.pair_scale;
-	float t[MAX_K];
 	for (uint32_t f = 0, at = 0; f < fields; f++) {
-		const ls_pack_f *u = (const ls_pack_f *)(sums + f * K), *q = (const ls_pack_f *)(square + f * K);
-		for (uint32_t c = 0; c < K / 4; c++)
-			*(ls_pack_f *)(t + 4 * c) = LS_CELL_OWN_PAIR(u[c], q[c]);
-		into[at++] += ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
-		for (uint32_t g = f + 1; g < fields; g++, at++) {
-			const ls_pack_f *v = (const ls_pack_f *)(sums + g * K);
-			for (uint32_t c = 0; c < K / 4; c++)
-				*(ls_pack_f *)(t + 4 * c) = u[c] * v[c];
-			into[at] += ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
-		}
+		const ls_pack_f *u = (const ls_pack_f *)(sums + f * K);
+		uint32_t g = f + 1;
+		into[at++] += own_pair_term(u, (const ls_pack_f *)(square + f * K), slope, K);
+		for (; g + 4 <= fields && (K == 4 || K == 8 || K == 16); g += 4, at += 4)
+			add_four_pairs(u, sums + g * K, slope, into + at, K);
+		for (; g < fields; g++, at++)
+			into[at] += pair_term(u, (const ls_pack_f *)(sums + g * K), slope, K);
 	}
 }
 
@@ -400,8 +490,12 @@ static void pairs(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t
 	for (uint32_t b = lo; b < hi; b++)
 		for (uint32_t o = 0; o < st->m->outputs; o++) {
 			int64_t *into = w->pair_sums + (size_t)o * st->m->n_pairs;
-			if (st->m->padded == 8)
+			if (st->m->padded == 4)
+				pair_row(st, into, b, o, 4);
+			else if (st->m->padded == 8)
 				pair_row(st, into, b, o, 8);
+			else if (st->m->padded == 16)
+				pair_row(st, into, b, o, 16);
 			else
 				pair_row(st, into, b, o, st->m->padded);
 		}

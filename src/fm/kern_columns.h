@@ -1,10 +1,10 @@
-/* The backward half of kern.c, which includes it: sums over a batch, one feature at a time, and the updates from them.
- * Part of that file's compilation for each instruction set, of no other. Owns nothing; workers have disjoint features.
- */
+/* The backward half of kern.c, which includes it: sums over a batch, one feature at a time; kern_update.h has what
+ * follows from them. Part of that file's compilation for each instruction set, of no other. Owns nothing; workers have
+ * disjoint features. */
 #ifndef LS_FM_KERN_COLUMNS_H
 #define LS_FM_KERN_COLUMNS_H
 
-#include "fm/kern.h"
+#include "fm/kern_update.h"
 
 /* The two lanes beside the factors: sum of g x, and of g x times the entry's own part. */
 typedef uint64_t two_u __attribute__((vector_size(16)));
@@ -143,177 +143,70 @@ INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, 
 	return sums;
 }
 
-/* The same for any N, in memory. */
-INLINE two_u add_long(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
-		      size_t n, uint32_t o, uint32_t N, double *ret)
+/* Entries of a wide column: what its sums will be made of, and the two beside them. */
+INLINE two_u find_terms(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
+			size_t n, uint32_t o, struct ls_found *ret)
 {
 	two_u sums = {0, 0};
 	for (size_t i = 0; i < n; i++) {
 		struct term t = entry_term(st, k, kind, keys[i], o);
-		ls_pack_u *to = (ls_pack_u *)ret;
-		for (uint32_t c = 0; c < N / 4; c++, to += PACKS_IN_4) {
-			ls_pack_d wide[PACKS_IN_4];
-			ls_pack_widen(t.back + 4 * c, wide);
-			for (uint32_t h = 0; h < PACKS_IN_4; h++) {
-				ls_pack_u term = ls_pack_term(t.slope, wide[h]);
-				to[h] = i ? to[h] + term : term;
-			}
-		}
+		ret[i] = (struct ls_found){t.back, t.slope};
+		__builtin_prefetch(t.back);
 		sums += t.beside;
-	}
-	for (uint32_t c = 0; c < N / LS_PACK; c++) {
-		ls_pack_u lane = *(ls_pack_u *)(ret + c * LS_PACK);
-		*(ls_pack_d *)(ret + c * LS_PACK) = ls_pack_value(lane - (uint64_t)n * LS_MAGIC_BITS);
 	}
 	return sums;
 }
 
-/* Up to LS_KERN_BLOCK features: where the keys of each begin, and behind the last. */
-struct run {
-	uint32_t n;
-	size_t at[LS_KERN_BLOCK + 1];
-	const float *feature[LS_KERN_BLOCK];
-};
-
-/* --- updates: columns wait until a block of them is full ---
- * Then their updates run one after the other without a branch between them, and the lines that were asked for when a
- * column came in have had time to arrive. */
-
-struct block {
-	uint32_t n, room;
-	const struct run *next; /* features to come, which the updates ask memory for on the way */
-	uint32_t asked;         /* how many of them were asked for */
-	float *factors[LS_KERN_BLOCK], *linear[LS_KERN_BLOCK];
-	float cross[LS_KERN_BLOCK];
-	double linear_sum[LS_KERN_BLOCK];
-	double *sums; /* N lanes a column */
-};
-
-/* From sums to new parameters, n lanes. optimizer, regular and often n are constants of the call: a plain vector loop.
- */
-INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict s2, uint32_t n,
-			 const double *restrict sums, double unit, float cross, const struct ls_update *all,
-			 int optimizer, int regular)
+/* A column with its sums beside the factors joins the block. */
+INLINE void join(const struct ls_step *st, struct block *q, uint64_t feature, uint32_t o, uint32_t N, two_u beside)
 {
-	struct ls_update u = *all;
-	u.optimizer = optimizer;
-	u.regular = regular;
-	bool with1 = optimizer != LS_SGD, with2 = optimizer == LS_ADAM || optimizer == LS_FTRL;
-	for (uint32_t i = 0; i < n; i++) {
-		struct ls_param p = {v[i], with1 ? s1[i] : 0.0f, with2 ? s2[i] : 0.0f};
-		p = ls_cell_update(p, ls_cell_gradient_of(sums[i], unit, v[i], cross), &u);
-		v[i] = p.v;
-		if (with1)
-			s1[i] = p.s1;
-		if (with2)
-			s2[i] = p.s2;
-	}
-}
-
-/* The linear weights of a block, gathered, so that their updates fill vectors too. */
-INLINE void update_linear(const struct ls_step *st, const struct block *q, int optimizer, int regular)
-{
-	uint32_t outputs = st->m->outputs, states = st->m->states;
-	float values[3][LS_KERN_BLOCK];
-	for (uint32_t c = 0; c < q->n; c++)
-		for (uint32_t s = 0; s <= states; s++)
-			values[s][c] = q->linear[c][s * outputs];
-	update_lanes(values[0], values[1], values[2], q->n, q->linear_sum, st->grids.linear_unit, 0.0f, &st->update,
-		     optimizer, regular);
-	for (uint32_t c = 0; c < q->n; c++)
-		for (uint32_t s = 0; s <= states; s++)
-			q->linear[c][s * outputs] = values[s][c];
-}
-
-/* Asks for the next feature to come, if there is one that nobody has asked for. */
-INLINE void ask(struct block *q, size_t stride)
-{
-	if (q->asked < q->next->n)
-		prefetch_run(q->next->feature[q->asked++], stride);
-}
-
-INLINE void update_block(const struct ls_step *st, struct block *q, uint32_t N, size_t n1, int optimizer, int regular)
-{
-	size_t stride = ls_fm_stride(st->m);
-	for (uint32_t c = 0; c < q->n; c++) {
-		float *v = q->factors[c];
-		ask(q, stride);
-		update_lanes(v, v + n1, v + 2 * n1, N, q->sums + (size_t)c * N, st->grids.back_unit, q->cross[c],
-			     &st->update, optimizer, regular);
-	}
-	update_linear(st, q, optimizer, regular);
-}
-
-/* The usual lanes as constants: everything stays in registers. */
-static NOT_SPECIALISED void update_usual(const struct ls_step *st, struct block *q, uint32_t N)
-{
-	if (N == 16)
-		update_block(st, q, 16, 16, LS_ADAGRAD, 0);
-	else
-		update_block(st, q, 8, 8, LS_ADAGRAD, 0);
-}
-
-INLINE void update_as(const struct ls_step *st, struct block *q, uint32_t N, int regular)
-{
-	size_t n1 = st->m->width;
-	if (st->update.optimizer == LS_SGD)
-		update_block(st, q, N, n1, LS_SGD, regular);
-	else if (st->update.optimizer == LS_ADAGRAD)
-		update_block(st, q, N, n1, LS_ADAGRAD, regular);
-	else if (st->update.optimizer == LS_ADAM)
-		update_block(st, q, N, n1, LS_ADAM, regular);
-	else
-		update_block(st, q, N, n1, LS_FTRL, regular);
-}
-
-static NOT_SPECIALISED void update_plain(const struct ls_step *st, struct block *q, uint32_t N)
-{
-	update_as(st, q, N, 0);
-}
-
-static NOT_SPECIALISED void update_regular(const struct ls_step *st, struct block *q, uint32_t N)
-{
-	update_as(st, q, N, 1);
-}
-
-static void update_waiting(const struct ls_step *st, struct block *q, uint32_t N)
-{
-	bool usual = st->update.optimizer == LS_ADAGRAD && st->m->outputs == 1 && (N == 16 || N == 8);
-	if (st->update.regular)
-		update_regular(st, q, N);
-	else if (usual)
-		update_usual(st, q, N);
-	else
-		update_plain(st, q, N);
-	q->n = 0;
+	size_t at = feature * ls_fm_stride(st->m);
+	q->factors[q->n] = st->m->record + at + (size_t)o * N;
+	q->linear[q->n] = st->m->linear + at + o;
+	q->linear_sum[q->n] = (double)(int64_t)beside[0];
+	q->cross[q->n] = (float)((double)(int64_t)beside[1] * st->grids.self_unit);
+	q->n++;
 }
 
 /* The n entries of one feature: its sums go to the block. */
 INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, struct block *q,
-		   const uint64_t *keys, size_t n, bool is_short, uint32_t N)
+		   const uint64_t *keys, size_t n, uint32_t N)
 {
-	const struct ls_fm_model *m = st->m;
-	size_t at = (keys[0] >> 32) * ls_fm_stride(m);
 	for (uint32_t o = 0; o < k->outputs; o++) {
 		double *sums = q->sums + (size_t)q->n * N;
-		two_u beside = k->terms && is_short ? add_terms(k, keys, n, o, N, sums)
-			       : is_short           ? add_short(st, k, kind, keys, n, o, N, sums)
-						    : add_long(st, k, kind, keys, n, o, N, sums);
-		uint64_t offset = k->terms && is_short ? 0 : (uint64_t)n * LS_MAGIC_BITS;
-		q->factors[q->n] = m->record + at + (size_t)o * N;
-		q->linear[q->n] = m->linear + at + o;
-		q->linear_sum[q->n] = (double)(int64_t)(beside[0] - offset);
-		q->cross[q->n] = (float)((double)(int64_t)(beside[1] - offset) * st->grids.self_unit);
-		if (++q->n == q->room)
+		two_u beside =
+			k->terms ? add_terms(k, keys, n, o, N, sums) : add_short(st, k, kind, keys, n, o, N, sums);
+		join(st, q, keys[0] >> 32, o, N, k->terms ? beside : beside - (uint64_t)n * LS_MAGIC_BITS);
+		if (q->n == q->room)
 			update_waiting(st, q, N);
 	}
 }
 
+/* All features of a run, an output at a time: with the parameters of the run after it asked for. */
+INLINE void wide_run(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, struct block *q,
+		     const uint64_t *keys, const struct run *now, const struct run *next, struct ls_found *found,
+		     uint32_t N)
+{
+	for (uint32_t o = 0; o < k->outputs; o++) {
+		for (uint32_t c = 0; c < now->n; c++) {
+			size_t at = now->at[c], n = now->at[c + 1] - at;
+			two_u beside = find_terms(st, k, kind, keys + at, n, o, found + at);
+			q->at[c] = at;
+			join(st, q, keys[at] >> 32, o, N, beside - (uint64_t)n * LS_MAGIC_BITS);
+			for (uint32_t s = 0; c < next->n && s <= st->m->states; s++)
+				prefetch_run(next->feature[c] + s * st->m->width, 32);
+		}
+		q->at[now->n] = now->at[now->n];
+		update_waiting(st, q, N);
+	}
+}
+
 /* The next features from keys[at] on. */
-INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size_t n, size_t at, struct run *ret)
+INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size_t n, size_t at, uint32_t room,
+			 struct run *ret)
 {
 	uint32_t found = 0;
-	while (found < LS_KERN_BLOCK && at < n) {
+	while (found < room && at < n) {
 		uint64_t feature = keys[at] >> 32;
 		ret->feature[found] = m->linear + feature * ls_fm_stride(m);
 		ret->at[found++] = at;
@@ -333,7 +226,7 @@ INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *
 				  .field = st->field,
 				  .slope = st->slope,
 				  .back = st->back,
-				  .terms = kind == LS_FM && !has_x ? st->terms : NULL,
+				  .terms = kind == LS_FM && !has_x && is_short ? st->terms : NULL,
 				  .back_stride = st->back_stride,
 				  .outputs = st->m->outputs,
 				  .padded = st->m->padded,
@@ -341,31 +234,41 @@ INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *
 				  .back_scale = st->grids.back_scale,
 				  .beside_scale = {st->grids.linear_scale, st->grids.self_scale}};
 	struct run now, next;
-	struct block q = {.room = ls_kern_block(N), .sums = w->sums, .next = &next};
-	find_columns(st->m, keys, n, 0, &next);
+	uint32_t room = is_short ? LS_KERN_BLOCK : LS_KERN_WIDE;
+	struct block q = {.room = ls_kern_block(N),
+			  .sums = w->sums,
+			  .next = &next,
+			  .found = is_short ? NULL : w->found,
+			  .self = kind != LS_FFM};
+	find_columns(st->m, keys, n, 0, room, &next);
 	while (next.n) {
-		while (q.asked < next.n) /* those that the last updates did not get to */
+		while (is_short && q.asked < next.n) /* those that the last updates did not get to */
 			ask(&q, ls_fm_stride(st->m));
 		now = next;
-		find_columns(st->m, keys, n, now.at[now.n], &next);
+		find_columns(st->m, keys, n, now.at[now.n], room, &next);
 		q.asked = 0;
-		for (uint32_t c = 0; c < now.n; c++)
-			column(st, &k, kind, &q, keys + now.at[c], now.at[c + 1] - now.at[c], is_short, N);
+		if (!is_short)
+			wide_run(st, &k, kind, &q, keys, &now, &next, w->found, N);
+		for (uint32_t c = 0; c < now.n && is_short; c++)
+			column(st, &k, kind, &q, keys + now.at[c], now.at[c + 1] - now.at[c], N);
 	}
-	update_waiting(st, &q, N);
+	if (q.n)
+		update_waiting(st, &q, N);
 }
 
 static inline void columns(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n)
 {
 	enum ls_fm_kind kind = st->m->opts.kind;
 	uint32_t lanes = st->m->blocks * st->m->padded;
-	bool x = st->has_x;
+	bool x = st->has_x, wide = ls_kern_wide(kind, lanes);
 	if (kind == LS_FFM)
 		columns_of(st, w, keys, n, LS_FFM, x, false, lanes);
-	else if (kind == LS_FWFM && lanes == 8)
-		columns_of(st, w, keys, n, LS_FWFM, x, true, 8);
-	else if (kind == LS_FWFM)
+	else if (kind == LS_FWFM && wide)
 		columns_of(st, w, keys, n, LS_FWFM, x, false, lanes);
+	else if (kind == LS_FWFM)
+		columns_of(st, w, keys, n, LS_FWFM, x, true, 8);
+	else if (wide)
+		columns_of(st, w, keys, n, LS_FM, x, false, lanes);
 	else if (lanes == 16 && !x)
 		columns_of(st, w, keys, n, LS_FM, false, true, 16);
 	else if (lanes == 16)
@@ -376,10 +279,8 @@ static inline void columns(struct ls_step *st, struct ls_worker *w, const uint64
 		columns_of(st, w, keys, n, LS_FM, true, true, 8);
 	else if (lanes == 4)
 		columns_of(st, w, keys, n, LS_FM, x, true, 4);
-	else if (lanes == 32)
-		columns_of(st, w, keys, n, LS_FM, x, true, 32);
 	else
-		columns_of(st, w, keys, n, LS_FM, x, false, lanes);
+		columns_of(st, w, keys, n, LS_FM, x, true, LS_KERN_SHORT);
 }
 
 #endif

@@ -27,6 +27,7 @@
 
 /* aligned(4): loads and stores may be at any float */
 typedef float ls_pack_f __attribute__((vector_size(16), aligned(4)));
+typedef int32_t ls_pack_i __attribute__((vector_size(16)));
 typedef double ls_pack_d __attribute__((vector_size(8 * LS_PACK), aligned(8)));
 typedef uint64_t ls_pack_u __attribute__((vector_size(8 * LS_PACK), aligned(8)));
 
@@ -42,6 +43,18 @@ static inline __attribute__((always_inline)) ls_pack_u ls_pack_term(double slope
 #endif
 }
 
+/* The largest |bits| of lanes: top, which has no sign, or v's. */
+static inline __attribute__((always_inline)) ls_pack_i ls_pack_larger(ls_pack_i top, ls_pack_f v)
+{
+	ls_pack_i bits = (ls_pack_i)v & 0x7fffffff;
+#if defined(__aarch64__)
+	return (ls_pack_i)vmaxq_s32((int32x4_t)bits, (int32x4_t)top);
+#else
+	ls_pack_i mask = bits > top;
+	return (bits & mask) | (top & ~mask);
+#endif
+}
+
 /* Signed integers as doubles, rounded to nearest. */
 static inline __attribute__((always_inline)) ls_pack_d ls_pack_value(ls_pack_u sum)
 {
@@ -54,6 +67,33 @@ static inline __attribute__((always_inline)) ls_pack_d ls_pack_value(ls_pack_u s
 	ls_pack_u low = (sum & 0xffffffffu) | 0x4330000000000000u;   /* 2^52 + low */
 	ls_pack_u high = (sum >> 32) ^ 0x4530000080000000u;          /* 2^84 + 2^63 + high 2^32 */
 	return ((ls_pack_d)high - 0x1.00000801p84) + (ls_pack_d)low; /* less 2^84 + 2^63 + 2^52 */
+#endif
+}
+
+static inline __attribute__((always_inline)) ls_pack_f ls_pack_sqrt(ls_pack_f x)
+{
+#if defined(__aarch64__)
+	return (ls_pack_f)vsqrtq_f32((float32x4_t)x);
+#elif defined(__x86_64__)
+	return (ls_pack_f)_mm_sqrt_ps((__m128)x);
+#else
+	return (ls_pack_f){__builtin_sqrtf(x[0]), __builtin_sqrtf(x[1]), __builtin_sqrtf(x[2]), __builtin_sqrtf(x[3])};
+#endif
+}
+
+/* 4 doubles, in 4 / LS_PACK packs, as floats. */
+static inline __attribute__((always_inline)) ls_pack_f ls_pack_narrow(const ls_pack_d *in)
+{
+#if defined(__aarch64__) && LS_PACK == 2
+	return (ls_pack_f)vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)in[0]), (float64x2_t)in[1]);
+#elif defined(__AVX2__)
+	return (ls_pack_f)_mm256_cvtpd_ps((__m256d)in[0]);
+#elif defined(__x86_64__)
+	return (ls_pack_f)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)in[0]), _mm_cvtpd_ps((__m128d)in[1]));
+#elif LS_PACK == 4
+	return __builtin_convertvector(in[0], ls_pack_f);
+#else
+	return (ls_pack_f){(float)in[0][0], (float)in[0][1], (float)in[1][0], (float)in[1][1]};
 #endif
 }
 

@@ -65,6 +65,12 @@ const struct ls_kern *ls_kern_pick(const char *name)
 	return NULL;
 }
 
+bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes)
+{
+	bool some = lanes == 4 || lanes == 8 || lanes == 16 || lanes == LS_KERN_SHORT;
+	return kind == LS_FFM || (kind == LS_FWFM ? lanes != 8 : !some);
+}
+
 uint32_t ls_kern_block(uint32_t lanes)
 {
 	enum { LANES = 1024 }; /* 8 KiB of sums: a part of the first cache */

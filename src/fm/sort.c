@@ -128,7 +128,7 @@ static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *f
 	scatter(from, n, shift, mask, place, to);
 }
 
-const uint64_t *ls_sort_rest(const struct ls_sort *s, int thread, size_t *ret_n)
+const uint64_t *ls_sort_rest(const struct ls_sort *s, int thread, size_t *ret_n, size_t *ret_before)
 {
 	uint32_t lo = share_begin(s, (uint32_t)thread), hi = share_begin(s, (uint32_t)thread + 1);
 	size_t at = below(s, lo), n = below(s, hi) - at;
@@ -141,5 +141,6 @@ const uint64_t *ls_sort_rest(const struct ls_sort *s, int thread, size_t *ret_n)
 		to = t;
 	}
 	*ret_n = n;
+	*ret_before = at;
 	return from;
 }

@@ -25,7 +25,8 @@ uint64_t *ls_sort_keys(const struct ls_sort *s, int thread);
 uint32_t *ls_sort_counts(const struct ls_sort *s, int thread);
 
 void ls_sort_first(const struct ls_sort *s, int thread, size_t n);
-/* The keys of this worker's features, sorted; every feature is one worker's. */
-const uint64_t *ls_sort_rest(const struct ls_sort *s, int thread, size_t *ret_n);
+/* The keys of this worker's features, sorted; every feature is one worker's. *ret_before: keys of the workers before
+ * it. */
+const uint64_t *ls_sort_rest(const struct ls_sort *s, int thread, size_t *ret_n, size_t *ret_before);
 
 #endif

@@ -40,8 +40,15 @@ struct ls_step {
 	bool has_x;     /* false: every x is 1 */
 };
 
-/* Columns that wait for their update together, at most; lanes that are added up in registers, at most. */
-enum { LS_KERN_BLOCK = 32, LS_KERN_SHORT = 32 };
+/* Columns that wait for their update together, at most, and wide ones; lanes that a column may have to be added up at
+ * once, and those of a wide one that are. */
+enum { LS_KERN_BLOCK = 32, LS_KERN_WIDE = 16, LS_KERN_SHORT = 32, LS_KERN_CHUNK = 16 };
+
+/* An entry of a wide column: its vector, and its slope on the grid. */
+struct ls_found {
+	const float *back;
+	double slope;
+};
 
 /* Integers from the terms of a row and output to the next. */
 static inline size_t ls_term_stride(uint32_t lanes)
@@ -66,8 +73,9 @@ struct ls_worker {
 	uint32_t *
 		digits; /* of its keys, how many have each lowest digit of the feature: 1 << digit_bits, for the sort */
 	uint32_t digit_bits;
-	double *sums;       /* of the columns that wait for their update: ls_kern_block(N) × N */
-	int64_t *pair_sums; /* fwfm: outputs × n_pairs */
+	double *sums;           /* of the columns that wait for their update: ls_kern_block(N) × N */
+	struct ls_found *found; /* wide columns: by key */
+	int64_t *pair_sums;     /* fwfm: outputs × n_pairs */
 };
 
 struct ls_kern {
@@ -89,6 +97,8 @@ struct ls_kern {
 /* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512", "sve"); NULL when it cannot run here.
  */
 const struct ls_kern *ls_kern_pick(const char *name);
+/* Whether columns of that many lanes are wide. */
+bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes);
 /* How many columns of that many lanes wait for their update together. */
 uint32_t ls_kern_block(uint32_t lanes);
 /* Floats of scratch that predict needs. */

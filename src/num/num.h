@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Changes whenever any result of src/num or of the arithmetic in src/fm changes a bit; every model file carries it. */
-#define LS_NUMERICS_VERSION 1
+#define LS_NUMERICS_VERSION 2
 
 /* Sets round to nearest, no trap, no flush to zero, as a library loaded earlier may have changed them; returns what
  * was there. Every thread that computes calls it first. */

@@ -1,4 +1,4 @@
-/* What lets one source be C17 and CUDA C++: the function qualifier, fixed-width integers, bit casts.
+/* What lets one source be C17 and CUDA C++: the function qualifier, fixed-width integers, bit casts, the root.
  * Owns nothing. Any thread; device code too.
  * Every header of src/num but num.h compiles with gcc, clang, nvcc and NVRTC and includes nothing beyond this file. */
 #ifndef LS_NUM_PORT_H
@@ -51,6 +51,10 @@ LS_FN int ls_clz64(uint64_t u) /* u is not 0 */
 {
 	return __clzll((long long)u);
 }
+LS_FN float ls_sqrtf(float x)
+{
+	return __fsqrt_rn(x);
+}
 #else
 LS_FN uint32_t ls_bits_f(float x)
 {
@@ -79,6 +83,10 @@ LS_FN double ls_d_bits(uint64_t u)
 LS_FN int ls_clz64(uint64_t u) /* u is not 0 */
 {
 	return __builtin_clzll(u);
+}
+LS_FN float ls_sqrtf(float x)
+{
+	return __builtin_sqrtf(x);
 }
 #endif
 

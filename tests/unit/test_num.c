@@ -19,7 +19,6 @@
 #include "num/num.h"
 #include "num/perm.h"
 #include "num/philox.h"
-#include "num/rsqrt.h"
 #include "num/sum.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -355,25 +354,6 @@ static void correctly_rounded_on_a_sample(void **state)
 	mpfr_free_cache();
 }
 
-static void rsqrt_error_and_scale(void **state)
-{
-	(void)state;
-	struct reference r;
-	double worst = 0;
-	reference_init(&r);
-	for (uint32_t u = 0x3f800000u; u < 0x40800000u; u += 1021) {
-		float x = ls_f_bits(u), y = ls_rsqrt(x);
-		double error = reference_error(&r, 5, x, y);
-		worst = error > worst ? error : worst;
-		for (int k = -126; k <= 124; k += 2) /* every even exponent: the same significand */
-			if (ls_rsqrt(x * (float)ls_pow2(k)) != y * (float)ls_pow2(-k / 2))
-				fail_msg("rsqrt(%a * 2^%d) is not scaled", (double)x, k);
-	}
-	assert_true(worst > 0.5 && worst < 1.48);
-	reference_done(&r);
-	mpfr_free_cache();
-}
-
 static void softmax_and_logsumexp(void **state)
 {
 	(void)state;
@@ -587,7 +567,6 @@ int main(void)
 		cmocka_unit_test(halving_order),
 		cmocka_unit_test(special_values),
 		cmocka_unit_test(correctly_rounded_on_a_sample),
-		cmocka_unit_test(rsqrt_error_and_scale),
 		cmocka_unit_test(softmax_and_logsumexp),
 		cmocka_unit_test(philox_known_answers),
 		cmocka_unit_test(keys_are_distinct),
