@@ -153,6 +153,20 @@ static void add_hook(const json_t *h, struct ls_str *out)
 		ls_str_addf(out, "%-12s %s at %s\n", "no det. form", text(e, "operation", "?"), text(e, "where", "?"));
 }
 
+static void add_gpu_memory(const json_t *list, struct ls_str *out)
+{
+	const double mib = 1048576;
+	size_t i;
+	json_t *g;
+	json_array_foreach(list, i, g) ls_str_addf(
+		out,
+		"%-12s %" JSON_INTEGER_FORMAT ": %.1f MiB in use before, at most %.1f of %.1f, whoever holds them\n",
+		i ? "" : "gpu memory", json_integer_value(json_object_get(g, "index")),
+		json_number_value(json_object_get(g, "used_before_bytes")) / mib,
+		json_number_value(json_object_get(g, "used_peak_bytes")) / mib,
+		json_number_value(json_object_get(g, "total_bytes")) / mib);
+}
+
 static void add_result(const json_t *m, struct ls_str *out)
 {
 	const json_t *r = json_object_get(m, "result"), *use = json_object_get(m, "resources");
@@ -171,6 +185,7 @@ static void add_result(const json_t *m, struct ls_str *out)
 		    json_number_value(json_object_get(use, "user_s")),
 		    json_number_value(json_object_get(use, "system_s")),
 		    json_number_value(json_object_get(use, "peak_rss_bytes")) / 1048576);
+	add_gpu_memory(json_object_get(use, "gpu_memory"), out);
 }
 
 static void add_files(const json_t *m, const char *key, struct ls_str *out)

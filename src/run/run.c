@@ -1,9 +1,11 @@
 #include "run/run.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include "run/cmdline.h"
 #include "run/folder.h"
 #include "run/git.h"
+#include "run/gpuwatch.h"
 #include "run/hook.h"
 #include "run/ktrace.h"
 #include "run/manifest.h"
@@ -28,7 +31,7 @@ struct run {
 	struct ls_hook hook;
 	struct ls_tree before;
 	struct ls_procscan scan;
-	json_t *manifest;
+	json_t *manifest, *gpu_memory; /* the latter: NULL where no GPU tells */
 	char *path;
 	struct ls_str notices;
 	bool held;
@@ -186,15 +189,43 @@ static bool has_ended(pid_t child)
 
 /* While the command runs: the facts of the machine, which may take a second where there are many libraries to ask. The
  * manifest of the start is written again unless that of the end is due; if that fails, the one of the end tells. */
-static void add_facts(void *run, pid_t child)
+static void add_facts(struct run *r, pid_t child)
 {
-	struct run *r = run;
 	json_t *environment = NULL, *block = NULL;
 	r->ask->facts(r->ask->facts_ctx, &environment, &block);
 	json_object_set(r->manifest, "environment", environment);
 	json_object_set(r->manifest, "env", block);
 	if (!has_ended(child))
 		ls_json_write(r->path, r->manifest, NULL);
+}
+
+/* Whether the command ends within so many milliseconds; wakes when it does. handle: its descriptor, or -1 where the
+ * system has none. */
+static bool ends_within(pid_t child, int handle, int ms)
+{
+	enum { STEP_MS = 5 };
+	if (handle >= 0) {
+		struct pollfd p = {.fd = handle, .events = POLLIN};
+		return poll(&p, 1, ms) != 0;
+	}
+	for (; ms > 0 && !has_ended(child); ms -= STEP_MS)
+		poll(NULL, 0, STEP_MS);
+	return has_ended(child);
+}
+
+/* On a thread of its own while the command runs. */
+static void meanwhile(void *run, pid_t child)
+{
+	struct run *r = run;
+	struct ls_gpuwatch watch;
+	int handle = (int)syscall(SYS_pidfd_open, child, 0);
+	ls_gpuwatch_begin(&watch);
+	add_facts(r, child);
+	while (watch.n && !ends_within(child, handle, LS_GPUWATCH_MS))
+		ls_gpuwatch_look(&watch);
+	r->gpu_memory = ls_gpuwatch_end(&watch);
+	if (handle >= 0)
+		close(handle);
 }
 
 static void notice_list(struct run *r, const json_t *held, const char *list, const char *fmt, const char *a,
@@ -283,6 +314,8 @@ static int finish_manifest(struct run *r, const struct ls_launched *c, struct ls
 	json_object_set_new(m, "resources",
 			    json_pack("{s:f,s:f,s:f,s:I}", "wall_s", c->wall_s, "user_s", c->user_s, "system_s",
 				      c->system_s, "peak_rss_bytes", (json_int_t)c->peak_rss));
+	if (r->gpu_memory)
+		json_object_set(json_object_get(m, "resources"), "gpu_memory", r->gpu_memory);
 	if (r->hook.trace_dir)
 		json_object_set_new(m, "trace", ls_trace_summary(r->hook.trace_dir));
 	rc = add_outputs(r, err);
@@ -303,6 +336,7 @@ static void run_done(struct run *r)
 	ls_tree_done(&r->before);
 	ls_procscan_done(&r->scan);
 	json_decref(r->manifest);
+	json_decref(r->gpu_memory);
 	ls_str_done(&r->notices);
 }
 
@@ -324,7 +358,7 @@ int ls_run(const struct ls_run_request *request, struct ls_run_result *ret, stru
 	struct ls_launched child;
 	int rc = prepare(&r, err);
 	if (rc == 0) {
-		struct ls_launch what = {r.argv, r.env.vars, request->output, request->facts ? add_facts : NULL, &r};
+		struct ls_launch what = {r.argv, r.env.vars, request->output, request->facts ? meanwhile : NULL, &r};
 		rc = ls_launch(&what, &r.scan, &child, err);
 		if (rc)
 			unlink(r.path); /* nothing ran, nothing to tell */

@@ -98,16 +98,18 @@ API int nvmlDeviceGetPowerManagementDefaultLimit(struct gpu *g, unsigned *mw);
 
 int V2(nvmlInit)(void)
 {
-	read_script();
-	machine.ready = machine.init == 0;
+	if (!machine.ready) /* sessions are counted, as NVML counts them */
+		read_script();
+	machine.ready += machine.init == 0;
 	return machine.init;
 }
 
 int nvmlShutdown(void)
 {
-	int was = machine.ready;
-	machine.ready = 0;
-	return was ? OK : UNINITIALIZED;
+	if (!machine.ready)
+		return UNINITIALIZED;
+	machine.ready--;
+	return OK;
 }
 
 int nvmlSystemGetNVMLVersion(char *text, unsigned size)
@@ -163,12 +165,14 @@ int nvmlDeviceGetCudaComputeCapability(struct gpu *g, int *major, int *minor)
 
 int nvmlDeviceGetMemoryInfo(struct gpu *g, unsigned long long memory[3])
 {
-	unsigned mib = 0;
+	static unsigned looks; /* grow=N: N MiB more are in use each time somebody looks */
+	unsigned mib = 0, grow = 0;
 	int code = number(g, "memory", &mib);
+	number(g, "grow", &grow);
 	if (code == OK) {
 		memory[0] = (unsigned long long)mib << 20;
-		memory[1] = memory[0] / 2;
-		memory[2] = memory[0] - memory[1];
+		memory[2] = memory[0] / 2 + ((unsigned long long)grow * looks++ << 20); /* used */
+		memory[1] = memory[0] - memory[2];                                      /* free */
 	}
 	return code;
 }
