@@ -1,8 +1,8 @@
-/* gpu [--rows N] [--features N] [--threads N] [--device N] [--quick]: the GPU engine on click-through data made in
- * memory (39 fields, one feature each, log-uniform: bench/ctr-gen.c has the same law), beside the CPU on the same
- * machine.
+/* gpu [--rows N] [--features N] [--threads N] [--device N] [--only KIND] [--batch N]: the GPU engine on click-through
+ * data made in memory (39 fields, one feature each, log-uniform: bench/ctr-gen.c has the same law), beside the CPU on
+ * the same machine.
  *
- * A line a kind and batch: the rate of steps alone; the rate of a whole epoch with everything copied there and back;
+ * A line a kind and batch: the rate of whole epochs; that of the first with everything copied there and back;
  * the CPU's; and whether the parameters are the same to the bit. The floor counts the bytes a step must move
  * (bench/README.md) at the copy bandwidth that this run measures. */
 #include <stdbool.h>
@@ -26,7 +26,6 @@ static const uint8_t log2_values[FIELDS] = {4, 5, 5,  6,  6,  6,  6, 6,  7,  5, 
 struct options {
 	uint64_t rows, features;
 	int threads, device;
-	bool quick;
 };
 
 static double now(void)
@@ -155,11 +154,12 @@ static struct ls_fm_model *make_model(enum ls_fm_kind kind, uint32_t factors, ui
 
 struct result {
 	double steps, whole; /* rows a second */
-	uint64_t done;       /* rows */
 };
 
+/* `before` steps with everything copied there and back, then `steps` more, which alone are timed for the rate: a whole
+ * number of epochs, so that what is done once an epoch counts; or fewer on a CPU, which has no such thing. */
 static struct result run(struct ls_fm_model *m, const struct data *d, struct ls_pool *pool, const struct options *o,
-			 bool gpu, uint64_t steps)
+			 bool gpu, uint64_t before, uint64_t steps)
 {
 	struct ls_engine e;
 	struct ls_err err = {0};
@@ -167,42 +167,41 @@ static struct result run(struct ls_fm_model *m, const struct data *d, struct ls_
 	double loss = 0, from = now();
 	if (gpu ? ls_engine_cuda(m, &d->rows, pool, &conf, &e, &err) : ls_engine_cpu(m, &d->rows, pool, NULL, &e, &err))
 		fail(&err);
-	uint64_t warm = steps / 4 ? steps / 4 : 1, rest = steps - warm;
-	if (e.steps(e.state, 0, warm, &loss, &err))
+	if (e.steps(e.state, 0, before, &loss, &err) || e.fetch(e.state, &err))
 		fail(&err);
 	double middle = now();
-	if (e.steps(e.state, warm, rest, &loss, &err))
+	if (steps && e.steps(e.state, before, steps, &loss, &err))
 		fail(&err);
 	double end = now();
 	if (e.fetch(e.state, &err))
 		fail(&err);
-	double fetched = now();
 	e.free(e.state);
-	return (struct result){(double)rest * m->opts.batch / (end - middle),
-			       (double)steps * m->opts.batch / (fetched - from), steps * m->opts.batch};
+	return (struct result){(double)steps * m->opts.batch / (end - middle),
+			       (double)before * m->opts.batch / (middle - from)};
 }
 
 static void line(enum ls_fm_kind kind, uint32_t factors, uint32_t batch, const struct data *d, const struct options *o,
 		 struct ls_pool *pool, double bandwidth)
 {
-	uint64_t per_epoch = o->rows / batch, few = (kind == LS_FM ? 2000000 : 200000) / batch + 4;
-	uint64_t steps = o->quick && few < per_epoch ? few : per_epoch, cpu_steps = few < steps ? few : steps;
+	uint64_t per_epoch = (o->rows + batch - 1) / batch, few = (kind == LS_FM ? 2000000 : 200000) / batch + 4;
+	uint64_t steps = few < per_epoch ? few : per_epoch, warm = steps / 4 ? steps / 4 : 1,
+		 epochs = batch / 16384 + 1;
 	struct ls_fm_model *a = make_model(kind, factors, batch, o, pool),
 			   *b = make_model(kind, factors, batch, o, pool);
 	double floor = bandwidth / row_bytes(a, d, batch);
-	run(a, d, pool, o, true, 4); /* kernels compiled and cached, clocks up */
+	run(a, d, pool, o, true, 4, 0); /* kernels compiled and cached, clocks up */
 	ls_fm_model_free(a);
 	a = make_model(kind, factors, batch, o, pool);
-	struct result check = run(a, d, pool, o, true, cpu_steps), cpu = run(b, d, pool, o, false, cpu_steps);
+	run(a, d, pool, o, true, warm, steps - warm);
+	struct result cpu = run(b, d, pool, o, false, warm, steps - warm);
 	bool same = memcmp(a->linear, b->linear, a->bytes) == 0 &&
 		    memcmp(a->bias, b->bias, sizeof(float) * ls_fm_linear_size(a)) == 0;
-	struct result gpu = run(a, d, pool, o, true, steps);
-	printf("%-5s k=%-3u batch %-6u gpu %8.2f M rows/s, with transfer %8.2f; floor %7.1f M (%4.0f %%); cpu %d "
-	       "threads %7.3f M; "
-	       "%s over %llu rows (gpu there %.2f)\n",
+	struct result gpu = run(a, d, pool, o, true, per_epoch, epochs * per_epoch);
+	printf("%-5s k=%-3u batch %-6u gpu %8.2f M rows/s, first epoch with transfer %8.2f; floor %7.1f M (%4.0f %%); "
+	       "cpu %d threads %7.3f M; %s over %llu rows\n",
 	       ls_fm_kind_name(kind), factors, batch, gpu.steps * 1e-6, gpu.whole * 1e-6, floor * 1e-6,
 	       100 * gpu.steps / floor, o->threads, cpu.steps * 1e-6, same ? "same bits" : "BITS DIFFER",
-	       (unsigned long long)check.done, check.steps * 1e-6);
+	       (unsigned long long)(steps * batch));
 	fflush(stdout);
 	ls_fm_model_free(a);
 	ls_fm_model_free(b);
@@ -212,11 +211,10 @@ int main(int argc, char **argv)
 {
 	struct options o = {.rows = 1 << 22, .features = 1000000, .threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
 	const char *only = "";
+	uint64_t batch = 0;
 	for (int i = 1; i < argc; i++) {
 		bool more = i + 1 < argc;
-		if (strcmp(argv[i], "--quick") == 0)
-			o.quick = true;
-		else if (more && strcmp(argv[i], "--rows") == 0)
+		if (more && strcmp(argv[i], "--rows") == 0)
 			o.rows = strtoull(argv[++i], NULL, 10);
 		else if (more && strcmp(argv[i], "--features") == 0)
 			o.features = strtoull(argv[++i], NULL, 10);
@@ -226,9 +224,11 @@ int main(int argc, char **argv)
 			o.device = (int)strtol(argv[++i], NULL, 10);
 		else if (more && strcmp(argv[i], "--only") == 0)
 			only = argv[++i];
+		else if (more && strcmp(argv[i], "--batch") == 0)
+			batch = strtoull(argv[++i], NULL, 10);
 		else {
 			fprintf(stderr, "usage: gpu [--rows N] [--features N] [--threads N] [--device N] [--only KIND] "
-					"[--quick]\n");
+					"[--batch N]\n");
 			return 2;
 		}
 	}
@@ -247,7 +247,8 @@ int main(int argc, char **argv)
 	} lines[] = {{LS_FM, 16, 65536}, {LS_FM, 16, 4096},   {LS_FM, 16, 256},   {LS_FFM, 4, 65536}, {LS_FFM, 4, 4096},
 		     {LS_FFM, 4, 256},   {LS_FWFM, 8, 65536}, {LS_FWFM, 8, 4096}, {LS_FWFM, 8, 256}};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-		if (!*only || strcmp(only, ls_fm_kind_name(lines[i].kind)) == 0)
+		if ((!*only || strcmp(only, ls_fm_kind_name(lines[i].kind)) == 0) &&
+		    (!batch || batch == lines[i].batch))
 			line(lines[i].kind, lines[i].factors, lines[i].batch, &d, &o, pool, bandwidth);
 	ls_pool_free(pool);
 	free(d.start);

@@ -1,10 +1,6 @@
-/* The engine: kernels in their order, many steps as one graph, and what the host has to do between stretches.
- *
- * Sorting a batch needs no parameters, so it runs ahead of the steps: slot i mod slots has a stream of its own, and the
- * main stream waits for its sort before the rows of step i. */
+/* The engine: kernels in their order, many steps as one graph, and what the host has to do between stretches. */
 #include "fm/cuda.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,40 +14,20 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-enum { SMALL_BATCH = 2048, GRAPH_ROWS = 1 << 17, MOST_GRAPH_STEPS = 64 };
+enum { GRAPH_ROWS = 1 << 17, MOST_GRAPH_STEPS = 64, GRAPH_ENTRIES = 1 << 24 };
 
 /* --- steps --- */
 
-/* The sort of step `index` of the graph or stretch, in its slot's stream. */
-static int put_sort(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
-{
-	assert(c->slots > 0);
-	uint32_t slot = index % c->slots;
-	ls_cu_stream s = c->side[slot];
-	struct ls_cuda_args a = c->args;
-	a.index = index;
-	a.sort = c->slot[slot];
-	int rc = ls_gpu_event_wait(c->gpu, s, index < c->slots ? c->begun : c->used[slot], err);
-	if (rc == 0)
-		rc = ls_cuda_put_sort(c, s, &a, err);
-	return rc ? rc : ls_gpu_event_record(c->gpu, s, c->sorted[slot], err);
-}
-
 static int put_step(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
 {
-	assert(c->slots); /* set when the engine was made */
-	uint32_t slot = index % c->slots;
 	struct ls_cuda_args a = c->args;
 	a.index = index;
-	a.sort = c->slot[slot];
-	int rc = ls_gpu_event_wait(c->gpu, c->main, c->sorted[slot], err);
-	if (rc == 0)
-		rc = ls_cuda_put(c, c->main, LS_K_ROWS, &a, err);
+	int rc = ls_cuda_put(c, c->main, LS_K_ROWS, &a, err);
 	if (rc == 0)
 		rc = ls_cuda_put(c, c->main, LS_K_COLUMNS, &a, err);
 	if (rc == 0 && c->m->opts.kind == LS_FWFM)
 		rc = ls_cuda_put(c, c->main, LS_K_PAIRS, &a, err);
-	return rc ? rc : ls_gpu_event_record(c->gpu, c->main, c->used[slot], err);
+	return rc;
 }
 
 /* n steps from state->base on, and state->base behind them. */
@@ -59,14 +35,9 @@ static int put_steps(struct ls_fm_cuda *c, uint32_t n, struct ls_err *err)
 {
 	struct ls_cuda_args a = c->args;
 	a.index = n;
-	int rc = ls_gpu_event_record(c->gpu, c->main, c->begun, err);
-	for (uint32_t i = 0; i < n && i < c->slots && rc == 0; i++)
-		rc = put_sort(c, i, err);
-	for (uint32_t i = 0; i < n && rc == 0; i++) {
+	int rc = ls_cuda_launch(c, c->main, LS_K_TASKS, n * a.step_tiles, &a, err);
+	for (uint32_t i = 0; i < n && rc == 0; i++)
 		rc = put_step(c, i, err);
-		if (rc == 0 && i + c->slots < n)
-			rc = put_sort(c, i + c->slots, err);
-	}
 	return rc ? rc : ls_cuda_put(c, c->main, LS_K_ADVANCE, &a, err);
 }
 
@@ -82,7 +53,7 @@ static int make_graph(struct ls_fm_cuda *c, struct ls_err *err)
 	return rc;
 }
 
-/* Steps of whole batches, as many as possible as graphs. */
+/* Steps of a window, as many as possible as graphs. */
 static int put_many(struct ls_fm_cuda *c, uint32_t n, struct ls_err *err)
 {
 	int rc = n >= c->graph_steps && !c->graph[c->view] ? make_graph(c, err) : 0;
@@ -91,23 +62,9 @@ static int put_many(struct ls_fm_cuda *c, uint32_t n, struct ls_err *err)
 	return rc || !n ? rc : put_steps(c, n, err);
 }
 
-/* Steps from number `at` of a window on, which are from number `done` of the stretch on. The step that a window counts
- * as its i-th has updates and losses of its own at base + i - first. */
-static int put_part(struct ls_fm_cuda *c, const struct ls_cuda_window *w, uint32_t at, uint32_t done, uint32_t n,
-		    struct ls_err *err)
-{
-	bool ends_short = at + n == w->steps && w->rows % c->m->opts.batch != 0;
-	c->places[done] = (struct ls_cuda_place){.first = (uint64_t)at - done, .base = at};
-	int rc = ls_cuda_upload(c, &c->places[done], sizeof *c->places, c->args.state, err);
-	if (rc == 0)
-		rc = put_many(c, n - ends_short, err);
-	if (rc || !ends_short)
-		return rc;
-	c->args.n_rows = w->rows; /* the last step of an epoch may have fewer rows; it is no part of a graph */
-	return put_steps(c, 1, err);
-}
-
-static int put_streamed(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct ls_err *err)
+/* n steps from `first` on, a window after another. The step that a window counts as its i-th has updates and losses at
+ * base + i - first of the stretch's. */
+static int put_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct ls_err *err)
 {
 	int rc = 0;
 	for (uint32_t done = 0, part; done < n && rc == 0; done += part) {
@@ -115,9 +72,12 @@ static int put_streamed(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct
 		rc = ls_cuda_show_window(c, first + done, &w, err);
 		if (rc)
 			return rc;
-		uint32_t at = (uint32_t)(first + done - w->first);
+		uint64_t at = first + done - w->first;
 		part = (uint32_t)least(n - done, w->steps - at);
-		rc = put_part(c, w, at, done, part, err);
+		c->places[done] = (struct ls_cuda_place){.first = at - done, .base = at, .rows = w->rows};
+		rc = ls_cuda_upload(c, &c->places[done], sizeof *c->places, c->args.state, err);
+		if (rc == 0)
+			rc = put_many(c, part, err);
 		if (rc == 0)
 			rc = ls_cuda_leave_window(c, first + done + part, err);
 	}
@@ -132,12 +92,12 @@ static int run_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct 
 		uint32_t rows = ls_fm_pick(&c->m->opts, n_rows, first + i, 0, 0, NULL);
 		c->updates[i] = ls_fm_update(&c->m->opts, first + i, rows);
 	}
-	*c->state = (struct ls_cuda_state){.first = first, .base = first, .bad_row = UINT64_MAX};
+	*c->state = (struct ls_cuda_state){.bad_row = UINT64_MAX};
 	int rc = ls_cuda_upload(c, c->updates, n * sizeof *c->updates, c->args.updates, err);
 	if (rc == 0)
 		rc = ls_cuda_upload(c, c->state, sizeof *c->state, c->args.state, err);
 	if (rc == 0)
-		rc = c->streams ? put_streamed(c, first, n, err) : put_many(c, n, err);
+		rc = put_stretch(c, first, n, err);
 	if (rc == 0)
 		rc = ls_gpu_download(c->gpu, c->main, c->losses, ls_cuda_ptr(c->args.losses), n * sizeof *c->losses,
 				     err);
@@ -185,18 +145,13 @@ static void cuda_free(void *state)
 			ls_gpu_graph_free(c->gpu, c->graph[i]);
 		ls_cuda_free_windows(c);
 		ls_cuda_free_pieces(c);
-		for (uint32_t i = 0; i < LS_CUDA_MAX_SLOTS; i++) {
-			ls_gpu_stream_free(c->gpu, c->side[i]);
-			ls_gpu_event_free(c->gpu, c->sorted[i]);
-			ls_gpu_event_free(c->gpu, c->used[i]);
-		}
 		ls_gpu_stream_free(c->gpu, c->main);
-		ls_gpu_event_free(c->gpu, c->begun);
 		for (uint32_t i = 0; i < c->n_allocs; i++)
 			ls_gpu_free(c->gpu, c->allocs[i]);
 		ls_gpu_host_free(c->gpu, c->updates);
 		ls_gpu_host_free(c->gpu, c->losses);
 		ls_gpu_host_free(c->gpu, c->state);
+		ls_gpu_host_free(c->gpu, c->places);
 		for (int i = 0; i < 2; i++)
 			ls_gpu_module_free(c->gpu, c->modules[i]);
 		ls_gpu_close(c->gpu);
@@ -204,24 +159,11 @@ static void cuda_free(void *state)
 	free(c);
 }
 
-static int make_streams(struct ls_fm_cuda *c, struct ls_err *err)
-{
-	int rc = ls_gpu_event_new(c->gpu, false, &c->begun, err);
-	for (uint32_t i = 0; i < c->slots && rc == 0; i++) {
-		rc = ls_gpu_stream_new(c->gpu, &c->side[i], err);
-		if (rc == 0)
-			rc = ls_gpu_event_new(c->gpu, false, &c->sorted[i], err);
-		if (rc == 0)
-			rc = ls_gpu_event_new(c->gpu, false, &c->used[i], err);
-	}
-	return rc;
-}
-
 static int check_rows(const struct ls_fm_cuda *c, struct ls_err *err)
 {
 	const struct ls_fm_model *m = c->m;
 	const struct ls_rows *rows = c->rows;
-	if (c->entries >= UINT32_MAX)
+	if (c->entries > LS_CUDA_MAX_ENTRIES || ls_cuda_slot_bits(c) > 31)
 		return ls_err_set(err, LS_EINPUT,
 				  "a batch of %u rows may have %llu entries, which is too many; take a smaller "
 				  "--batch",
@@ -236,20 +178,19 @@ static int check_rows(const struct ls_fm_cuda *c, struct ls_err *err)
 /* Sizes of what training needs beside the model. */
 static int size_training(struct ls_fm_cuda *c, struct ls_err *err)
 {
-	uint32_t batch = c->m->opts.batch;
+	uint64_t batch = c->m->opts.batch, steps = least(GRAPH_ROWS / batch, MOST_GRAPH_STEPS);
 	c->entries = ls_cuda_most_entries(c->rows, batch);
-	c->slots = batch <= SMALL_BATCH ? 8 : 2;
-	c->graph_steps = GRAPH_ROWS / batch > MOST_GRAPH_STEPS ? MOST_GRAPH_STEPS : GRAPH_ROWS / batch;
-	c->graph_steps = c->conf.graph_steps ? c->conf.graph_steps : c->graph_steps ? c->graph_steps : 1;
-	ls_cuda_size_tiles(c);
+	steps = c->conf.graph_steps ? c->conf.graph_steps : steps ? steps : 1;
+	c->graph_entries = ls_cuda_most_entries(c->rows, batch * steps);
+	for (; steps > 1 && c->graph_entries > GRAPH_ENTRIES; steps = (steps + 1) / 2)
+		c->graph_entries = ls_cuda_most_entries(c->rows, batch * ((steps + 1) / 2));
+	c->graph_steps = (uint32_t)steps;
 	return check_rows(c, err);
 }
 
 static int make_training(struct ls_fm_cuda *c, uint64_t room, struct ls_err *err)
 {
-	int rc = make_streams(c, err);
-	if (rc == 0)
-		rc = ls_cuda_make_batch(c, err);
+	int rc = ls_cuda_make_batch(c, err);
 	if (rc == 0)
 		rc = ls_cuda_put_rows(c, room, err);
 	return rc ? rc : ls_cuda_size_grids(c, err);

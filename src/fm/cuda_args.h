@@ -1,14 +1,20 @@
 /* What the kernels of a step share with the host (cuda.c): one struct, passed by value, of sizes and device pointers.
- * C and CUDA alike. The host owns the memory. Kernels of one step run one after another; sorts run steps ahead, each in
- * a slot of its own.
+ * C and CUDA alike. The host owns the memory. Kernels run one after another.
  *
- *   sort (data alone)   count:   a block a tile of the batch's rows: entries numbered, ranked among their feature's,
- * and written down ordered by feature within the tile, so that what follows goes in runs place:   the first entry of a
- * feature finds room for all of them, and makes tasks scatter: entries to their places. Order within a feature is
- * arbitrary, and does not matter: what is taken over it are integer sums step (parameters)   rows:    scores, losses,
- * slopes, back vectors, largest exponents columns: a lane group a feature: sums in registers, the optimizer in place;
- * features with more entries are a warp's, or several tasks, whose sums meet in `heavy`, and the last one to come
- * updates */
+ *   data, once       spread:  the row of every entry
+ *                    passes:  entries in the order of features (a pass: count, scan, scatter)
+ *   an epoch, once   order:   rows to their places: batch and slot
+ *                    firsts:  entries before a place
+ *                    passes:  entries, which are in the order of features, in that of batches: each batch is then
+ *                             sorted by feature
+ *                    look:    what columns want to know of an entry beside its row
+ *   some steps       tasks:   features of the batches, and where their entries are
+ *   a step           rows:    scores, losses, slopes, back vectors, largest exponents
+ *                    columns: a lane group a feature: sums in registers, the optimizer in place; features with more
+ *                             entries are a warp's, or several tasks, whose sums meet in `heavy`, and the last one to
+ *                             come updates
+ *
+ * Data that stream (cuda_rows.c) are a window at a time, which is then both the data and the epoch. */
 #ifndef LS_FM_CUDA_ARGS_H
 #define LS_FM_CUDA_ARGS_H
 
@@ -17,18 +23,24 @@
 
 enum {
 	LS_CUDA_THREADS = 256,
+	LS_CUDA_FEW_THREADS =
+		64,           /* of rows' blocks, where a batch has few rows: so that more multiprocessors get some */
 	LS_CUDA_STRIPE = 512, /* rows a warp sums for the bias and the loss */
 	LS_CUDA_FEW = 4,      /* entries of a feature, of the second list of tasks; the first has single ones */
 	LS_CUDA_SOME = 16,    /* of the third: the most that a lane group takes alone; with more it is a warp's */
 	LS_CUDA_LISTS = 3,
-	LS_CUDA_GRAB = 16 /* tasks of groups that a warp takes at a time */
+	LS_CUDA_GRAB = 16, /* tasks of groups that a warp takes at a time */
+	LS_SORT_EACH = 16, /* entries of a thread, in the sort */
+	LS_SORT_TILE = LS_SORT_EACH * LS_CUDA_THREADS,
+	LS_SORT_BITS = 8 /* of a digit, at most */
 };
 
 enum { LS_TOP_SLOPE, LS_TOP_VALUE, LS_TOP_BACK, LS_TOP_SUMS, LS_TOP_LOSS, LS_TOPS };
 
 /* Zeroed by the host before a stretch of steps, and by the last block of a step after it. */
 struct ls_cuda_state {
-	uint64_t first, base; /* the stretch's first step; the step of the graph's index 0 */
+	uint64_t first, base; /* the stretch's first step; the step of the graph's index 0; both within the window */
+	uint64_t rows;        /* of the window */
 	uint64_t bad_row;     /* least data row that was not finite, or ~0 */
 	int64_t loss_sum;
 	uint32_t top[LS_TOPS]; /* largest |bits| */
@@ -39,44 +51,52 @@ struct ls_cuda_state {
 
 struct ls_cuda_task {
 	uint32_t feature, from, n; /* entries from .. from + n of the sorted ones */
-	uint32_t heavy;            /* 0: all entries of the feature; else 1 + its slot in args' heavy */
+	uint32_t extra;            /* of a single entry: its slot in the batch; of several: 0, or, if the feature has
+				    * more of them, 1 + its slot in args' heavy */
 };
 
-/* One batch, sorted. */
+/* Where a row's entries are in the data. */
+struct ls_cuda_span {
+	uint32_t at, n;
+};
+
+/* Entries in some order: what they are sorted by, and what goes with it. */
+struct ls_cuda_list {
+	uint32_t *key, *with;
+	uint32_t *entry; /* its number in the data; NULL where nobody asks */
+};
+
+/* One pass of the sort: by one digit of the key, stable. */
+struct ls_cuda_pass {
+	struct ls_cuda_list from, to;
+	const uint32_t *row;  /* NULL: keys are there; else count makes them: the places of these rows */
+	uint32_t shift, bits; /* the digit */
+	uint32_t tiles;
+};
+
+/* The sort's memory, and what it leaves behind. A place is batch << slot_bits | slot. */
 struct ls_cuda_sort {
-	uint32_t *counts;   /* LS_SORT_…; zero before */
-	uint64_t *pick;     /* by batch row: the row in the data */
-	uint32_t *first;    /* by batch row: its first entry */
-	uint32_t *length;   /* by batch row */
-	uint32_t *feature;  /* by entry, as are the next three */
-	uint32_t *rank;     /* what count wants to remember */
-	float *x;           /* NULL: every x is 1 */
-	uint16_t *field;    /* NULL for fm */
-	uint32_t *in_count; /* by feature: zero before and after */
-	uint32_t *offset;   /* by feature */
-	/* by number in the order of tiles: feature, rank among the entries of the feature, batch row, entry (NULL
-	 * unless something beside the row is to be known) */
-	uint32_t *tile_feature, *tile_rank, *tile_row, *tile_entry;
-	uint32_t *tile_first; /* by tile: its first entry, behind which `new` has features that no tile had before */
-	uint32_t *tile_new;   /* by tile: how many */
-	uint32_t *new_feature;
-	uint32_t *by_row;                                 /* by place: batch row */
-	uint32_t *by_entry;                               /* by place: entry; ffm only */
-	float *by_x;                                      /* by place; NULL as x */
-	uint16_t *by_field;                               /* by place; fwfm only */
+	uint64_t step; /* the epoch's first */
+	uint32_t rows, entries, slot_bits;
+	int renumber; /* ffm: entries are numbered batch by batch, as back vectors are */
+	struct ls_cuda_pass pass;
+	struct ls_cuda_list by_feature; /* key: feature; with: row */
+	struct ls_cuda_list by_batch;   /* key: place; with: feature; entry: of the batch, if renumbered */
+	struct ls_cuda_list spare;      /* between passes */
+	uint32_t *tile_count;           /* by digit and tile; after scan: entries of the digit in the tiles before */
+	uint32_t *digit_count;          /* by digit */
+	uint32_t *place_of;             /* by row */
+	uint32_t *pick;                 /* in the epoch's order of rows, as are the next two: the row; */
+	struct ls_cuda_span *span;      /* where it is; */
+	uint32_t *first;                /* entries before it, and, behind the last, all entries */
+	float *by_x;                    /* as by_batch; NULL as x */
+	uint16_t *by_field;             /* as by_batch; fwfm only */
+	/* of the steps of a graph; each has its part, see lists_of */
+	uint32_t *counts;                                 /* LS_SORT_COUNTS a step; zero before */
 	struct ls_cuda_task *light[LS_CUDA_LISTS], *task; /* for groups, by number of entries; for warps */
 	uint32_t *heavy_parts;                            /* by heavy slot: tasks of that feature */
 };
-/* placed and tasks are counted together, as 64 bits; three lists from LS_SORT_LIGHT on */
-enum {
-	LS_SORT_PLACED,
-	LS_SORT_TASKS,
-	LS_SORT_LIGHT,
-	LS_SORT_HEAVY = LS_SORT_LIGHT + LS_CUDA_LISTS,
-	LS_SORT_ROWS,
-	LS_SORT_ENTRIES,
-	LS_SORT_COUNTS
-};
+enum { LS_SORT_TASKS, LS_SORT_LIGHT, LS_SORT_HEAVY = LS_SORT_LIGHT + LS_CUDA_LISTS, LS_SORT_COUNTS };
 
 struct ls_cuda_args {
 	/* options and shape of the model */
@@ -88,19 +108,18 @@ struct ls_cuda_args {
 	const float *class_weight;
 
 	/* data: the whole of it, or a window (cuda_rows.c) */
-	uint64_t n_rows, seed;
+	uint64_t seed;
 	uint32_t batch;
 	const uint64_t *start;
 	const uint64_t *number; /* by row: the row in the whole data; NULL: the same */
 	const uint32_t *in_feature;
 	const uint16_t *in_field;
 	const float *in_value, *label, *weight;
+	float *x; /* of the entries, after normalisation; NULL: every x is 1 */
 
 	/* the step */
 	uint32_t index;      /* in the graph: the step is state->base + index */
-	uint32_t tile_rows;  /* rows a block of count takes, */
-	uint32_t tile_most;  /* entries of them that it can order, */
-	uint32_t tile_slots; /* and features whose entries it counts itself; a power of two */
+	uint32_t step_tiles; /* blocks of tasks a step */
 	uint32_t chunk;      /* entries a task has at most */
 	uint32_t row_fit;    /* ffm: rows that a block has in shared memory at a time, at most a warp's worth; or 0 */
 	uint32_t back_each;  /* floats of back a row (fm, fwfm) or an entry (ffm) */

@@ -12,10 +12,25 @@
 
 #if defined(__CUDACC__) || defined(LS_SIMT)
 
+/* Work is taken by warps as they come, in units: first the tasks of warps, which are the longest, then stripes of rows,
+ * then LS_CUDA_GRAB tasks of groups at a time from the lists, the longest first. */
+struct column_work {
+	uint32_t many, scalars, list[LS_CUDA_LISTS], all; /* units */
+	uint32_t tasks[LS_CUDA_LISTS];                    /* of the lists, times outputs */
+};
+
+/* ONE: the model has one output, and a group's lanes have all of its chunks. */
+template <bool ONE> LS_DEVICE uint32_t outputs_of(const struct ls_cuda_args &a)
+{
+	return ONE ? 1 : a.outputs;
+}
+
 /* Constants of a step, in shared memory. */
 struct column_step {
 	struct ls_grids grids;
 	struct ls_update update;
+	struct batch_lists lists;
+	struct column_work work;
 	uint32_t n_rows, n_entries;
 	int go; /* false: a row was not finite, nothing may change */
 };
@@ -39,19 +54,35 @@ LS_DEVICE int self_exp(const struct ls_cuda_args &a, uint32_t *shared)
 	return ls_exp_of(ls_f_bits(*shared));
 }
 
+LS_DEVICE struct column_work work_of(const struct ls_cuda_args &a, const uint32_t *counts, uint32_t rows)
+{
+	struct column_work w;
+	w.many = counts[LS_SORT_TASKS] * a.outputs;
+	w.scalars = (rows + LS_CUDA_STRIPE - 1) / LS_CUDA_STRIPE * (a.outputs + 1);
+	w.all = w.many + w.scalars;
+	for (int i = 0; i < LS_CUDA_LISTS; i++) {
+		w.tasks[i] = counts[LS_SORT_LIGHT + i] * a.outputs;
+		w.list[i] = (w.tasks[i] + LS_CUDA_GRAB - 1) / LS_CUDA_GRAB;
+		w.all += w.list[i];
+	}
+	return w;
+}
+
 /* All threads of the block call; ends with a barrier. */
 LS_DEVICE void begin_columns(const struct ls_cuda_args &a, struct column_step *c, uint32_t *shared)
 {
 	int self = self_exp(a, shared);
 	if (threadIdx.x == 0) {
 		const struct ls_cuda_state *s = a.state;
-		struct ls_exps e = {ls_exp_of(ls_f_bits(s->top[LS_TOP_SLOPE])),
-				    a.sort.x ? ls_exp_of(ls_f_bits(s->top[LS_TOP_VALUE])) : 0,
-				    ls_exp_of(ls_f_bits(s->top[LS_TOP_BACK])),
-				    ls_exp_of(ls_f_bits(s->top[LS_TOP_SUMS])),
-				    ls_exp_of(ls_f_bits(s->top[LS_TOP_LOSS]))};
-		c->n_rows = a.sort.counts[LS_SORT_ROWS];
-		c->n_entries = a.sort.counts[LS_SORT_ENTRIES];
+		struct batch t = batch_of(a);
+		struct ls_exps e = {
+			ls_exp_of(ls_f_bits(s->top[LS_TOP_SLOPE])),
+			a.x ? ls_exp_of(ls_f_bits(s->top[LS_TOP_VALUE])) : 0, ls_exp_of(ls_f_bits(s->top[LS_TOP_BACK])),
+			ls_exp_of(ls_f_bits(s->top[LS_TOP_SUMS])), ls_exp_of(ls_f_bits(s->top[LS_TOP_LOSS]))};
+		c->lists = lists_of(a, a.index, t);
+		c->work = work_of(a, c->lists.counts, t.rows);
+		c->n_rows = t.rows;
+		c->n_entries = t.first[t.rows] - t.first[0];
 		c->grids = ls_fm_grids(&e, self, c->n_rows, c->n_entries);
 		c->update = a.updates[s->base + a.index - s->first];
 		c->go = !s->stopped && s->bad_row == ~(uint64_t)0;
@@ -92,6 +123,7 @@ LS_DEVICE struct ls_param load_one(const struct ls_cuda_args &a, const float *v,
 LS_DEVICE void update_one(const struct ls_cuda_args &a, const struct ls_update *u, struct ls_param p, float *v,
 			  uint32_t n, float g)
 {
+	LS_LATER(p.v);
 	update_all<1>(&p, &g, u);
 	v[0] = p.v;
 	if (a.states > 0)
@@ -122,6 +154,9 @@ LS_DEVICE void update_four(const struct ls_cuda_args &a, const struct column_ste
 	float g[4];
 #pragma unroll
 	for (int i = 0; i < 4; i++)
+		LS_LATER(p[i].v);
+#pragma unroll
+	for (int i = 0; i < 4; i++)
 		g[i] = ls_cell_gradient((int64_t)sum[i], unit, p[i].v, cross);
 	update_all<4>(p, g, &c->update);
 	store4(v, make_float4(p[0].v, p[1].v, p[2].v, p[3].v));
@@ -131,9 +166,9 @@ LS_DEVICE void update_four(const struct ls_cuda_args &a, const struct column_ste
 		store4(v + 2 * a.width, make_float4(p[0].s2, p[1].s2, p[2].s2, p[3].s2));
 }
 
-LS_DEVICE float *linear_at(const struct ls_cuda_args &a, uint32_t feature, uint32_t o)
+LS_DEVICE float *linear_at(const struct ls_cuda_args &a, uint32_t outputs, uint32_t feature, uint32_t o)
 {
-	return a.linear + (uint64_t)feature * (a.outputs * (1 + a.states)) + o;
+	return a.linear + (uint64_t)feature * (outputs * (1 + a.states)) + o;
 }
 
 LS_DEVICE float *record_at(const struct ls_cuda_args &a, uint32_t feature, uint32_t o)
@@ -142,9 +177,9 @@ LS_DEVICE float *record_at(const struct ls_cuda_args &a, uint32_t feature, uint3
 }
 
 LS_DEVICE void update_linear(const struct ls_cuda_args &a, const struct column_step *c, struct ls_param p, float *w,
-			     int64_t sum)
+			     uint32_t outputs, int64_t sum)
 {
-	update_one(a, &c->update, p, w, a.outputs, ls_cell_gradient(sum, c->grids.linear_unit, p.v, 0.0f));
+	update_one(a, &c->update, p, w, outputs, ls_cell_gradient(sum, c->grids.linear_unit, p.v, 0.0f));
 }
 
 /* --- sums --- */
@@ -157,7 +192,7 @@ template <int KIND> LS_DEVICE uint32_t back_at(const struct ls_cuda_args &a, uin
 		return row * each + o * chunks;
 	if (KIND == LS_FWFM)
 		return row * each + (o * a.fields + a.sort.by_field[place]) * chunks;
-	return a.sort.by_entry[place] * each + o * a.fields * chunks;
+	return a.sort.by_batch.entry[place] * each + o * a.fields * chunks;
 }
 
 /* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the entry out). */
@@ -176,9 +211,10 @@ template <int C> struct column_sums {
 	uint64_t four[C][4], linear, self;
 };
 
+/* LS_CELL_TERM in one instruction: the product is exact, so that there is one rounding either way. */
 LS_DEVICE uint64_t term_bits(double slope, float factor)
 {
-	return ls_bits_d(LS_CELL_TERM(slope, (double)factor));
+	return ls_bits_d(__fma_rn(slope, (double)factor, LS_MAGIC));
 }
 
 LS_DEVICE void add_four(uint64_t *sum, double slope, float4 back)
@@ -192,7 +228,7 @@ LS_DEVICE void add_four(uint64_t *sum, double slope, float4 back)
 /* What a lane does for a task. */
 template <int C> struct column_lane {
 	struct ls_cuda_task t;
-	uint32_t o, chunk[C];
+	uint32_t o, chunk[C], slots;
 };
 
 /* Entries that a lane looks up: places and rows ahead, then slopes, which nothing waits for but the sums. */
@@ -211,16 +247,16 @@ LS_DEVICE void find_rows(const struct ls_cuda_args &a, const struct column_lane<
 	for (int j = 0; j < N; j++) {
 		uint32_t e = i + (uint32_t)j * stride;
 		f->place[j] = l.t.from + (e < l.t.n ? e : l.t.n - 1);
-		f->row[j] = a.sort.by_row[f->place[j]];
+		f->row[j] = a.sort.by_batch.key[f->place[j]] & l.slots;
 	}
 }
 
-template <int KIND, int C, int N>
+template <int KIND, int C, bool ONE, int N>
 LS_DEVICE void find_slopes(const struct ls_cuda_args &a, const struct column_lane<C> &l, struct found<N> *f)
 {
 #pragma unroll
 	for (int j = 0; j < N; j++) {
-		f->g[j] = a.slope[(uint64_t)f->row[j] * a.outputs + l.o];
+		f->g[j] = a.slope[(uint64_t)f->row[j] * outputs_of<ONE>(a) + l.o];
 		f->x[j] = a.sort.by_x ? a.sort.by_x[f->place[j]] : 1.0f;
 		f->at[j] = back_at<KIND>(a, f->place[j], f->row[j], l.o);
 	}
@@ -283,7 +319,7 @@ template <int W> LS_DEVICE uint64_t sum_lanes(uint64_t v, int from)
 
 /* All entries of a task. W lanes work together: a group (W = G), or the groups of a warp (W = 32), whose sums are then
  * added up. `most` is the largest number of entries that a group of the warp has. Then LS_MAGIC is off. */
-template <int G, int KIND, int C, int W>
+template <int G, int KIND, int C, bool ONE, int W>
 LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step *c, const struct column_lane<C> &l,
 			  uint32_t most, struct column_sums<C> *sums)
 {
@@ -300,7 +336,7 @@ LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step
 		struct found<N> now = next;
 		float4 back[U][C];
 		uint32_t here = W > G || most - lo > Q ? (uint32_t)Q : most - lo; /* of a group */
-		find_slopes<KIND, C, N>(a, l, &now);
+		find_slopes<KIND, C, ONE, N>(a, l, &now);
 		load_back<G, C, N, U>(a, l, now, 0, back);
 		if (lo + W * N < most)
 			find_rows<C, N>(a, l, lo + W * N + mine, W, &next);
@@ -322,15 +358,16 @@ LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step
 }
 
 /* The one entry of a task: every lane of the group looks it up itself. */
-template <int KIND, int C>
+template <int KIND, int C, bool ONE>
 LS_DEVICE void add_single(const struct ls_cuda_args &a, const struct column_step *c, const struct column_lane<C> &l,
 			  struct column_sums<C> *sums)
 {
 	struct found<1> f;
 	float4 back[C];
 	clear_sums<C>(sums);
-	find_rows<C, 1>(a, l, 0, 1, &f);
-	find_slopes<KIND, C, 1>(a, l, &f);
+	f.place[0] = l.t.from;
+	f.row[0] = l.t.extra;
+	find_slopes<KIND, C, ONE, 1>(a, l, &f);
 #pragma unroll
 	for (int i = 0; i < C; i++)
 		back[i] = load4(a.back + 4 * (uint64_t)(f.at[0] + l.chunk[i]));
@@ -355,6 +392,7 @@ LS_DEVICE struct column_lane<C> lane_for(const struct ls_cuda_args &a, struct ls
 	uint32_t last = a.blocks * a.padded / 4 - 1;
 	l.t = t;
 	l.o = o;
+	l.slots = (1u << a.sort.slot_bits) - 1;
 	for (int i = 0; i < C; i++) {
 		uint32_t chunk = from + (uint32_t)i * G + lane_of() % G;
 		l.chunk[i] = chunk < last ? chunk : last; /* a lane too many looks on */
@@ -370,14 +408,14 @@ enum team {
 };
 
 /* Sums and update in one go. All lanes of the warp call; those of a group that does not `write` look on. */
-template <int G, int KIND, int C>
+template <int G, int KIND, int C, bool ONE>
 LS_DEVICE void whole_task(const struct ls_cuda_args &a, const struct column_step *c, struct ls_cuda_task t, uint32_t o,
 			  enum team team, uint32_t most, bool write)
 {
-	uint32_t chunks = a.blocks * a.padded / 4;
-	float cross = 0.0f, *record = record_at(a, t.feature, o), *weight = linear_at(a, t.feature, o);
-	struct ls_param linear = load_one(a, weight, a.outputs);
-	for (uint32_t from = 0; from < chunks; from += G * C) {
+	uint32_t chunks = a.blocks * a.padded / 4, outputs = outputs_of<ONE>(a);
+	float cross = 0.0f, *record = record_at(a, t.feature, o), *weight = linear_at(a, outputs, t.feature, o);
+	struct ls_param linear = load_one(a, weight, outputs);
+	for (uint32_t from = 0; from < (ONE ? 1 : chunks); from += G * C) {
 		struct column_lane<C> l = lane_for<G, C>(a, t, o, from);
 		struct column_sums<C> sums;
 		struct four f[C];
@@ -385,15 +423,15 @@ LS_DEVICE void whole_task(const struct ls_cuda_args &a, const struct column_step
 		for (int i = 0; i < C && C <= 2; i++)
 			f[i] = load_four(a, record + 4 * l.chunk[i]);
 		if (team == TEAM_SINGLE)
-			add_single<KIND, C>(a, c, l, &sums);
+			add_single<KIND, C, ONE>(a, c, l, &sums);
 		else if (team == TEAM_GROUP)
-			add_column<G, KIND, C, G>(a, c, l, most, &sums);
+			add_column<G, KIND, C, ONE, G>(a, c, l, most, &sums);
 		else
-			add_column<G, KIND, C, 32>(a, c, l, most, &sums);
+			add_column<G, KIND, C, ONE, 32>(a, c, l, most, &sums);
 		if (from == 0) {
 			cross = (float)((double)(int64_t)sums.self * c->grids.self_unit);
 			if (write && lane_of() % G == 0)
-				update_linear(a, c, linear, weight, (int64_t)sums.linear);
+				update_linear(a, c, linear, weight, outputs, (int64_t)sums.linear);
 		}
 #pragma unroll
 		for (int i = 0; i < C && C > 2; i++) /* many chunks: registers are short while they are added up */
@@ -422,10 +460,10 @@ LS_DEVICE void end_parts(const struct ls_cuda_args &a, const struct column_step 
 			 int64_t *from)
 {
 	uint32_t lanes = a.blocks * a.padded, chunks = lanes / 4, lane = lane_of();
-	float cross = 0.0f, *record = record_at(a, t.feature, o), *weight = linear_at(a, t.feature, o);
+	float cross = 0.0f, *record = record_at(a, t.feature, o), *weight = linear_at(a, a.outputs, t.feature, o);
 	if (lane == 0) {
 		cross = (float)((double)take_heavy(from + lanes) * c->grids.self_unit);
-		update_linear(a, c, load_one(a, weight, a.outputs), weight, take_heavy(from + lanes + 1));
+		update_linear(a, c, load_one(a, weight, a.outputs), weight, a.outputs, take_heavy(from + lanes + 1));
 	}
 	cross = __shfl_sync(0xffffffffu, cross, 0);
 	for (uint32_t chunk = lane; chunk < chunks; chunk += 32) {
@@ -438,14 +476,14 @@ LS_DEVICE void end_parts(const struct ls_cuda_args &a, const struct column_step 
 }
 
 /* One of several tasks of a feature, by a warp: sums meet in memory, and the last to come updates. */
-template <int G, int KIND, int C>
+template <int G, int KIND, int C, bool ONE>
 LS_DEVICE void part_task(const struct ls_cuda_args &a, const struct column_step *c, struct ls_cuda_task t, uint32_t o)
 {
 	uint32_t lanes = a.blocks * a.padded, chunks = lanes / 4, lane = lane_of();
-	int64_t *into = a.heavy + (uint64_t)(t.heavy - 1) * a.heavy_each + (uint64_t)o * (lanes + 2);
-	for (uint32_t from = 0; from < chunks; from += G * C) {
+	int64_t *into = a.heavy + (uint64_t)(t.extra - 1) * a.heavy_each + (uint64_t)o * (lanes + 2);
+	for (uint32_t from = 0; from < (ONE ? 1 : chunks); from += G * C) {
 		struct column_sums<C> sums;
-		add_column<G, KIND, C, 32>(a, c, lane_for<G, C>(a, t, o, from), t.n, &sums);
+		add_column<G, KIND, C, ONE, 32>(a, c, lane_for<G, C>(a, t, o, from), t.n, &sums);
 		if (from == 0 && lane < 2)
 			add_heavy(into + lanes + lane, lane ? sums.linear : sums.self);
 #pragma unroll
@@ -455,13 +493,14 @@ LS_DEVICE void part_task(const struct ls_cuda_args &a, const struct column_step 
 				add_heavy(into + 4 * chunk + i % 4, sums.four[i / 4][i % 4]);
 		}
 	}
-	__threadfence();
 	__syncwarp();
-	uint32_t *done = a.heavy_done + (uint64_t)(t.heavy - 1) * a.outputs + o, before = 0;
-	if (lane == 0)
-		before = atomicAdd(done, 1u);
-	before = __shfl_sync(0xffffffffu, before, 0);
-	if (before + 1 != a.sort.heavy_parts[t.heavy - 1])
+	uint32_t *done = a.heavy_done + (uint64_t)(t.extra - 1) * a.outputs + o, last = 0;
+	if (lane == 0) { /* for the whole warp */
+		uint32_t parts = c->lists.heavy_parts[t.extra - 1];
+		__threadfence();
+		last = atomicAdd(done, 1u) + 1 == parts;
+	}
+	if (!__shfl_sync(0xffffffffu, last, 0))
 		return;
 	__threadfence();
 	if (lane == 0)
@@ -501,7 +540,7 @@ LS_DEVICE void end_step(const struct ls_cuda_args &a, const struct column_step *
 	for (uint32_t i = threadIdx.x; i < LS_TOPS; i += blockDim.x)
 		s->top[i] = 0;
 	for (uint32_t i = threadIdx.x; i < LS_SORT_COUNTS; i += blockDim.x)
-		a.sort.counts[i] = 0;
+		c->lists.counts[i] = 0;
 	if (threadIdx.x == 0) {
 		s->blocks_done = s->grabbed = 0;
 		if (c->go)
@@ -514,69 +553,59 @@ LS_DEVICE void end_step(const struct ls_cuda_args &a, const struct column_step *
 /* True in the last block of the grid to call it; all threads call. */
 LS_DEVICE bool is_last_block(const struct ls_cuda_args &a, uint32_t *shared)
 {
-	__threadfence();
 	__syncthreads();
-	if (threadIdx.x == 0)
+	if (threadIdx.x == 0) { /* for the whole block, which the barrier is between */
+		__threadfence();
 		*shared = atomicAdd(&a.state->blocks_done, 1u) + 1 == gridDim.x;
+		__threadfence();
+	}
 	__syncthreads();
-	__threadfence();
 	return *shared != 0;
 }
 
-/* Work is taken by warps as they come, in units: first the tasks of warps, which are the longest, then stripes of rows,
- * then LS_CUDA_GRAB tasks of groups at a time from the lists, the longest first. */
-struct column_work {
-	uint32_t many, scalars, list[LS_CUDA_LISTS], all; /* units */
-};
-
-LS_DEVICE struct column_work work_of(const struct ls_cuda_args &a, const struct column_step *c)
-{
-	struct column_work w;
-	w.many = a.sort.counts[LS_SORT_TASKS] * a.outputs;
-	w.scalars = (c->n_rows + LS_CUDA_STRIPE - 1) / LS_CUDA_STRIPE * (a.outputs + 1);
-	w.all = w.many + w.scalars;
-	for (int i = 0; i < LS_CUDA_LISTS; i++) {
-		w.list[i] = (a.sort.counts[LS_SORT_LIGHT + i] * a.outputs + LS_CUDA_GRAB - 1) / LS_CUDA_GRAB;
-		w.all += w.list[i];
-	}
-	return w;
-}
-
-/* The warp's next unit; all lanes call. */
+/* The warp's next unit; all lanes call. Not atomicAdd: of that the compiler makes one for all lanes that call, and
+ * waits for it there and then. */
 LS_DEVICE uint32_t grab(const struct ls_cuda_args &a)
 {
 	uint32_t unit = 0;
 	if (lane_of() == 0)
-		unit = atomicAdd(&a.state->grabbed, 1u);
+		unit = atomicInc(&a.state->grabbed, ~0u);
 	return unit;
 }
 
+LS_DEVICE struct ls_cuda_task load_task(const struct ls_cuda_task *from)
+{
+	LS_ALIGNED(from);
+	uint4 v = *(const uint4 *)from;
+	struct ls_cuda_task t = {v.x, v.y, v.z, v.w};
+	return t;
+}
+
 /* A grab of features of one list: a group a task, the groups of a warp in step. Or one task of a warp. */
-template <int G, int KIND, int C>
+template <int G, int KIND, int C, bool ONE>
 LS_DEVICE void do_tasks(const struct ls_cuda_args &a, const struct column_step *c, const struct ls_cuda_task *list,
 			enum team team, uint32_t lo, uint32_t hi)
 {
-	for (uint32_t i = lo; i < hi; i += 32 / G) {
-		uint32_t mine = team == TEAM_WARP ? i : i + lane_of() / G;
+	uint32_t mine = team == TEAM_WARP ? lo : lo + lane_of() / G;
+	for (uint32_t i = lo; i < hi; i += 32 / G, mine += 32 / G) {
 		bool write = team == TEAM_WARP ? lane_of() < G : mine < hi;
-		mine = mine < hi ? mine : hi - 1;
-		struct ls_cuda_task t = list[mine / a.outputs];
-		uint32_t most = t.n;
-		if (t.heavy) {
-			part_task<G, KIND, C>(a, c, t, mine % a.outputs);
+		struct ls_cuda_task t = load_task(list + (mine < hi ? mine : hi - 1) / outputs_of<ONE>(a));
+		uint32_t most = t.n, o = (mine < hi ? mine : hi - 1) % outputs_of<ONE>(a);
+		if (team == TEAM_WARP && t.extra) {
+			part_task<G, KIND, C, ONE>(a, c, t, o);
 			continue;
 		}
 		for (int h = G; h < 32; h *= 2)
 			most = larger(most, __shfl_xor_sync(0xffffffffu, most, h));
-		whole_task<G, KIND, C>(a, c, t, mine % a.outputs, team, most, write);
+		whole_task<G, KIND, C, ONE>(a, c, t, o, team, most, write);
 	}
 }
 
-template <int G, int KIND, int C>
-LS_DEVICE void do_unit(const struct ls_cuda_args &a, const struct column_step *c, const struct column_work *w,
-		       uint32_t unit)
+template <int G, int KIND, int C, bool ONE>
+LS_DEVICE void do_unit(const struct ls_cuda_args &a, const struct column_step *c, uint32_t unit)
 {
-	const struct ls_cuda_task *list = a.sort.task;
+	const struct column_work *w = &c->work;
+	const struct ls_cuda_task *list = c->lists.task;
 	enum team team = TEAM_WARP;
 	uint32_t lo = unit, hi = unit + 1;
 	if (unit >= w->many && unit - w->many < w->scalars)
@@ -585,26 +614,25 @@ LS_DEVICE void do_unit(const struct ls_cuda_args &a, const struct column_step *c
 		uint32_t i = LS_CUDA_LISTS - 1;
 		for (unit -= w->many + w->scalars; i > 0 && unit >= w->list[i]; i--)
 			unit -= w->list[i];
-		uint32_t work = a.sort.counts[LS_SORT_LIGHT + i] * a.outputs;
-		list = a.sort.light[i];
+		uint32_t work = w->tasks[i];
+		list = c->lists.light[i];
 		team = i ? TEAM_GROUP : TEAM_SINGLE;
 		lo = unit * LS_CUDA_GRAB;
 		hi = work - lo < LS_CUDA_GRAB ? work : lo + LS_CUDA_GRAB;
 	}
-	do_tasks<G, KIND, C>(a, c, list, team, lo, hi);
+	do_tasks<G, KIND, C, ONE>(a, c, list, team, lo, hi);
 }
 
-template <int G, int KIND, int C> LS_DEVICE void columns(const struct ls_cuda_args &a)
+template <int G, int KIND, int C, bool ONE> LS_DEVICE void columns(const struct ls_cuda_args &a)
 {
 	__shared__ struct column_step c;
 	__shared__ uint32_t word;
 	begin_columns(a, &c, &word);
 	if (c.go) {
-		struct column_work w = work_of(a, &c);
 		uint32_t unit = threadIdx.x / 32 * gridDim.x + blockIdx.x, first = gridDim.x * blockDim.x / 32;
-		while (unit < w.all) {
-			uint32_t next = w.all > first ? grab(a) : 0; /* before the work: the memory has time */
-			do_unit<G, KIND, C>(a, &c, &w, unit);
+		while (unit < c.work.all) {
+			uint32_t next = c.work.all > first ? grab(a) : 0; /* before the work: the memory has time */
+			do_unit<G, KIND, C, ONE>(a, &c, unit);
 			unit = first + __shfl_sync(0xffffffffu, next, 0);
 		}
 	}

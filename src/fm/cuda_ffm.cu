@@ -93,11 +93,17 @@ LS_DEVICE float ffm_output(const struct ls_cuda_args &a, const struct row_view &
 	return linear_score<KNOWN>(a, r, o) + halve_group<32>(t, t2, a.padded);
 }
 
-/* Scores and back vectors of a row; returns the score of a single output. */
-LS_DEVICE float ffm_row(const struct ls_cuda_args &a, uint32_t b, struct row_tops *top)
+/* Where the back vectors of a row begin. */
+LS_DEVICE float *row_back(const struct ls_cuda_args &a, const struct batch &t, uint32_t b)
 {
-	struct row_view r = batch_row(a, b);
-	float *back = a.back + (uint64_t)a.sort.first[b] * a.back_each, one = 0.0f;
+	return a.back + (uint64_t)(t.first[b] - t.first[0]) * a.back_each;
+}
+
+/* Scores and back vectors of a row; returns the score of a single output. */
+LS_DEVICE float ffm_row(const struct ls_cuda_args &a, const struct batch &t, uint32_t b, struct row_tops *top)
+{
+	struct row_view r = batch_row(a, t, b);
+	float *back = row_back(a, t, b), one = 0.0f;
 	uint64_t size = (uint64_t)r.n * a.back_each;
 	for (uint64_t i = 4 * lane_of(); i < size; i += 128)
 		store4(back + i, zero4());
@@ -112,7 +118,7 @@ LS_DEVICE float ffm_row(const struct ls_cuda_args &a, uint32_t b, struct row_top
 	for (uint64_t i = 4 * lane_of(); i < size; i += 128)
 		most = top_of4(load4(back + i), most);
 	if (is_infinite(most))
-		note_bad(a, a.sort.pick[b]);
+		note_bad(a, t.pick[b]);
 	top->back = larger(most, top->back);
 	return one;
 }
@@ -294,7 +300,7 @@ LS_DEVICE void share_scores(const struct ls_cuda_args &a, uint32_t o, float *sha
 }
 
 /* Rows lo .. of a block, one output, in shared memory where they can be. All threads call. */
-LS_DEVICE void share_output(const struct ls_cuda_args &a, uint32_t lo, uint32_t o, float *shared,
+LS_DEVICE void share_output(const struct ls_cuda_args &a, const struct batch &t, uint32_t lo, uint32_t o, float *shared,
 			    struct shared_rows *all, struct row_tops *top)
 {
 	uint32_t cells = a.fields * a.padded / 4;
@@ -306,10 +312,10 @@ LS_DEVICE void share_output(const struct ls_cuda_args &a, uint32_t lo, uint32_t 
 	for (uint32_t r = 0; r < a.row_fit; r++) {
 		if (all->length[r] == ~0u)
 			continue;
-		float *back = a.back + (uint64_t)a.sort.first[lo + r] * a.back_each + o * a.fields * a.padded;
+		float *back = row_back(a, t, lo + r) + o * a.fields * a.padded;
 		uint32_t most = write_back(a, all->length[r], shared_row_of(a, shared, r), mine, back);
 		if (is_infinite(most))
-			note_bad(a, a.sort.pick[lo + r]);
+			note_bad(a, t.pick[lo + r]);
 		top->back = larger(most, top->back);
 	}
 	__syncthreads();
@@ -321,12 +327,12 @@ LS_DEVICE void share_output(const struct ls_cuda_args &a, uint32_t lo, uint32_t 
 }
 
 /* Rows lo .. of a block: scores and back vectors. All threads call. */
-LS_DEVICE void share_rows(const struct ls_cuda_args &a, uint32_t lo, uint32_t rows, float *shared,
+LS_DEVICE void share_rows(const struct ls_cuda_args &a, const struct batch &t, uint32_t lo, float *shared,
 			  struct shared_rows *all, struct row_tops *top)
 {
 	uint32_t row = lo + threadIdx.x / 32;
-	bool there = threadIdx.x / 32 < a.row_fit && row < rows;
-	struct row_view r = batch_row(a, there ? row : lo);
+	bool there = threadIdx.x / 32 < a.row_fit && row < t.rows;
+	struct row_view r = batch_row(a, t, there ? row : lo);
 	bool ascends = there && fields_ascend(r);
 	if (lane_of() == 0)
 		all->length[threadIdx.x / 32] = ascends ? r.n : ~0u;
@@ -334,10 +340,10 @@ LS_DEVICE void share_rows(const struct ls_cuda_args &a, uint32_t lo, uint32_t ro
 		share_entries(a, r, shared_row_of(a, shared, threadIdx.x / 32));
 	__syncthreads();
 	for (uint32_t o = 0; o < a.outputs; o++)
-		share_output(a, lo, o, shared, all, top);
+		share_output(a, t, lo, o, shared, all, top);
 	if (!there || ascends)
 		return;
-	float one = ffm_row(a, row, top);
+	float one = ffm_row(a, t, row, top);
 	if (lane_of() == 0)
 		all->score[threadIdx.x / 32] = one;
 }
@@ -351,29 +357,34 @@ extern "C" __global__ void __launch_bounds__(256, 2) ffm_rows(const struct ls_cu
 	struct row_tops top = {0, 0, 0, 0, 0};
 	if (a.state->stopped)
 		return;
-	uint32_t rows = a.sort.counts[LS_SORT_ROWS], warps = blockDim.x / 32, each = a.row_fit ? a.row_fit : warps;
+	struct batch t = batch_of(a);
+	uint32_t rows = t.rows, warps = blockDim.x / 32, each = a.row_fit ? a.row_fit : warps;
 	for (uint32_t lo = blockIdx.x * each; lo < rows; lo += gridDim.x * each) {
 		uint32_t mine = lo + threadIdx.x;
 		bool ends = threadIdx.x < each && mine < rows;
 		struct row_end end = {0, 0.0f, 0.0f};
 		if (ends)
-			end = begin_row(a, mine);
+			end = begin_row(a, t, mine);
 		if (a.row_fit)
-			share_rows(a, lo, rows, shared, &all, &top);
+			share_rows(a, t, lo, shared, &all, &top);
 		else if (lo + threadIdx.x / 32 < rows)
-			all.score[threadIdx.x / 32] = ffm_row(a, lo + threadIdx.x / 32, &top);
+			all.score[threadIdx.x / 32] = ffm_row(a, t, lo + threadIdx.x / 32, &top);
 		__syncthreads();
 		if (ends)
 			end_row(a, end, mine, all.score[threadIdx.x], &top);
 		__syncthreads();
 	}
-	note_values(a, &top);
+	note_values(a, t, &top);
 	note_tops(a, top, words);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2) ffm_columns(const struct ls_cuda_args a)
 {
-	columns<8, LS_FFM, 5>(a);
+	columns<8, LS_FFM, 5, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 2) ffm_one_columns(const struct ls_cuda_args a)
+{
+	columns<8, LS_FFM, 5, true>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(256) ffm_predict(const struct ls_cuda_args a)

@@ -1,26 +1,14 @@
 /* A step of fm on a GPU: cuda_args.h has the plan, cell.h the formulas. */
 #include "fm/cuda_columns.h"
 
-/* What a group is to know of the next entries of a row: each lane asks for EACH of them. Q: entries whose factors are
- * loaded at a time. ONES: every x is 1. */
+/* What a group knows of the next E entries of a row, each lane of EACH of them: their loads do not wait for each other.
+ * Q: entries whose factors are loaded at a time. ONES: every x is 1. */
 template <int G, int Q, bool ONES> struct ahead {
-	enum { EACH = G < Q ? Q / G : 1, E = EACH * G };
+	enum { EACH = G == 32 ? 2 : G <= 2 ? 8 : G == 4 && Q == 4 ? 5 : 40 / G, E = EACH * G };
+	static_assert(E % Q == 0, "entries come Q at a time");
 	uint32_t feature[EACH];
-	float x[EACH];
+	float x[EACH], weight[EACH];
 };
-
-template <int G, int Q, bool ONES>
-LS_DEVICE struct ahead<G, Q, ONES> look_ahead(const struct row_view &r, uint32_t from) {
-	struct ahead<G, Q, ONES> n;
-#pragma unroll
-	for (int j = 0; j < ahead<G, Q, ONES>::EACH; j++) {
-		uint32_t i = from + (uint32_t)j * G + lane_of() % G;
-		i = i < r.n ? i : r.n - 1;
-		n.feature[j] = r.feature[i];
-		n.x[j] = ONES ? 1.0f : entry_x(r.x, r.scale, i);
-	}
-	return n;
-}
 
 /* Sums of a row over its entries, of a lane's chunk of factors (and, of a warp's lane, another 32 chunks on). */
 struct row_sums {
@@ -36,26 +24,45 @@ struct row_lane {
 	bool second; /* it has another chunk */
 };
 
-/* Q of the entries ahead, from the group's number `from` on, of which `left` are there: loads first, none of them
- * waits for another. */
+/* Entries from .. from + E of a row. */
 template <int G, int Q, bool KNOWN, bool ONES>
-LS_DEVICE void add_row_entries(const struct row_lane &l, const struct ahead<G, Q, ONES> &n, const float *weight,
-			       int from, uint32_t left, struct row_sums *sums)
+LS_DEVICE void look_ahead(const struct row_lane &l, const struct row_view &r, uint32_t from,
+			  struct ahead<G, Q, ONES> *n)
 {
 	enum { EACH = ahead<G, Q, ONES>::EACH };
+#pragma unroll
+	for (int j = 0; j < EACH; j++) {
+		uint32_t i = from + (uint32_t)j * G + lane_of() % G;
+		i = i < r.n ? i : r.n - 1;
+		n->feature[j] = r.feature[i];
+		n->x[j] = ONES ? 1.0f : entry_x(r.x, r.scale, i);
+	}
+#pragma unroll
+	for (int j = 0; j < EACH; j++) {
+		uint32_t f = KNOWN || n->feature[j] < l.n_features ? n->feature[j] : 0;
+		n->weight[j] = l.linear[(uint64_t)f * l.linear_stride];
+	}
+}
+
+/* Q of the entries ahead, from the group's number `from` on, of which `left` are there: loads first, none of them
+ * waits for another. `from` is known when this is compiled. */
+template <int G, int Q, bool KNOWN, bool ONES>
+LS_DEVICE void add_row_entries(const struct row_lane &l, const struct ahead<G, Q, ONES> &n, int from, uint32_t left,
+			       struct row_sums *sums)
+{
 	uint32_t mask = group_mask<G>(), f[Q];
 	float4 v[Q], v2[Q];
 #pragma unroll
 	for (int q = 0; q < Q; q++) {
-		f[q] = __shfl_sync(mask, n.feature[EACH > 1 ? q / G : 0], (from + q) % G, G);
+		f[q] = __shfl_sync(mask, n.feature[(from + q) / G], (from + q) % G, G);
 		const float *at = l.record + (uint64_t)(KNOWN || f[q] < l.n_features ? f[q] : 0) * l.record_stride;
 		v[q] = load4(at);
 		v2[q] = G == 32 && l.second ? load4(at + 128) : zero4();
 	}
 #pragma unroll
 	for (int q = 0; q < Q; q++) {
-		float x = ONES ? 1.0f : __shfl_sync(mask, n.x[EACH > 1 ? q / G : 0], (from + q) % G, G);
-		float w = __shfl_sync(mask, weight[EACH > 1 ? q / G : 0], (from + q) % G, G);
+		float x = ONES ? 1.0f : __shfl_sync(mask, n.x[(from + q) / G], (from + q) % G, G);
+		float w = __shfl_sync(mask, n.weight[(from + q) / G], (from + q) % G, G);
 		if ((uint32_t)q >= left || !(KNOWN || f[q] < l.n_features))
 			continue;
 		add4(&sums->s, &sums->q, v[q], x);
@@ -68,28 +75,17 @@ LS_DEVICE void add_row_entries(const struct row_lane &l, const struct ahead<G, Q
 template <int G, int Q, bool KNOWN, bool ONES>
 LS_DEVICE void add_row(const struct row_lane &l, const struct row_view &r, struct row_sums *sums)
 {
-	enum { EACH = ahead<G, Q, ONES>::EACH, E = ahead<G, Q, ONES>::E };
-	struct ahead<G, Q, ONES> next, later;
-	if (r.n) {
-		next = look_ahead<G, Q, ONES>(r, 0);
-		later = look_ahead<G, Q, ONES>(r, E);
-	}
+	enum { E = ahead<G, Q, ONES>::E };
 	for (uint32_t i = 0; i < r.n; i += E) {
-		struct ahead<G, Q, ONES> now = next;
-		float weight[EACH];
-		next = later;
-		later = look_ahead<G, Q, ONES>(r, i + 2 * E);
+		struct ahead<G, Q, ONES> now;
+		uint32_t left = r.n - i;
+		look_ahead<G, Q, KNOWN, ONES>(l, r, i, &now);
 #pragma unroll
-		for (int j = 0; j < EACH; j++) { /* of the lane's own entries */
-			uint32_t f = KNOWN || now.feature[j] < l.n_features ? now.feature[j] : 0;
-			weight[j] = l.linear[(uint64_t)f * l.linear_stride];
-		}
-#pragma unroll 1
-		for (uint32_t q = 0; q < E && i + q < r.n; q += Q) {
-			if (r.n - i - q >= Q)
-				add_row_entries<G, Q, KNOWN, ONES>(l, now, weight, (int)q, Q, sums);
-			else
-				add_row_entries<G, Q, KNOWN, ONES>(l, now, weight, (int)q, r.n - i - q, sums);
+		for (int q = 0; q < E; q += Q) {
+			if (left >= (uint32_t)(q + Q))
+				add_row_entries<G, Q, KNOWN, ONES>(l, now, q, Q, sums);
+			else if (left > (uint32_t)q)
+				add_row_entries<G, Q, KNOWN, ONES>(l, now, q, left - (uint32_t)q, sums);
 		}
 	}
 }
@@ -119,9 +115,10 @@ LS_DEVICE float fm_output(const struct ls_cuda_args &a, const struct row_view &r
 }
 
 /* Scores and back vectors of a row; returns the score of a single output. */
-template <int G, int Q> LS_DEVICE float fm_row(const struct ls_cuda_args &a, uint32_t b, struct row_tops *top)
+template <int G, int Q>
+LS_DEVICE float fm_row(const struct ls_cuda_args &a, const struct batch &t, uint32_t b, struct row_tops *top)
 {
-	struct row_view r = batch_row(a, b);
+	struct row_view r = batch_row(a, t, b);
 	uint32_t lane = lane_of() % G, chunks = a.padded / 4, back = 0;
 	float one = 0.0f;
 	for (uint32_t o = 0; o < a.outputs; o++) {
@@ -137,29 +134,30 @@ template <int G, int Q> LS_DEVICE float fm_row(const struct ls_cuda_args &a, uin
 			a.score[(uint64_t)b * a.outputs + o] = one;
 	}
 	if (is_infinite(back))
-		note_bad(a, a.sort.pick[b]);
+		note_bad(a, t.pick[b]);
 	top->back = larger(back, top->back);
 	return one;
 }
 
-/* A block takes R rows at a time: scores by groups, then losses, a thread each. */
-template <int G, int Q> LS_DEVICE void fm_rows(const struct ls_cuda_args &a)
+/* A block of T threads takes R rows at a time: scores by groups, then losses, a thread each. */
+template <int G, int Q, int T> LS_DEVICE void fm_rows(const struct ls_cuda_args &a)
 {
-	enum { R = LS_CUDA_THREADS / G };
+	enum { R = T / G };
 	__shared__ uint32_t words[LS_TOPS];
 	__shared__ float score[2][R];
 	struct row_tops top = {0, 0, 0, 0, 0};
 	if (a.state->stopped)
 		return;
-	uint32_t rows = a.sort.counts[LS_SORT_ROWS], group = threadIdx.x / G, odd = 0;
+	struct batch t = batch_of(a);
+	uint32_t rows = t.rows, group = threadIdx.x / G, odd = 0;
 	for (uint32_t lo = blockIdx.x * R; lo < rows; lo += gridDim.x * R, odd ^= 1) {
 		uint32_t mine = lo + threadIdx.x;
 		bool ends = threadIdx.x < R && mine < rows;
 		struct row_end end = {0, 0.0f, 0.0f};
 		if (ends)
-			end = begin_row(a, mine);
+			end = begin_row(a, t, mine);
 		if (lo + group < rows) {
-			float one = fm_row<G, Q>(a, lo + group, &top);
+			float one = fm_row<G, Q>(a, t, lo + group, &top);
 			if (lane_of() % G == 0)
 				score[odd][group] = one;
 		}
@@ -167,7 +165,7 @@ template <int G, int Q> LS_DEVICE void fm_rows(const struct ls_cuda_args &a)
 		if (ends)
 			end_row(a, end, mine, score[odd][threadIdx.x], &top);
 	}
-	note_values(a, &top);
+	note_values(a, t, &top);
 	note_tops(a, top, words);
 }
 
@@ -187,63 +185,83 @@ template <int G> LS_DEVICE void fm_predict(const struct ls_cuda_args &a)
 
 extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_1(const struct ls_cuda_args a)
 {
-	fm_rows<1, 4>(a);
+	fm_rows<1, 4, LS_CUDA_THREADS>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_2(const struct ls_cuda_args a)
 {
-	fm_rows<2, 4>(a);
+	fm_rows<2, 4, LS_CUDA_THREADS>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_4(const struct ls_cuda_args a)
 {
-	fm_rows<4, 4>(a);
+	fm_rows<4, 4, LS_CUDA_THREADS>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 4) fm_rows_8(const struct ls_cuda_args a)
 {
-	fm_rows<8, 4>(a);
+	fm_rows<8, 4, LS_CUDA_THREADS>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_rows_32(const struct ls_cuda_args a)
 {
-	fm_rows<32, 4>(a);
+	fm_rows<32, 4, LS_CUDA_THREADS>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_few_rows_1(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 8) fm_few_rows_1(const struct ls_cuda_args a)
 {
-	fm_rows<1, 16>(a);
+	fm_rows<1, 8, LS_CUDA_FEW_THREADS>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_few_rows_2(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 8) fm_few_rows_2(const struct ls_cuda_args a)
 {
-	fm_rows<2, 16>(a);
+	fm_rows<2, 8, LS_CUDA_FEW_THREADS>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_few_rows_4(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 8) fm_few_rows_4(const struct ls_cuda_args a)
 {
-	fm_rows<4, 16>(a);
+	fm_rows<4, 8, LS_CUDA_FEW_THREADS>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_few_rows_8(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 8) fm_few_rows_8(const struct ls_cuda_args a)
 {
-	fm_rows<8, 16>(a);
+	fm_rows<8, 8, LS_CUDA_FEW_THREADS>(a);
 }
-extern "C" __global__ void __launch_bounds__(256) fm_few_rows_32(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 8) fm_few_rows_32(const struct ls_cuda_args a)
 {
-	fm_rows<32, 8>(a);
+	fm_rows<32, 8, LS_CUDA_FEW_THREADS>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_1(const struct ls_cuda_args a)
 {
-	columns<1, LS_FM, 1>(a);
+	columns<1, LS_FM, 1, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 3) fm_one_columns_1(const struct ls_cuda_args a)
+{
+	columns<1, LS_FM, 1, true>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_2(const struct ls_cuda_args a)
 {
-	columns<2, LS_FM, 1>(a);
+	columns<2, LS_FM, 1, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 3) fm_one_columns_2(const struct ls_cuda_args a)
+{
+	columns<2, LS_FM, 1, true>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_4(const struct ls_cuda_args a)
 {
-	columns<4, LS_FM, 1>(a);
+	columns<4, LS_FM, 1, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 3) fm_one_columns_4(const struct ls_cuda_args a)
+{
+	columns<4, LS_FM, 1, true>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_8(const struct ls_cuda_args a)
 {
-	columns<8, LS_FM, 1>(a);
+	columns<8, LS_FM, 1, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 3) fm_one_columns_8(const struct ls_cuda_args a)
+{
+	columns<8, LS_FM, 1, true>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fm_columns_32(const struct ls_cuda_args a)
 {
-	columns<32, LS_FM, 1>(a);
+	columns<32, LS_FM, 1, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 3) fm_one_columns_32(const struct ls_cuda_args a)
+{
+	columns<32, LS_FM, 1, true>(a);
 }
 extern "C" __global__ void __launch_bounds__(256) fm_predict_1(const struct ls_cuda_args a)
 {

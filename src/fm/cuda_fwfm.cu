@@ -76,18 +76,18 @@ LS_DEVICE uint32_t top_of_many(const float *p, uint64_t n)
 	return most;
 }
 
-LS_DEVICE void note_row(const struct ls_cuda_args &a, uint32_t b, uint32_t back, uint32_t sums, struct row_tops *top)
+LS_DEVICE void note_row(const struct ls_cuda_args &a, uint32_t row, uint32_t back, uint32_t sums, struct row_tops *top)
 {
 	if (is_infinite(larger(back, sums)))
-		note_bad(a, a.sort.pick[b]);
+		note_bad(a, row);
 	top->back = larger(back, top->back);
 	top->sums = larger(sums, top->sums);
 }
 
 /* Scores and back vectors of a row; returns the score of a single output. */
-LS_DEVICE float fwfm_row(const struct ls_cuda_args &a, uint32_t b, struct row_tops *top)
+LS_DEVICE float fwfm_row(const struct ls_cuda_args &a, const struct batch &t, uint32_t b, struct row_tops *top)
 {
-	struct row_view r = batch_row(a, b);
+	struct row_view r = batch_row(a, t, b);
 	float *sums = a.sums + (uint64_t)2 * b * a.back_each, *back = a.back + (uint64_t)b * a.back_each, one = 0.0f;
 	for (uint32_t o = 0; o < a.outputs; o++) {
 		uint64_t from = (uint64_t)o * a.fields * a.padded;
@@ -96,7 +96,7 @@ LS_DEVICE float fwfm_row(const struct ls_cuda_args &a, uint32_t b, struct row_to
 		if (a.outputs > 1 && lane_of() == 0)
 			a.score[(uint64_t)b * a.outputs + o] = one;
 	}
-	note_row(a, b, top_of_many(back, a.back_each), top_of_many(sums, 2 * (uint64_t)a.back_each), top);
+	note_row(a, t.pick[b], top_of_many(back, a.back_each), top_of_many(sums, 2 * (uint64_t)a.back_each), top);
 	return one;
 }
 
@@ -230,8 +230,8 @@ LS_DEVICE uint32_t share_back(uint32_t fields, const float *weights, const struc
 }
 
 template <int K>
-LS_DEVICE float shared_output(const struct ls_cuda_args &a, const struct row_view &r, uint32_t b, uint32_t o,
-			      const float *weights, const struct shared_row &at, struct row_tops *top)
+LS_DEVICE float shared_output(const struct ls_cuda_args &a, const struct batch &t, const struct row_view &r, uint32_t b,
+			      uint32_t o, const float *weights, const struct shared_row &at, struct row_tops *top)
 {
 	enum { CHUNKS = row_shape<K>::CHUNKS, LANES = row_shape<K>::LANES };
 	uint32_t mask = group_mask<LANES>(), cells = a.fields * CHUNKS, most = 0;
@@ -246,7 +246,7 @@ LS_DEVICE float shared_output(const struct ls_cuda_args &a, const struct row_vie
 		most = top_of4(u, top_of4(q, most));
 	}
 	float4 total;
-	note_row(a, b, share_back<K>(a.fields, weights, at, back, &total), most, top);
+	note_row(a, t.pick[b], share_back<K>(a.fields, weights, at, back, &total), most, top);
 	float score = a.bias[o];
 #pragma unroll 8
 	for (uint32_t i = 0; i < r.n; i++)
@@ -267,13 +267,14 @@ template <int LANES> LS_DEVICE bool fields_ascend(const struct row_view &r)
 
 /* The rows of a warp that are not for shared memory, one after another. */
 template <int ROWS>
-LS_DEVICE void other_rows(const struct ls_cuda_args &a, uint32_t first, bool other, float *score, struct row_tops *top)
+LS_DEVICE void other_rows(const struct ls_cuda_args &a, const struct batch &t, uint32_t first, bool other, float *score,
+			  struct row_tops *top)
 {
 	uint32_t which = __ballot_sync(0xffffffffu, other);
 	for (uint32_t i = 0; i < ROWS && which; i++) {
 		if (!(which >> i * (32 / ROWS) & 1))
 			continue;
-		float one = fwfm_row(a, first + i, top);
+		float one = fwfm_row(a, t, first + i, top);
 		if (lane_of() == 0)
 			score[i] = one;
 		__syncwarp();
@@ -282,36 +283,37 @@ LS_DEVICE void other_rows(const struct ls_cuda_args &a, uint32_t first, bool oth
 
 /* Rows lo .. of a block, K factors in shared memory. */
 template <int K>
-LS_DEVICE void share_rows(const struct ls_cuda_args &a, uint32_t lo, uint32_t rows, bool fresh, float *shared,
+LS_DEVICE void share_rows(const struct ls_cuda_args &a, const struct batch &t, uint32_t lo, bool fresh, float *shared,
 			  float *score, struct row_tops *top)
 {
 	enum { LANES = row_shape<K>::LANES, ROWS = row_shape<K>::ROWS };
 	float *weights = shared;
 	uint32_t first = threadIdx.x / 32 * ROWS, mine = threadIdx.x / LANES, b = lo + mine;
 	struct shared_row at = shared_row_of<K>(shared + a.fields * weight_stride(a.fields), a.fields, mine);
-	struct row_view r = batch_row(a, b < rows ? b : lo);
+	struct row_view r = batch_row(a, t, b < t.rows ? b : lo);
 	bool ascends = fields_ascend<LANES>(r);
 	for (uint32_t o = 0; o < a.outputs; o++) {
 		if (fresh || a.outputs > 1)
 			share_weights(a, o, weights);
-		if (!ascends || b >= rows)
+		if (!ascends || b >= t.rows)
 			continue;
-		float one = shared_output<K>(a, r, b, o, weights, at, top);
+		float one = shared_output<K>(a, t, r, b, o, weights, at, top);
 		if (lane_of() % LANES == 0)
 			score[mine] = one;
 		if (a.outputs > 1 && lane_of() % LANES == 0)
 			a.score[(uint64_t)b * a.outputs + o] = one;
 	}
-	other_rows<ROWS>(a, lo + first, !ascends && b < rows, score + first, top);
+	other_rows<ROWS>(a, t, lo + first, !ascends && b < t.rows, score + first, top);
 }
 
 /* Rows lo .. of a block, a warp each. */
-LS_DEVICE void plain_rows(const struct ls_cuda_args &a, uint32_t lo, uint32_t rows, float *score, struct row_tops *top)
+LS_DEVICE void plain_rows(const struct ls_cuda_args &a, const struct batch &t, uint32_t lo, float *score,
+			  struct row_tops *top)
 {
 	uint32_t warp = threadIdx.x / 32;
-	if (lo + warp >= rows)
+	if (lo + warp >= t.rows)
 		return;
-	float one = fwfm_row(a, lo + warp, top);
+	float one = fwfm_row(a, t, lo + warp, top);
 	if (lane_of() == 0)
 		score[warp] = one;
 }
@@ -325,23 +327,24 @@ template <int K> LS_DEVICE void fwfm_rows(const struct ls_cuda_args &a, float *s
 	struct row_tops top = {0, 0, 0, 0, 0};
 	if (a.state->stopped)
 		return;
-	uint32_t rows = a.sort.counts[LS_SORT_ROWS];
+	struct batch t = batch_of(a);
+	uint32_t rows = t.rows;
 	for (uint32_t lo = blockIdx.x * R; lo < rows; lo += gridDim.x * R) {
 		uint32_t mine = lo + threadIdx.x;
 		bool ends = threadIdx.x < R && mine < rows;
 		struct row_end end = {0, 0.0f, 0.0f};
 		if (ends)
-			end = begin_row(a, mine);
+			end = begin_row(a, t, mine);
 		if (K)
-			share_rows<K ? K : 8>(a, lo, rows, lo == blockIdx.x * R, shared, score, &top);
+			share_rows<K ? K : 8>(a, t, lo, lo == blockIdx.x * R, shared, score, &top);
 		else
-			plain_rows(a, lo, rows, score, &top);
+			plain_rows(a, t, lo, score, &top);
 		__syncthreads();
 		if (ends)
 			end_row(a, end, mine, score[threadIdx.x], &top);
 		__syncthreads();
 	}
-	note_values(a, &top);
+	note_values(a, t, &top);
 	note_tops(a, top, words);
 }
 
@@ -367,23 +370,43 @@ extern "C" __global__ void __launch_bounds__(256, 3) fwfm_rows_16(const struct l
 
 extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_1(const struct ls_cuda_args a)
 {
-	columns<1, LS_FWFM, 1>(a);
+	columns<1, LS_FWFM, 1, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 3) fwfm_one_columns_1(const struct ls_cuda_args a)
+{
+	columns<1, LS_FWFM, 1, true>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_2(const struct ls_cuda_args a)
 {
-	columns<2, LS_FWFM, 1>(a);
+	columns<2, LS_FWFM, 1, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 3) fwfm_one_columns_2(const struct ls_cuda_args a)
+{
+	columns<2, LS_FWFM, 1, true>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_4(const struct ls_cuda_args a)
 {
-	columns<4, LS_FWFM, 1>(a);
+	columns<4, LS_FWFM, 1, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 3) fwfm_one_columns_4(const struct ls_cuda_args a)
+{
+	columns<4, LS_FWFM, 1, true>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_8(const struct ls_cuda_args a)
 {
-	columns<8, LS_FWFM, 1>(a);
+	columns<8, LS_FWFM, 1, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 3) fwfm_one_columns_8(const struct ls_cuda_args a)
+{
+	columns<8, LS_FWFM, 1, true>(a);
 }
 extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_32(const struct ls_cuda_args a)
 {
-	columns<32, LS_FWFM, 1>(a);
+	columns<32, LS_FWFM, 1, false>(a);
+}
+extern "C" __global__ void __launch_bounds__(256, 3) fwfm_one_columns_32(const struct ls_cuda_args a)
+{
+	columns<32, LS_FWFM, 1, true>(a);
 }
 
 /* --- gradient of the field weights --- */

@@ -8,19 +8,19 @@
 #include "fm/cuda.h"
 #include "fm/cuda_args.h"
 
-enum {
-	LS_CUDA_MAX_SLOTS = 8,
-	LS_CUDA_MAX_ALLOCS = 384,
-	LS_CUDA_MAX_STRETCH = 4096,
-	LS_CUDA_WINDOWS = 2,
-	LS_CUDA_PIECES = 4
-};
+enum { LS_CUDA_MAX_ALLOCS = 96, LS_CUDA_MAX_STRETCH = 4096, LS_CUDA_WINDOWS = 2, LS_CUDA_PIECES = 4 };
+
+#define LS_CUDA_MAX_ENTRIES (UINT32_MAX - ((uint32_t)1 << 16)) /* that are sorted at a time: numbers have 32 bits */
 
 enum ls_cuda_kernel {
+	LS_K_SPREAD,
+	LS_K_ORDER,
+	LS_K_FIRSTS,
 	LS_K_COUNT,
-	LS_K_PLACE,
+	LS_K_SCAN,
 	LS_K_SCATTER,
-	LS_K_SORT_ONE, /* instead of the three, for a batch that one block sorts */
+	LS_K_LOOK,
+	LS_K_TASKS,
 	LS_K_ADVANCE,
 	LS_K_ROWS,
 	LS_K_COLUMNS,
@@ -41,12 +41,13 @@ enum ls_cuda_array {
 	LS_A_ARRAYS
 };
 
-/* The rows of the steps first .. first + steps, which are of one epoch (cuda_rows.c). */
+/* The rows of the steps first .. first + steps, which are of one epoch (cuda_rows.c): all of its steps, or, of data
+ * that stream, some. */
 struct ls_cuda_window {
-	uint64_t first;
-	uint32_t steps, rows; /* no steps: nothing is in it */
-	void *locked;         /* page-locked; host points into it */
-	uint64_t *from;       /* by row: its first entry in the whole data */
+	uint64_t first, steps; /* no steps: nothing is in it */
+	uint32_t rows, entries;
+	void *locked;   /* page-locked; host points into it */
+	uint64_t *from; /* by row: its first entry in the whole data */
 	void *host[LS_A_ARRAYS], *device[LS_A_ARRAYS];
 	ls_cu_event copied, used; /* the copy there; the steps that were put so far */
 };
@@ -68,8 +69,7 @@ struct ls_fm_cuda {
 	ls_cu_module modules[2];
 	struct ls_gpu_kernel kernel[LS_K_KERNELS];
 	unsigned grid[LS_K_KERNELS], threads[LS_K_KERNELS], shared[LS_K_KERNELS]; /* bytes, dynamic */
-	ls_cu_stream main, side[LS_CUDA_MAX_SLOTS];
-	ls_cu_event begun, sorted[LS_CUDA_MAX_SLOTS], used[LS_CUDA_MAX_SLOTS];
+	ls_cu_stream main;
 	ls_cu_graph_exec graph[LS_CUDA_WINDOWS]; /* by view */
 	uint32_t graph_steps;
 
@@ -78,25 +78,27 @@ struct ls_fm_cuda {
 	uint64_t allocated; /* bytes */
 	bool counting;      /* allocate and copy nothing, only add up `allocated` */
 
-	struct ls_cuda_args args; /* all but index and sort, which change from launch to launch */
-	struct ls_cuda_sort slot[LS_CUDA_MAX_SLOTS];
-	uint32_t slots;
-	uint64_t entries; /* capacity of a batch */
+	struct ls_cuda_args args; /* all but what changes from launch to launch */
+	uint64_t entries;         /* capacity of a batch, */
+	uint64_t graph_entries;   /* of the batches of a graph */
 
 	bool streams;  /* the data go there in windows */
 	uint32_t view; /* the window that the kernels see; 0 where all data are there */
 	uint32_t window_rows;
 	uint64_t window_entries;
 	struct ls_cuda_window window[LS_CUDA_WINDOWS];
-	ls_cu_stream copies; /* of windows */
+	const struct ls_cuda_window *sorted; /* the one that is, or NULL */
+	bool by_feature;                     /* all data are in that order */
+	float *x;                            /* after normalisation */
+	ls_cu_stream copies;                 /* of windows */
 	struct ls_cuda_pieces pieces;
 
 	struct ls_update *updates; /* host side of a stretch, page-locked */
 	double *losses;
 	struct ls_cuda_state *state;
 	struct ls_cuda_place {
-		uint64_t first, base; /* as struct ls_cuda_state begins */
-	} * places;                   /* by step of a stretch: where parts begin */
+		uint64_t first, base, rows; /* as struct ls_cuda_state begins */
+	} * places;                         /* by step of a stretch: where parts begin */
 };
 
 /* Device memory that lives as long as the engine, zeroed; *ret is a device pointer. */
@@ -133,15 +135,21 @@ void ls_cuda_free_pieces(struct ls_fm_cuda *c);
 
 /* cuda_rows.c */
 /* Entries that a batch can have at most. */
-uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint32_t batch);
-uint64_t ls_cuda_rows_bytes(const struct ls_fm_cuda *c);    /* of all data */
-uint64_t ls_cuda_least_windows(const struct ls_fm_cuda *c); /* bytes of windows of one step */
+uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint64_t batch);
+bool ls_cuda_rows_fit(struct ls_fm_cuda *c, uint64_t room); /* all data in so many bytes */
+uint64_t ls_cuda_least_windows(struct ls_fm_cuda *c);       /* bytes of windows of one step */
 int ls_cuda_put_rows(struct ls_fm_cuda *c, uint64_t room, struct ls_err *err);
 void ls_cuda_free_windows(struct ls_fm_cuda *c);
-/* Lets the kernels see the window with a step, once it is copied; it has c->window_rows rows to them. */
+/* Lets the kernels see the window with a step, once it is copied and sorted. */
 int ls_cuda_show_window(struct ls_fm_cuda *c, uint64_t step, struct ls_cuda_window **ret, struct ls_err *err);
 /* Its steps before `next` are put; if it has no more, the next window is filled while they run. */
 int ls_cuda_leave_window(struct ls_fm_cuda *c, uint64_t next, struct ls_err *err);
+
+/* cuda_sort.c: memory for data of that size, and the sort of what the kernels see. */
+uint32_t ls_cuda_slot_bits(const struct ls_fm_cuda *c);
+uint64_t ls_cuda_sort_bytes(struct ls_fm_cuda *c, uint64_t rows, uint64_t entries);
+int ls_cuda_make_sort(struct ls_fm_cuda *c, uint64_t rows, uint64_t entries, struct ls_err *err);
+int ls_cuda_put_sort(struct ls_fm_cuda *c, const struct ls_cuda_window *w, struct ls_err *err);
 
 /* cuda_predict.c */
 int ls_cuda_predict(struct ls_fm_cuda *c, const struct ls_rows *rows, float *ret_score, struct ls_err *err);
@@ -149,12 +157,10 @@ int ls_cuda_predict(struct ls_fm_cuda *c, const struct ls_rows *rows, float *ret
 /* cuda_kernels.c: those of this model; grids for the batch; a launch with a grid of one's own, and with the kernel's.
  */
 int ls_cuda_find_kernels(struct ls_fm_cuda *c, struct ls_err *err);
-void ls_cuda_size_tiles(struct ls_fm_cuda *c); /* of the sort, for the batch */
 int ls_cuda_size_grids(struct ls_fm_cuda *c, struct ls_err *err);
 int ls_cuda_launch(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, unsigned grid,
 		   const struct ls_cuda_args *args, struct ls_err *err);
 int ls_cuda_put(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, const struct ls_cuda_args *args,
 		struct ls_err *err);
-int ls_cuda_put_sort(struct ls_fm_cuda *c, ls_cu_stream s, const struct ls_cuda_args *args, struct ls_err *err);
 
 #endif

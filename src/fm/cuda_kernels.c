@@ -25,8 +25,9 @@ static uint64_t multiprocessors(const struct ls_fm_cuda *c)
 static int find_sort(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	static const char *const names[] = {
-		[LS_K_COUNT] = "fm_sort_count",  [LS_K_PLACE] = "fm_sort_place", [LS_K_SCATTER] = "fm_sort_scatter",
-		[LS_K_SORT_ONE] = "fm_sort_one", [LS_K_ADVANCE] = "fm_advance",
+		[LS_K_SPREAD] = "fm_sort_spread", [LS_K_ORDER] = "fm_sort_order", [LS_K_FIRSTS] = "fm_sort_firsts",
+		[LS_K_COUNT] = "fm_sort_count",   [LS_K_SCAN] = "fm_sort_scan",   [LS_K_SCATTER] = "fm_sort_scatter",
+		[LS_K_LOOK] = "fm_sort_look",     [LS_K_TASKS] = "fm_sort_tasks", [LS_K_ADVANCE] = "fm_advance",
 	};
 	int rc = ls_kernels_load(c->gpu, &c->conf.kernels, "cuda_sort", &c->modules[0], NULL, err);
 	for (size_t k = 0; k < sizeof names / sizeof *names && rc == 0; k++)
@@ -99,6 +100,13 @@ static int size_fwfm_pairs(struct ls_fm_cuda *c)
 	return (int)padded;
 }
 
+/* One output, whose factors a group has all at once (cuda_columns.h: ONE). */
+static bool is_one(const struct ls_fm_cuda *c, unsigned lanes)
+{
+	unsigned most = c->m->opts.kind == LS_FFM ? 8 * 5 : lanes; /* chunks */
+	return c->m->outputs == 1 && c->m->blocks * c->m->padded / 4 <= most;
+}
+
 static int find_model(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	static const char *const modules[] = {"cuda_fm", "cuda_ffm", "cuda_fwfm"};
@@ -106,6 +114,8 @@ static int find_model(struct ls_fm_cuda *c, struct ls_err *err)
 	int lanes = (int)lanes_of(c->m->padded), rows = kind == LS_FM ? lanes : -1;
 	/* a batch that does not fill the GPU has registers to spare: more loads under way */
 	bool few = kind == LS_FM && c->m->opts.batch * (unsigned)lanes / LS_CUDA_THREADS <= multiprocessors(c);
+	if (few)
+		c->threads[LS_K_ROWS] = LS_CUDA_FEW_THREADS;
 	if (kind == LS_FFM)
 		size_ffm_rows(c);
 	if (kind == LS_FWFM)
@@ -114,7 +124,8 @@ static int find_model(struct ls_fm_cuda *c, struct ls_err *err)
 	if (rc == 0)
 		rc = find_kernel(c, LS_K_ROWS, few ? "few_rows" : "rows", rows, err);
 	if (rc == 0)
-		rc = find_kernel(c, LS_K_COLUMNS, "columns", kind == LS_FFM ? -1 : lanes, err);
+		rc = find_kernel(c, LS_K_COLUMNS, is_one(c, (unsigned)lanes) ? "one_columns" : "columns",
+				 kind == LS_FFM ? -1 : lanes, err);
 	if (rc == 0 && kind == LS_FWFM)
 		rc = find_kernel(c, LS_K_PAIRS, "pairs", size_fwfm_pairs(c), err);
 	return rc ? rc : find_kernel(c, LS_K_PREDICT, "predict", kind == LS_FM ? lanes : -1, err);
@@ -123,54 +134,12 @@ static int find_model(struct ls_fm_cuda *c, struct ls_err *err)
 int ls_cuda_find_kernels(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	for (int k = 0; k < LS_K_KERNELS; k++)
-		c->threads[k] = LS_CUDA_THREADS;
+		c->threads[k] = k == LS_K_SCAN ? 1024 : LS_CUDA_THREADS;
+	c->grid[LS_K_ADVANCE] = 1;
 	int rc = find_sort(c, err);
 	if (rc == 0)
 		rc = find_model(c, err);
 	return rc ? rc : grid_for(c, LS_K_PREDICT, UINT32_MAX, err);
-}
-
-/* --- the sort: tiles of the batch, a block each --- */
-
-static unsigned tile_bytes(const struct ls_cuda_args *a)
-{
-	return a->tile_rows * 16 + a->tile_slots * 12 + a->tile_most * 4; /* cuda_sort.cu: tile_arrays */
-}
-
-/* Larger tiles have longer runs of a feature; but every multiprocessor is to have one. */
-void ls_cuda_size_tiles(struct ls_fm_cuda *c)
-{
-	struct ls_cuda_args *a = &c->args;
-	uint64_t rows = c->rows->n_rows ? c->rows->n_rows : 1, mean = c->rows->n_entries / rows + 1;
-	uint64_t batch = c->m->opts.batch, share = (batch + multiprocessors(c) - 1) / multiprocessors(c);
-	bool large = ls_gpu_info(c->gpu)->shared_per_block >= 160 << 10;
-	a->tile_most = large ? 24576 : 8192;
-	a->tile_slots = large ? 4096 : 2048;
-	uint64_t fit = a->tile_most - a->tile_most / 8, each = share < 32 ? 32 : share;
-	if (batch * mean <= fit / 2)
-		each = batch; /* one block does it all */
-	each = least(each, fit / mean ? fit / mean : 1);
-	unsigned threads = each * mean > 2048 ? 1024 : LS_CUDA_THREADS;
-	a->tile_rows = (uint32_t)least(each, threads);
-	if (a->tile_rows * mean <= 2048) { /* little to remember */
-		a->tile_most = 4096;
-		a->tile_slots = 1024;
-	}
-	for (int k = LS_K_COUNT; k <= LS_K_SORT_ONE; k++)
-		c->threads[k] = k == LS_K_SCATTER ? LS_CUDA_THREADS : threads;
-	c->shared[LS_K_COUNT] = c->shared[LS_K_SORT_ONE] = tile_bytes(a);
-	c->grid[LS_K_COUNT] = c->grid[LS_K_PLACE] = (unsigned)((batch + a->tile_rows - 1) / a->tile_rows);
-	c->grid[LS_K_SORT_ONE] = c->grid[LS_K_ADVANCE] = 1;
-}
-
-int ls_cuda_put_sort(struct ls_fm_cuda *c, ls_cu_stream s, const struct ls_cuda_args *a, struct ls_err *err)
-{
-	if (c->grid[LS_K_COUNT] == 1)
-		return ls_cuda_put(c, s, LS_K_SORT_ONE, a, err);
-	int rc = ls_cuda_put(c, s, LS_K_COUNT, a, err);
-	if (rc == 0)
-		rc = ls_cuda_put(c, s, LS_K_PLACE, a, err);
-	return rc ? rc : ls_cuda_put(c, s, LS_K_SCATTER, a, err);
 }
 
 /* --- grids and launches --- */
@@ -200,8 +169,6 @@ int ls_cuda_size_grids(struct ls_fm_cuda *c, struct ls_err *err)
 	for (int k = 0; k < LS_K_KERNELS && rc == 0; k++)
 		if (c->shared[k])
 			rc = ls_gpu_kernel_shared(c->gpu, &c->kernel[k], c->shared[k], err);
-	if (rc == 0)
-		rc = grid_for(c, LS_K_SCATTER, c->entries, err);
 	if (rc == 0)
 		rc = grid_for(c, LS_K_ROWS, row_threads(c), err);
 	if (rc == 0)

@@ -146,12 +146,51 @@ struct row_view {
 	uint32_t n;
 };
 
-LS_DEVICE struct row_view batch_row(const struct ls_cuda_args &a, uint32_t b)
+/* A step's batch: its rows in the epoch's order. */
+struct batch {
+	const uint32_t *pick;
+	const struct ls_cuda_span *span;
+	const uint32_t *first;
+	uint32_t rows;
+};
+
+LS_DEVICE struct batch batch_at(const struct ls_cuda_args &a, uint64_t step)
 {
-	uint32_t first = a.sort.first[b];
-	struct row_view r = {a.sort.feature + first, a.sort.field ? a.sort.field + first : (const uint16_t *)0,
-			     a.sort.x ? a.sort.x + first : (const float *)0, 1.0f, a.sort.length[b]};
+	uint64_t at = step * a.batch, left = a.state->rows - at;
+	struct batch t = {a.sort.pick + at, a.sort.span + at, a.sort.first + at,
+			  left < a.batch ? (uint32_t)left : a.batch};
+	return t;
+}
+
+LS_DEVICE struct batch batch_of(const struct ls_cuda_args &a)
+{
+	return batch_at(a, a.state->base + a.index);
+}
+
+LS_DEVICE struct row_view batch_row(const struct ls_cuda_args &a, const struct batch &t, uint32_t b)
+{
+	uint2 span = *(const uint2 *)&t.span[b];
+	struct row_view r = {a.in_feature + span.x, a.in_field ? a.in_field + span.x : (const uint16_t *)0,
+			     a.x ? a.x + span.x : (const float *)0, 1.0f, span.y};
 	return r;
+}
+
+/* A batch's features by number of entries, and what counts them. Lists of several steps lie one behind another: each
+ * has room for what its entries could need. */
+struct batch_lists {
+	uint32_t *counts, *heavy_parts;
+	struct ls_cuda_task *light[LS_CUDA_LISTS], *task;
+};
+
+LS_DEVICE struct batch_lists lists_of(const struct ls_cuda_args &a, uint32_t index, const struct batch &t)
+{
+	const struct ls_cuda_sort &s = a.sort;
+	uint32_t before = t.first[0] - s.first[a.state->base * a.batch];
+	struct batch_lists l = {s.counts + index * LS_SORT_COUNTS,
+				s.heavy_parts + before / a.chunk + index,
+				{s.light[0] + before, s.light[1] + before / 2, s.light[2] + before / (LS_CUDA_FEW + 1)},
+				s.task + before / (LS_CUDA_SOME + 1) + before / a.chunk + index};
+	return l;
 }
 
 /* Row r of the rows to predict. */
@@ -211,11 +250,11 @@ LS_DEVICE void note_tops(const struct ls_cuda_args &a, const struct row_tops &to
 }
 
 /* The largest |x| of the batch, a share of it by each thread. */
-LS_DEVICE void note_values(const struct ls_cuda_args &a, struct row_tops *top)
+LS_DEVICE void note_values(const struct ls_cuda_args &a, const struct batch &t, struct row_tops *top)
 {
-	uint32_t n = a.sort.x ? a.sort.counts[LS_SORT_ENTRIES] : 0;
-	for (uint32_t e = blockIdx.x * blockDim.x + threadIdx.x; e < n; e += gridDim.x * blockDim.x)
-		top->value = top_of(a.sort.x[e], top->value);
+	uint32_t end = a.x ? t.first[t.rows] : t.first[0];
+	for (uint32_t e = t.first[0] + blockIdx.x * blockDim.x + threadIdx.x; e < end; e += gridDim.x * blockDim.x)
+		top->value = top_of(a.sort.by_x[e], top->value);
 }
 
 /* A row as its loss wants it: asked for before the scores are made, so that the memory has time. */
@@ -224,9 +263,9 @@ struct row_end {
 	float label, weight;
 };
 
-LS_DEVICE struct row_end begin_row(const struct ls_cuda_args &a, uint32_t b)
+LS_DEVICE struct row_end begin_row(const struct ls_cuda_args &a, const struct batch &t, uint32_t b)
 {
-	uint64_t row = a.sort.pick[b];
+	uint64_t row = t.pick[b];
 	struct row_end e = {row, a.label[row], a.weight ? a.weight[row] : 1.0f};
 	if (a.n_class_weights)
 		e.weight *= a.class_weight[ls_cell_class(a.task, e.label)];

@@ -136,47 +136,25 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static int make_slot(struct ls_fm_cuda *c, struct ls_cuda_sort *s, uint64_t heavy, struct ls_err *err)
+/* The features of a graph's batches: lists_of has their places. */
+static int make_lists(struct ls_fm_cuda *c, struct ls_err *err)
 {
-	enum ls_fm_kind kind = c->m->opts.kind;
-	uint64_t batch = c->m->opts.batch, n = c->entries;
-	uint64_t tiles = (batch + c->args.tile_rows - 1) / c->args.tile_rows;
-	bool has_x = c->rows->value || c->m->opts.normalize;
+	struct ls_cuda_sort *s = &c->args.sort;
+	uint64_t n = c->graph_entries, steps = c->graph_steps, task = sizeof *s->task;
 	const struct {
 		void *at;
 		uint64_t bytes;
 	} all[] = {
-		{&s->counts, LS_SORT_COUNTS * sizeof *s->counts},
-		{&s->pick, batch * sizeof *s->pick},
-		{&s->first, batch * sizeof *s->first},
-		{&s->length, batch * sizeof *s->length},
-		{&s->feature, n * sizeof *s->feature},
-		{&s->rank, n * sizeof *s->rank},
-		{&s->x, has_x ? n * sizeof *s->x : 0},
-		{&s->field, kind == LS_FM ? 0 : n * sizeof *s->field},
-		{&s->in_count, c->m->n_features * sizeof *s->in_count},
-		{&s->offset, c->m->n_features * sizeof *s->offset},
-		{&s->tile_feature, n * sizeof *s->tile_feature},
-		{&s->tile_rank, n * sizeof *s->tile_rank},
-		{&s->tile_row, n * sizeof *s->tile_row},
-		{&s->tile_entry, has_x || kind != LS_FM ? n * sizeof *s->tile_entry : 0},
-		{&s->tile_first, tiles * sizeof *s->tile_first},
-		{&s->tile_new, tiles * sizeof *s->tile_new},
-		{&s->new_feature, n * sizeof *s->new_feature},
-		{&s->by_row, n * sizeof *s->by_row},
-		{&s->by_entry, kind == LS_FFM ? n * sizeof *s->by_entry : 0},
-		{&s->by_x, has_x ? n * sizeof *s->by_x : 0},
-		{&s->by_field, kind == LS_FWFM ? n * sizeof *s->by_field : 0},
-		{&s->light[0], least(n, c->m->n_features) * sizeof *s->task},
-		{&s->light[1], least(n / 2, c->m->n_features) * sizeof *s->task},
-		{&s->light[2], least(n / (LS_CUDA_FEW + 1), c->m->n_features) * sizeof *s->task},
-		{&s->task, (n / (LS_CUDA_SOME + 1) + n / c->args.chunk + 1) * sizeof *s->task},
-		{&s->heavy_parts, heavy * sizeof *s->heavy_parts},
+		{&s->counts, steps * LS_SORT_COUNTS * sizeof *s->counts},
+		{&s->light[0], n * task},
+		{&s->light[1], (n / 2 + 1) * task},
+		{&s->light[2], (n / (LS_CUDA_FEW + 1) + 1) * task},
+		{&s->task, (n / (LS_CUDA_SOME + 1) + n / c->args.chunk + steps) * task},
+		{&s->heavy_parts, (n / c->args.chunk + steps) * sizeof *s->heavy_parts},
 	};
 	int rc = 0;
 	for (size_t i = 0; i < sizeof all / sizeof *all && rc == 0; i++)
-		if (all[i].bytes)
-			rc = ls_cuda_alloc(c, all[i].bytes, "a batch of this size", all[i].at, err);
+		rc = ls_cuda_alloc(c, all[i].bytes, "the features of a batch", all[i].at, err);
 	return rc;
 }
 
@@ -215,6 +193,9 @@ static int make_step(struct ls_fm_cuda *c, uint64_t heavy, struct ls_err *err)
 	if (rc == 0)
 		rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->losses, "losses", (void **)&c->losses,
 				       err);
+	if (rc == 0)
+		rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->places, "places", (void **)&c->places,
+				       err);
 	return rc ? rc : ls_gpu_host_alloc(c->gpu, sizeof *c->state, "the state", (void **)&c->state, err);
 }
 
@@ -224,14 +205,13 @@ int ls_cuda_make_batch(struct ls_fm_cuda *c, struct ls_err *err)
 	struct ls_cuda_args *a = &c->args;
 	uint64_t lanes = (uint64_t)m->blocks * m->padded, budget = (uint64_t)64 << 20; /* bytes of sums that meet */
 	a->heavy_each = (uint32_t)(m->outputs * (lanes + 2));
-	a->chunk = c->conf.chunk ? c->conf.chunk : 256;
+	a->chunk = c->conf.chunk ? c->conf.chunk : 512;
 	while (!c->conf.chunk && c->entries / a->chunk * a->heavy_each * sizeof(int64_t) > budget)
 		a->chunk *= 2;
 	uint64_t heavy = c->entries / a->chunk + 1;
+	a->step_tiles = (uint32_t)((c->entries + LS_SORT_TILE - 1) / LS_SORT_TILE);
 	int rc = make_step(c, heavy, err);
-	for (uint32_t s = 0; s < c->slots && rc == 0; s++)
-		rc = make_slot(c, &c->slot[s], heavy, err);
-	return rc;
+	return rc ? rc : make_lists(c, err);
 }
 
 /* --- what fits --- */
@@ -272,14 +252,15 @@ int ls_cuda_plan(struct ls_fm_cuda *c, uint64_t *ret_room, struct ls_err *err)
 		rc = ls_cuda_put_model(c, err);
 	if (rc == 0 && c->rows)
 		rc = ls_cuda_make_batch(c, err);
-	uint64_t fixed = c->allocated, least_windows = c->rows ? ls_cuda_least_windows(c) : 0;
+	uint64_t fixed = c->allocated;
 	c->counting = false;
 	c->allocated = 0;
 	if (rc)
 		return rc;
-	c->streams = c->rows && (c->conf.stream || fixed + ls_cuda_rows_bytes(c) > have);
-	if (fixed + (c->streams ? least_windows : 0) > have)
-		return too_small(c, fixed + (c->streams ? least_windows : 0), left, err);
+	c->streams = c->rows && (c->conf.stream || fixed > have || !ls_cuda_rows_fit(c, have - fixed));
+	uint64_t need = fixed + (c->streams ? ls_cuda_least_windows(c) : 0);
+	if (need > have)
+		return too_small(c, need, left, err);
 	*ret_room = have - fixed;
 	return 0;
 }

@@ -2,7 +2,7 @@
  *
  * A window has the rows of some steps of one epoch, in the order in which the steps take them, gathered by the pool's
  * threads into page-locked memory and copied in a stream of their own, while the steps of the other window compute. To
- * the kernels it is data of its own that is not shuffled, whose first step is step 0 (ls_cuda_at); `number` has the
+ * the kernels it is data of its own that is not shuffled, whose first step is step 0; `number` has the
  * rows' places in the whole data. So the way of the rows does not reach the bytes. */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* As many of the longest rows as a batch has. Rows of LONG entries and more are counted as the longest. */
-uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint32_t batch)
+uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint64_t batch)
 {
 	enum { LONG = 4096 };
 	uint64_t *count = ls_xalloc((LONG + 1) * sizeof *count), longest = 1, left = batch, sum = 0;
@@ -74,21 +74,30 @@ static uint64_t bytes_all(const struct ls_fm_cuda *c, uint64_t rows, uint64_t en
 	return sum;
 }
 
-uint64_t ls_cuda_rows_bytes(const struct ls_fm_cuda *c)
+/* Windows of that size, and their sort. */
+static uint64_t windows_bytes(struct ls_fm_cuda *c, uint64_t rows, uint64_t entries)
 {
-	return bytes_all(c, c->rows->n_rows, c->rows->n_entries);
+	return LS_CUDA_WINDOWS * bytes_all(c, rows, entries) + ls_cuda_sort_bytes(c, rows, entries);
 }
 
-uint64_t ls_cuda_least_windows(const struct ls_fm_cuda *c)
+bool ls_cuda_rows_fit(struct ls_fm_cuda *c, uint64_t room)
 {
-	return LS_CUDA_WINDOWS * bytes_all(c, c->m->opts.batch, c->entries);
+	uint64_t rows = c->rows->n_rows, entries = c->rows->n_entries;
+	uint64_t batches = ls_fm_steps_per_epoch(&c->m->opts, rows);
+	if (entries > LS_CUDA_MAX_ENTRIES || batches > (uint64_t)1 << (32 - ls_cuda_slot_bits(c)))
+		return false;
+	return bytes_all(c, rows, entries) + ls_cuda_sort_bytes(c, rows, entries) <= room;
+}
+
+uint64_t ls_cuda_least_windows(struct ls_fm_cuda *c)
+{
+	return windows_bytes(c, c->m->opts.batch, c->entries);
 }
 
 /* Lets the kernels see these arrays. */
-static void show(struct ls_fm_cuda *c, void *const device[LS_A_ARRAYS], uint64_t n_rows)
+static void show(struct ls_fm_cuda *c, void *const device[LS_A_ARRAYS])
 {
 	struct ls_cuda_args *a = &c->args;
-	a->n_rows = n_rows;
 	a->start = device[LS_A_START];
 	a->number = device[LS_A_NUMBER];
 	a->label = device[LS_A_LABEL];
@@ -96,6 +105,7 @@ static void show(struct ls_fm_cuda *c, void *const device[LS_A_ARRAYS], uint64_t
 	a->in_feature = device[LS_A_FEATURE];
 	a->in_field = device[LS_A_FIELD];
 	a->in_value = device[LS_A_VALUE];
+	a->x = c->m->opts.normalize ? c->x : device[LS_A_VALUE];
 }
 
 /* --- all of it --- */
@@ -107,7 +117,7 @@ static int put_all(struct ls_fm_cuda *c, struct ls_err *err)
 		[LS_A_START] = r->start,     [LS_A_LABEL] = r->label, [LS_A_WEIGHT] = r->weight,
 		[LS_A_FEATURE] = r->feature, [LS_A_FIELD] = r->field, [LS_A_VALUE] = r->value};
 	void *device[LS_A_ARRAYS] = {0};
-	int rc = 0;
+	int rc = ls_cuda_make_sort(c, r->n_rows, r->n_entries, err);
 	for (int i = 0; i < LS_A_ARRAYS && rc == 0; i++) {
 		uint64_t bytes = bytes_of(c, (enum ls_cuda_array)i, r->n_rows, r->n_entries);
 		if (!bytes || !from[i])
@@ -117,7 +127,7 @@ static int put_all(struct ls_fm_cuda *c, struct ls_err *err)
 		if (rc == 0)
 			rc = ls_cuda_copy_in(c, &whole, device[i], err);
 	}
-	show(c, device, r->n_rows);
+	show(c, device);
 	return rc;
 }
 
@@ -133,11 +143,11 @@ static uint64_t entries_of(const struct ls_fm_cuda *c, uint64_t steps)
 /* The most steps that windows have room for. */
 static void size_windows(struct ls_fm_cuda *c, uint64_t room)
 {
-	uint64_t batch = c->m->opts.batch, most = least(room / LS_CUDA_WINDOWS, WINDOW), low = 1;
-	uint64_t high = least(ls_fm_steps_per_epoch(&c->m->opts, c->rows->n_rows), UINT32_MAX / batch);
+	uint64_t batch = c->m->opts.batch, low = 1, most = (uint64_t)1 << (32 - ls_cuda_slot_bits(c));
+	uint64_t high = least(ls_fm_steps_per_epoch(&c->m->opts, c->rows->n_rows), least(UINT32_MAX / batch, most));
 	while (low < high) {
-		uint64_t steps = low + (high - low + 1) / 2;
-		if (bytes_all(c, steps * batch, entries_of(c, steps)) <= most)
+		uint64_t steps = low + (high - low + 1) / 2, rows = steps * batch, entries = entries_of(c, steps);
+		if (bytes_all(c, rows, entries) <= WINDOW && windows_bytes(c, rows, entries) <= room)
 			low = steps;
 		else
 			high = steps - 1;
@@ -174,11 +184,11 @@ int ls_cuda_put_rows(struct ls_fm_cuda *c, uint64_t room, struct ls_err *err)
 	c->args.shuffle = LS_SHUFFLE_NONE;
 	size_windows(c, room);
 	int rc = ls_gpu_stream_new(c->gpu, &c->copies, err);
+	if (rc == 0)
+		rc = ls_cuda_make_sort(c, c->window_rows, c->window_entries, err);
 	for (int i = 0; i < LS_CUDA_WINDOWS && rc == 0; i++)
 		rc = make_window(c, &c->window[i], err);
-	return rc ? rc
-		  : ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->places, "places", (void **)&c->places,
-				      err);
+	return rc;
 }
 
 void ls_cuda_free_windows(struct ls_fm_cuda *c)
@@ -190,7 +200,6 @@ void ls_cuda_free_windows(struct ls_fm_cuda *c)
 		free(c->window[i].from);
 	}
 	ls_gpu_stream_free(c->gpu, c->copies);
-	ls_gpu_host_free(c->gpu, c->places);
 }
 
 /* --- gathering --- */
@@ -317,6 +326,8 @@ static int fill(struct ls_fm_cuda *c, struct ls_cuda_window *w, uint64_t first, 
 	w->steps = w->rows = 0;
 	ls_pool_run(c->pool, gather, &g);
 	uint64_t entries = ((const uint64_t *)w->host[LS_A_START])[w->rows];
+	w->entries = (uint32_t)entries;
+	c->sorted = c->sorted == w ? NULL : c->sorted;
 	for (int i = 0; i < LS_A_ARRAYS && rc == 0; i++)
 		if (w->host[i])
 			rc = ls_gpu_upload(c->gpu, c->copies, ls_cuda_ptr(w->device[i]), w->host[i],
@@ -341,20 +352,44 @@ static int window_with(struct ls_fm_cuda *c, uint64_t step, struct ls_err *err)
 	return rc;
 }
 
+/* Data that are all there: the whole epoch is the window. */
+static void take_epoch(struct ls_fm_cuda *c, uint64_t step)
+{
+	struct ls_cuda_window *w = &c->window[0];
+	uint64_t steps = ls_fm_steps_per_epoch(&c->m->opts, c->rows->n_rows);
+	if (has_step(w, step))
+		return;
+	*w = (struct ls_cuda_window){.first = step - step % steps,
+				     .steps = steps,
+				     .rows = (uint32_t)c->rows->n_rows,
+				     .entries = (uint32_t)c->rows->n_entries};
+	c->sorted = NULL;
+}
+
 int ls_cuda_show_window(struct ls_fm_cuda *c, uint64_t step, struct ls_cuda_window **ret, struct ls_err *err)
 {
-	int rc = window_with(c, step, err);
-	struct ls_cuda_window *w = &c->window[c->view];
-	if (rc == 0)
+	int rc = 0;
+	if (c->streams)
+		rc = window_with(c, step, err);
+	else
+		take_epoch(c, step);
+	struct ls_cuda_window *w = *ret = &c->window[c->view];
+	if (rc == 0 && c->streams) {
 		rc = ls_gpu_event_wait(c->gpu, c->main, w->copied, err);
-	show(c, w->device, c->window_rows);
-	*ret = w;
+		show(c, w->device);
+	}
+	if (rc == 0 && c->sorted != w) {
+		rc = ls_cuda_put_sort(c, w, err);
+		c->sorted = rc ? NULL : w;
+	}
 	return rc;
 }
 
 int ls_cuda_leave_window(struct ls_fm_cuda *c, uint64_t next, struct ls_err *err)
 {
 	struct ls_cuda_window *w = &c->window[c->view], *other = &c->window[(c->view + 1) % LS_CUDA_WINDOWS];
+	if (!c->streams)
+		return 0;
 	int rc = ls_gpu_event_record(c->gpu, c->main, w->used, err);
 	bool ends = next == w->first + w->steps && next % ls_fm_steps_per_epoch(&c->m->opts, c->rows->n_rows) != 0;
 	return rc || !ends || has_step(other, next) ? rc : fill(c, other, next, err);

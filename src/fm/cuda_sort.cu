@@ -1,4 +1,4 @@
-/* Sorting a batch's entries by feature, and moving on: cuda_args.h has the plan. */
+/* Sorting entries by feature and by batch, and moving on: cuda_args.h has the plan. */
 #include "fm/cuda_lane.h"
 #include "fm/order.h"
 
@@ -23,269 +23,403 @@ LS_DEVICE uint64_t block_scan(uint64_t mine, uint64_t *shared, uint64_t *ret_tot
 	return before + sum - mine;
 }
 
-/* --- count --- */
+/* --- rows --- */
 
-/* A tile's own counts of features, so that a frequent one costs the memory one atomic a tile and not one an entry: the
- * first features to come have a slot, the others go to memory at once. */
-struct slots {
-	uint32_t *feature; /* ~0: nobody; a feature of that number has no slot */
-	uint32_t *n;       /* entries; later the first one's rank among the feature's, less `at` */
-	uint32_t *at;      /* its first entry in the tile's order */
-	uint32_t mask;
-};
-
-struct tile {
-	struct slots slots;
-	uint32_t *order;    /* slot << 16 | entry, by slot */
-	uint64_t *at_of;    /* by row of the tile: its first entry in the data, */
-	uint32_t *first_of; /* and in the tile; */
-	float *scale_of;
-	uint32_t row, rows, base, entries; /* its first row; its first entry */
-	bool ordered;                      /* entries fit into `order` */
-};
-
-/* Shared words that are one a block. */
-struct tile_words {
-	struct ls_order order;
-	uint64_t scan[32];
-	uint32_t base, others, news;
-};
-
-/* Where a tile's arrays lie in the block's shared memory: cuda_kernels.c counts the same bytes. */
-LS_DEVICE struct tile tile_arrays(const struct ls_cuda_args &a, uint64_t *shared)
+/* The row of every entry, and its x where rows are normalised: eight lanes a row. */
+extern "C" __global__ void __launch_bounds__(256) fm_sort_spread(const struct ls_cuda_args a)
 {
-	uint32_t *word = (uint32_t *)(shared + a.tile_rows), n = a.tile_slots;
-	struct tile t = {{word + 2 * a.tile_rows, word + 2 * a.tile_rows + n, word + 2 * a.tile_rows + 2 * n, n - 1},
-			 word + 2 * a.tile_rows + 3 * n,
-			 shared,
-			 word,
-			 (float *)(word + a.tile_rows),
-			 blockIdx.x * a.tile_rows,
-			 0,
-			 0,
-			 0,
-			 false};
-	return t;
-}
-
-/* Which rows, where they are, and room for their entries. All threads call. */
-LS_DEVICE void tile_rows(const struct ls_cuda_args &a, struct tile *t, struct tile_words *w)
-{
-	uint64_t total;
-	uint32_t i = threadIdx.x, n = 0;
-	if (i == 0)
-		ls_order_init(&w->order, a.shuffle, a.seed, a.batch, a.n_rows, a.state->base + a.index);
-	if (i == 0)
-		w->others = w->news = 0;
-	for (uint32_t s = i; s <= t->slots.mask; s += blockDim.x) {
-		t->slots.feature[s] = ~0u;
-		t->slots.n[s] = 0;
+	enum { LANES = 8 };
+	uint64_t rows = (uint64_t)gridDim.x * blockDim.x / LANES;
+	for (uint64_t r = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / LANES; r < a.sort.rows; r += rows) {
+		uint64_t at = a.start[r];
+		uint32_t n = (uint32_t)(a.start[r + 1] - at);
+		const float *value = a.in_value ? a.in_value + at : (const float *)0;
+		float scale = a.normalize ? ls_cell_norm(value, n) : 1.0f;
+		for (uint32_t i = threadIdx.x % LANES; i < n; i += LANES) {
+			a.sort.pass.from.with[at + i] = (uint32_t)r;
+			if (a.normalize)
+				a.x[at + i] = entry_x(value, scale, i);
+		}
 	}
-	__syncthreads();
-	uint32_t left = t->row < w->order.n ? w->order.n - t->row : 0;
-	t->rows = left < a.tile_rows ? left : a.tile_rows;
-	if (i < t->rows) {
-		uint64_t row = ls_order_row(&w->order, t->row + i), at = a.start[row];
-		n = (uint32_t)(a.start[row + 1] - at);
-		t->at_of[i] = at;
-		t->scale_of[i] = a.normalize ? ls_cell_norm(a.in_value ? a.in_value + at : (const float *)0, n) : 1.0f;
-		a.sort.pick[t->row + i] = row;
-		a.sort.length[t->row + i] = n;
-	}
-	uint32_t before = (uint32_t)block_scan(n, w->scan, &total);
-	if (i < a.tile_rows)
-		t->first_of[i] = before;
-	if (i == 0) {
-		w->base = atomicAdd(&a.sort.counts[LS_SORT_ENTRIES], (uint32_t)total);
-		a.sort.tile_first[blockIdx.x] = w->base;
-		if (blockIdx.x == 0)
-			a.sort.counts[LS_SORT_ROWS] = w->order.n;
-	}
-	__syncthreads();
-	t->base = w->base;
-	t->entries = (uint32_t)total;
-	t->ordered = t->entries <= a.tile_most;
-	if (i < t->rows)
-		a.sort.first[t->row + i] = t->base + before;
 }
 
-/* The slot of a feature that has or gets one; else more than the mask. */
-LS_DEVICE uint32_t slot_of(const struct slots *s, uint32_t feature)
+/* The epoch's order: a block a tile of rows, whose entries it counts. */
+extern "C" __global__ void __launch_bounds__(256) fm_sort_order(const struct ls_cuda_args a)
 {
-	uint32_t slot = feature * 2654435769u >> 16 & s->mask;
-	for (int tries = 0; tries < 2; tries++, slot ^= 1) {
-		uint32_t has = *(volatile uint32_t *)&s->feature[slot];
-		if (has == ~0u)
-			has = atomicCAS(&s->feature[slot], ~0u, feature);
-		if (feature != ~0u && (has == ~0u || has == feature))
-			return slot;
-	}
-	return ~0u;
-}
-
-LS_DEVICE void put_ordered(const struct ls_cuda_args &a, const struct tile *t, uint32_t at, uint32_t feature,
-			   uint32_t rank, uint32_t row, uint32_t entry)
-{
-	a.sort.tile_feature[t->base + at] = feature;
-	a.sort.tile_rank[t->base + at] = rank;
-	a.sort.tile_row[t->base + at] = t->row + row;
-	if (a.sort.tile_entry)
-		a.sort.tile_entry[t->base + at] = t->base + entry;
-}
-
-LS_DEVICE void put_new(const struct ls_cuda_args &a, const struct tile *t, struct tile_words *w, uint32_t feature)
-{
-	a.sort.new_feature[t->base + atomicAdd(&w->news, 1u)] = feature;
-}
-
-/* One entry with its rank: among those of the slot, or final. What later kernels want to know of it; those without a
- * slot come last in the tile's order. */
-LS_DEVICE void put_entry(const struct ls_cuda_args &a, const struct tile *t, struct tile_words *w, uint32_t feature,
-			 uint32_t slot, uint32_t rank, uint32_t row, uint32_t i)
-{
+	__shared__ struct ls_order order;
+	__shared__ uint64_t scan[32];
 	const struct ls_cuda_sort &s = a.sort;
-	uint32_t e = t->base + i;
-	uint64_t at = t->at_of[row] + i - t->first_of[row];
-	s.feature[e] = feature;
-	s.rank[e] = slot <= t->slots.mask ? slot << 16 | rank : ~0u;
-	if (slot > t->slots.mask) {
-		put_ordered(a, t, t->entries - 1 - atomicAdd(&w->others, 1u), feature, rank, row, i);
-		if (rank == 0)
-			put_new(a, t, w, feature);
+	uint64_t total, sum = 0;
+	if (threadIdx.x == 0)
+		ls_order_init(&order, a.shuffle, a.seed, a.batch, s.rows, s.step);
+	__syncthreads();
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+		uint32_t i = blockIdx.x * LS_SORT_TILE + k * LS_CUDA_THREADS + threadIdx.x;
+		if (i >= s.rows)
+			break;
+		uint64_t row = ls_order_row(&order, i), at = a.start[row];
+		uint32_t n = (uint32_t)(a.start[row + 1] - at);
+		s.pick[i] = (uint32_t)row;
+		*(uint2 *)&s.span[i] = make_uint2((uint32_t)at, n);
+		s.place_of[row] = i / a.batch << s.slot_bits | i % a.batch;
+		sum += n;
 	}
-	if (s.x)
-		s.x[e] = a.in_value ? a.in_value[at] * t->scale_of[row] : t->scale_of[row];
-	if (s.field)
-		s.field[e] = a.in_field[at];
+	block_scan(sum, scan, &total);
+	if (threadIdx.x == 0)
+		s.tile_count[blockIdx.x] = (uint32_t)total;
 }
 
-/* The row of the tile whose entries have number i: first_of ascends. */
-LS_DEVICE uint32_t row_with(const struct tile *t, uint32_t i)
+/* Entries before each row, when those before its tile are known. */
+extern "C" __global__ void __launch_bounds__(256) fm_sort_firsts(const struct ls_cuda_args a)
 {
-	uint32_t lo = 0;
-	for (uint32_t step = 512; step > 0; step /= 2)
-		if (lo + step < t->rows && t->first_of[lo + step] <= i)
-			lo += step;
-	return lo;
+	__shared__ uint64_t scan[32];
+	const struct ls_cuda_sort &s = a.sort;
+	uint64_t total, before = s.tile_count[blockIdx.x];
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+		uint32_t i = blockIdx.x * LS_SORT_TILE + k * LS_CUDA_THREADS + threadIdx.x;
+		uint32_t n = i < s.rows ? s.span[i].n : 0, at = (uint32_t)(before + block_scan(n, scan, &total));
+		if (i < s.rows)
+			s.first[i] = at;
+		if (i + 1 == s.rows)
+			s.first[s.rows] = at + n;
+		before += total;
+	}
 }
 
-/* Eight lanes a row; loads that do not wait for each other. */
-enum { ROW_LANES = 8, AT_ONCE = 5 };
+/* --- a pass --- */
 
-LS_DEVICE void count_entries(const struct ls_cuda_args &a, const struct tile *t, struct tile_words *w)
+LS_DEVICE uint32_t digit_of(const struct ls_cuda_pass &p, uint32_t key)
 {
-	for (uint32_t row = threadIdx.x / ROW_LANES; row < t->rows; row += blockDim.x / ROW_LANES) {
-		uint32_t n = (row + 1 < t->rows ? t->first_of[row + 1] : t->entries) - t->first_of[row];
-		const uint32_t *from = a.in_feature + t->at_of[row];
-		for (uint32_t lo = threadIdx.x % ROW_LANES; lo < n; lo += ROW_LANES * AT_ONCE) {
-			uint32_t feature[AT_ONCE], slot[AT_ONCE], rank[AT_ONCE];
+	return key >> p.shift & ((1u << p.bits) - 1);
+}
+
+/* How many entries of each digit a tile has. Keys are looked up here, if they have to be. */
+extern "C" __global__ void __launch_bounds__(256) fm_sort_count(const struct ls_cuda_args a)
+{
+	__shared__ uint32_t count[1 << LS_SORT_BITS];
+	const struct ls_cuda_pass &p = a.sort.pass;
+	uint32_t lo = blockIdx.x * LS_SORT_TILE + threadIdx.x, n = a.sort.entries, key[LS_SORT_EACH];
+	for (uint32_t d = threadIdx.x; d < 1u << p.bits; d += blockDim.x)
+		count[d] = 0;
+	__syncthreads();
+	const uint32_t *from = p.row ? p.row : p.from.key;
 #pragma unroll
-			for (uint32_t k = 0; k < AT_ONCE; k++)
-				feature[k] = from[lo + k * ROW_LANES < n ? lo + k * ROW_LANES : lo];
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+		uint32_t i = lo + k * LS_CUDA_THREADS;
+		key[k] = i < n ? from[i] : 0;
+	}
+	if (p.row) {
 #pragma unroll
-			for (uint32_t k = 0; k < AT_ONCE; k++) {
-				slot[k] = t->ordered ? slot_of(&t->slots, feature[k]) : ~0u;
-				rank[k] = 0;
-				if (lo + k * ROW_LANES < n && slot[k] <= t->slots.mask)
-					rank[k] = atomicAdd(&t->slots.n[slot[k]], 1u);
-				else if (lo + k * ROW_LANES < n)
-					rank[k] = atomicAdd(&a.sort.in_count[feature[k]], 1u);
-			}
+		for (uint32_t k = 0; k < LS_SORT_EACH; k++)
+			key[k] = a.sort.place_of[key[k]];
 #pragma unroll
-			for (uint32_t k = 0; k < AT_ONCE; k++)
-				if (lo + k * ROW_LANES < n)
-					put_entry(a, t, w, feature[k], slot[k], rank[k], row,
-						  t->first_of[row] + lo + k * ROW_LANES);
+		for (uint32_t k = 0; k < LS_SORT_EACH; k++)
+			if (lo + k * LS_CUDA_THREADS < n)
+				p.from.key[lo + k * LS_CUDA_THREADS] = key[k];
+	}
+#pragma unroll
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
+		if (lo + k * LS_CUDA_THREADS < n)
+			atomicAdd(&count[digit_of(p, key[k])], 1u);
+	__syncthreads();
+	for (uint32_t d = threadIdx.x; d < 1u << p.bits; d += blockDim.x)
+		a.sort.tile_count[(uint64_t)d * p.tiles + blockIdx.x] = count[d];
+}
+
+/* A block a digit: sums over the tiles before. */
+extern "C" __global__ void __launch_bounds__(1024) fm_sort_scan(const struct ls_cuda_args a)
+{
+	enum { EACH = 4 };
+	__shared__ uint64_t scan[32];
+	uint32_t tiles = a.sort.pass.tiles, *count = a.sort.tile_count + (uint64_t)blockIdx.x * tiles, sum = 0;
+	for (uint32_t lo = 0; lo < tiles; lo += EACH * blockDim.x) {
+		uint32_t at = lo + EACH * threadIdx.x, n[EACH], mine = 0;
+		uint64_t total;
+		for (uint32_t k = 0; k < EACH; k++) {
+			n[k] = at + k < tiles ? count[at + k] : 0;
+			mine += n[k];
 		}
-	}
-}
-
-/* Slots get their places in the tile's order and their ranks among all. */
-LS_DEVICE void count_slots(const struct ls_cuda_args &a, const struct tile *t, struct tile_words *w)
-{
-	uint64_t total;
-	uint32_t each = (t->slots.mask + blockDim.x) / blockDim.x, lo = threadIdx.x * each, sum = 0;
-	for (uint32_t s = lo; s < lo + each && s <= t->slots.mask; s++)
-		sum += t->slots.n[s];
-	uint32_t at = (uint32_t)block_scan(sum, w->scan, &total);
-	for (uint32_t s = lo; s < lo + each && s <= t->slots.mask; s++) {
-		t->slots.at[s] = at;
-		at += t->slots.n[s];
-	}
-	__syncthreads();
-	for (uint32_t s = threadIdx.x; s <= t->slots.mask; s += blockDim.x) {
-		uint32_t n = t->slots.n[s], feature = t->slots.feature[s];
-		if (!n)
-			continue;
-		uint32_t rank = atomicAdd(&a.sort.in_count[feature], n);
-		t->slots.n[s] = rank - t->slots.at[s];
-		if (rank == 0)
-			put_new(a, t, w, feature);
-	}
-}
-
-/* Entries that have a slot, in the order of slots. Where only the row is to be known, `order` has it, else the entry.
- */
-LS_DEVICE void order_entries(const struct ls_cuda_args &a, const struct tile *t, const struct tile_words *w)
-{
-	bool by_row = !a.sort.tile_entry;
-	for (uint32_t row = threadIdx.x / ROW_LANES; row < t->rows; row += blockDim.x / ROW_LANES) {
-		uint32_t end = row + 1 < t->rows ? t->first_of[row + 1] : t->entries;
-#pragma unroll 5
-		for (uint32_t i = t->first_of[row] + threadIdx.x % ROW_LANES; i < end; i += ROW_LANES) {
-			uint32_t rank = a.sort.rank[t->base + i], slot = rank >> 16;
-			if (rank != ~0u)
-				t->order[t->slots.at[slot] + (rank & 0xffffu)] = slot << 16 | (by_row ? row : i);
+		uint32_t before = sum + (uint32_t)block_scan(mine, scan, &total);
+		for (uint32_t k = 0; k < EACH; k++) {
+			if (at + k < tiles)
+				count[at + k] = before;
+			before += n[k];
 		}
-	}
-	__syncthreads();
-	for (uint32_t at = threadIdx.x; at < t->entries - w->others; at += blockDim.x) {
-		uint32_t slot = t->order[at] >> 16, i = t->order[at] & 0xffffu;
-		put_ordered(a, t, at, t->slots.feature[slot], t->slots.n[slot] + at, by_row ? i : row_with(t, i), i);
-	}
-}
-
-LS_DEVICE void count_tile(const struct ls_cuda_args &a, struct tile_words *w, uint64_t *shared)
-{
-	struct tile t = tile_arrays(a, shared);
-	tile_rows(a, &t, w);
-	count_entries(a, &t, w);
-	__syncthreads();
-	if (t.ordered) {
-		count_slots(a, &t, w);
-		__syncthreads();
-		order_entries(a, &t, w);
+		sum += (uint32_t)total;
 	}
 	if (threadIdx.x == 0)
-		a.sort.tile_new[blockIdx.x] = w->news;
+		a.sort.digit_count[blockIdx.x] = sum;
 }
 
-extern "C" __global__ void __launch_bounds__(1024) fm_sort_count(const struct ls_cuda_args a)
+struct scatter_shared {
+	uint16_t rank[LS_CUDA_THREADS / 32][1 << LS_SORT_BITS]; /* by warp and digit: entries before */
+	uint32_t base[1 << LS_SORT_BITS]; /* where a digit's entries go, less where they are here */
+	uint32_t word[LS_SORT_TILE];      /* in the order of digits */
+	uint64_t scan[32];
+};
+
+/* Lanes with the same digit of at most BITS bits, out of those that are there. */
+template <int BITS> LS_DEVICE uint32_t same_digit(uint32_t digit, bool there)
 {
-	LS_DYNAMIC_SHARED(uint64_t, shared);
-	__shared__ struct tile_words words;
-	count_tile(a, &words, shared);
+	uint32_t same = __ballot_sync(0xffffffffu, there);
+#pragma unroll
+	for (int b = 0; b < BITS; b++) {
+		bool one = (digit >> b & 1) != 0;
+		uint32_t ones = __ballot_sync(0xffffffffu, one);
+		same &= one ? ones : ~ones;
+	}
+	return same;
 }
 
-/* --- place --- */
+/* A thread's entries: those it reads are 32 apart, those it writes a block. FULL: no tile has fewer. */
+struct mover {
+	uint32_t at[LS_SORT_EACH];   /* in the tile's order of what it read */
+	uint32_t dest[LS_SORT_EACH]; /* of what it writes */
+	uint32_t here, from, all;    /* entries of the warp, its first, entries of the tile */
+};
+
+template <bool FULL> LS_DEVICE bool is_there(uint32_t i, uint32_t n)
+{
+	return FULL || i < n;
+}
+
+/* Each entry's number among those of its digit in its warp. */
+template <int BITS, bool FULL>
+LS_DEVICE void rank_entries(const struct ls_cuda_pass &p, const uint32_t *key, uint16_t *rank, struct mover *m)
+{
+	uint32_t left = (1u << lane_of()) - 1;
+	for (uint32_t d = lane_of(); d < 1u << p.bits; d += 32)
+		rank[d] = 0;
+	__syncwarp();
+#pragma unroll
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+		bool there = is_there<FULL>(k * 32 + lane_of(), m->here);
+		uint32_t digit = digit_of(p, key[k]), same = same_digit<BITS>(digit, there), before = rank[digit];
+		__syncwarp();
+		m->at[k] = before + (uint32_t)__popc(same & left);
+		if (there && !(same & left))
+			rank[digit] = (uint16_t)(before + (uint32_t)__popc(same));
+		__syncwarp();
+	}
+}
+
+/* From counts of warps to places in the tile, and to places in all. */
+LS_DEVICE void place_digits(const struct ls_cuda_args &a, struct scatter_shared *sh)
+{
+	const struct ls_cuda_pass &p = a.sort.pass;
+	uint32_t d = threadIdx.x, n = 0;
+	uint64_t total, before = 0;
+	bool mine = d < 1u << p.bits;
+	for (uint32_t w = 0; w < LS_CUDA_THREADS / 32 && mine; w++) {
+		uint32_t here = sh->rank[w][d];
+		sh->rank[w][d] = (uint16_t)n;
+		n += here;
+	}
+	before = block_scan(mine ? (uint64_t)a.sort.digit_count[d] << 32 | n : 0, sh->scan, &total);
+	if (mine) {
+		uint32_t tile = a.sort.tile_count[(uint64_t)d * p.tiles + blockIdx.x];
+		sh->base[d] = (uint32_t)(before >> 32) + tile - (uint32_t)before;
+		for (uint32_t w = 0; w < LS_CUDA_THREADS / 32; w++)
+			sh->rank[w][d] = (uint16_t)(sh->rank[w][d] + (uint32_t)before);
+	}
+	__syncthreads();
+}
+
+/* One word of each entry. */
+template <bool FULL> LS_DEVICE void load_words(const struct mover &m, const uint32_t *from, uint32_t *word)
+{
+#pragma unroll
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+		uint32_t i = k * 32 + lane_of();
+		word[k] = is_there<FULL>(i, m.here) ? (from ? from[m.from + i] : m.from + i) : 0;
+	}
+}
+
+/* All threads call. */
+template <bool FULL> LS_DEVICE void order_words(const struct mover &m, const uint32_t *word, uint32_t *shared)
+{
+	__syncthreads();
+#pragma unroll
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
+		if (is_there<FULL>(k * 32 + lane_of(), m.here))
+			shared[m.at[k]] = word[k];
+	__syncthreads();
+}
+
+template <bool FULL> LS_DEVICE void write_words(const struct mover &m, const uint32_t *shared, uint32_t *to)
+{
+#pragma unroll
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
+		if (is_there<FULL>(k * LS_CUDA_THREADS + threadIdx.x, m.all))
+			to[m.dest[k]] = shared[k * LS_CUDA_THREADS + threadIdx.x];
+}
+
+template <int BITS, bool FULL>
+LS_DEVICE void scatter(const struct ls_cuda_args &a, struct mover *m, struct scatter_shared *sh)
+{
+	const struct ls_cuda_pass &p = a.sort.pass;
+	uint32_t key[LS_SORT_EACH], with[LS_SORT_EACH];
+	uint16_t *rank = sh->rank[threadIdx.x / 32];
+	load_words<FULL>(*m, p.from.key, key);
+	load_words<FULL>(*m, p.from.with, with);
+	rank_entries<BITS, FULL>(p, key, rank, m);
+	__syncthreads();
+	place_digits(a, sh);
+#pragma unroll
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
+		m->at[k] += rank[digit_of(p, key[k])];
+	order_words<FULL>(*m, key, sh->word);
+#pragma unroll
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+		uint32_t j = k * LS_CUDA_THREADS + threadIdx.x;
+		m->dest[k] = is_there<FULL>(j, m->all) ? sh->base[digit_of(p, sh->word[j])] + j : 0;
+	}
+	write_words<FULL>(*m, sh->word, p.to.key);
+	order_words<FULL>(*m, with, sh->word);
+	write_words<FULL>(*m, sh->word, p.to.with);
+	if (!p.to.entry)
+		return;
+	load_words<FULL>(*m, p.from.entry, with);
+	order_words<FULL>(*m, with, sh->word);
+	write_words<FULL>(*m, sh->word, p.to.entry);
+}
+
+/* Entries of a tile to their places, by way of shared memory, so that what is written lies side by side. */
+extern "C" __global__ void __launch_bounds__(256, 3) fm_sort_scatter(const struct ls_cuda_args a)
+{
+	__shared__ struct scatter_shared sh;
+	uint32_t lo = blockIdx.x * LS_SORT_TILE, left = a.sort.entries - lo,
+		 mine = threadIdx.x / 32 * 32 * LS_SORT_EACH;
+	struct mover m;
+	m.all = left < LS_SORT_TILE ? left : (uint32_t)LS_SORT_TILE;
+	m.from = lo + mine;
+	m.here = m.all <= mine ? 0 : m.all - mine;
+	if (m.all < LS_SORT_TILE)
+		scatter<8, false>(a, &m, &sh);
+	else if (a.sort.pass.bits <= 4)
+		scatter<4, true>(a, &m, &sh);
+	else if (a.sort.pass.bits <= 6)
+		scatter<6, true>(a, &m, &sh);
+	else
+		scatter<8, true>(a, &m, &sh);
+}
+
+/* --- what goes with entries --- */
+
+/* The number of an entry in its batch, whose rows lie one behind another. */
+LS_DEVICE uint32_t renumbered(const struct ls_cuda_args &a, uint32_t place, uint32_t entry)
+{
+	const struct ls_cuda_sort &s = a.sort;
+	uint64_t batch = (uint64_t)(place >> s.slot_bits) * a.batch, row = batch + (place & ((1u << s.slot_bits) - 1));
+	return entry - s.span[row].at + s.first[row] - s.first[batch];
+}
+
+extern "C" __global__ void __launch_bounds__(256) fm_sort_look(const struct ls_cuda_args a)
+{
+	const struct ls_cuda_sort &s = a.sort;
+#pragma unroll 4
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+		uint32_t i = blockIdx.x * LS_SORT_TILE + k * LS_CUDA_THREADS + threadIdx.x;
+		if (i >= s.entries)
+			break;
+		uint32_t e = s.by_batch.entry[i];
+		if (s.by_x)
+			s.by_x[i] = a.x[e];
+		if (s.by_field)
+			s.by_field[i] = a.in_field[e];
+		if (s.renumber)
+			s.by_batch.entry[i] = renumbered(a, s.by_batch.key[i], e);
+	}
+}
+
+/* --- tasks --- */
+
+/* Sorted entries of one batch, a tile of them: where features begin. */
+struct task_tile {
+	const uint32_t *feature;
+	uint32_t lo, hi, end; /* in all; of the batch's entries */
+};
+
+struct task_shared {
+	uint32_t head[LS_SORT_TILE +
+		      1]; /* numbers of entries that are a feature's first; behind them the end of the last one */
+	uint32_t before[LS_CUDA_THREADS / 32]; /* by warp: its heads */
+	uint64_t scan[32];
+	uint32_t base[LS_CUDA_LISTS + 2];
+};
+
+/* The first of from .. to that is not the feature, by a warp: those that are come first. */
+LS_DEVICE uint32_t feature_end(const uint32_t *feature, uint32_t is, uint32_t from, uint32_t to)
+{
+	for (bool near = true; from < to; near = false) { /* most end soon */
+		uint32_t step = near ? 1 : (to - from + 31) / 32, left = to - from, at = lane_of() * step;
+		bool same = at < left && feature[from + at] == is;
+		uint32_t n = (uint32_t)__popc(__ballot_sync(0xffffffffu, same));
+		if (n == 0)
+			return from;
+		to = n * step < left && !(near && n == 32) ? from + n * step : to;
+		from += (n - 1) * step + 1;
+	}
+	return to;
+}
+
+/* Where features begin in the tile: returns how many do. All threads call. */
+LS_DEVICE uint32_t find_heads(const struct task_tile &t, uint32_t first, struct task_shared *sh)
+{
+	uint32_t f[LS_SORT_EACH], bits[LS_SORT_EACH], warp = threadIdx.x / 32, n = 0, all = 0;
+	uint32_t from = t.lo + warp * 32 * LS_SORT_EACH + lane_of();
+#pragma unroll
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
+		f[k] = from + k * 32 < t.hi ? t.feature[from + k * 32] : 0;
+	uint32_t left = from - lane_of() > first && from - lane_of() < t.hi ? t.feature[from - lane_of() - 1] : 0;
+#pragma unroll
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+		uint32_t i = from + k * 32, before = __shfl_up_sync(0xffffffffu, f[k], 1);
+		before = lane_of() ? before : left;
+		left = __shfl_sync(0xffffffffu, f[k], 31);
+		bits[k] = __ballot_sync(0xffffffffu, i < t.hi && (i == first || f[k] != before));
+		n += (uint32_t)__popc(bits[k]);
+	}
+	if (lane_of() == 0)
+		sh->before[warp] = n;
+	__syncthreads();
+	n = 0;
+	for (uint32_t w = 0; w < LS_CUDA_THREADS / 32; w++) {
+		n += w < warp ? sh->before[w] : 0;
+		all += sh->before[w];
+	}
+#pragma unroll
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+		if (bits[k] >> lane_of() & 1)
+			sh->head[n + (uint32_t)__popc(bits[k] & ((1u << lane_of()) - 1))] = from + k * 32;
+		n += (uint32_t)__popc(bits[k]);
+	}
+	if (all && warp == 0) {
+		uint32_t last = feature_end(t.feature, t.feature[t.hi - 1], t.hi, t.end);
+		if (lane_of() == 0)
+			sh->head[all] = last;
+	}
+	__syncthreads();
+	return all;
+}
 
 /* A feature with many entries: tasks of at most chunk entries each. */
-LS_DEVICE void make_tasks(const struct ls_cuda_args &a, struct ls_cuda_task all, uint32_t parts, uint32_t at,
-			  uint32_t heavy)
+LS_DEVICE void make_tasks(const struct ls_cuda_args &a, const struct batch_lists &l, struct ls_cuda_task all,
+			  uint32_t parts, uint32_t at, uint32_t heavy)
 {
 	if (parts > 1)
-		a.sort.heavy_parts[heavy] = parts;
+		l.heavy_parts[heavy] = parts;
 	for (uint32_t p = 0; p < parts; p++) {
 		uint32_t left = all.n - p * a.chunk;
 		struct ls_cuda_task t = {all.feature, all.from + p * a.chunk, left < a.chunk ? left : a.chunk,
 					 parts > 1 ? heavy + 1 : 0};
-		a.sort.task[at + p] = t;
+		l.task[at + p] = t;
 	}
 }
 
 LS_DEVICE uint32_t parts_of(const struct ls_cuda_args &a, uint32_t n)
 {
-	return n > LS_CUDA_SOME ? (n + a.chunk - 1) / a.chunk : 0;
+	return n > LS_CUDA_SOME ? (n - 1) / a.chunk + 1 : 0;
 }
 
 LS_DEVICE uint32_t list_of(uint32_t n)
@@ -293,126 +427,66 @@ LS_DEVICE uint32_t list_of(uint32_t n)
 	return n <= 1 ? 0 : n <= LS_CUDA_FEW ? 1 : 2;
 }
 
-/* What a feature with n entries needs: entries (low) and tasks of warps (high) … */
-LS_DEVICE uint64_t room_needs(const struct ls_cuda_args &a, uint32_t n)
-{
-	return n | (uint64_t)parts_of(a, n) << 32;
-}
-
-/* … and a place in one of the lists, or to meet: 16 bits each, in the order of counts. */
+/* What a feature with n entries needs: a place in one of the lists, or to meet: 16 bits each, in the order of counts.
+ */
 LS_DEVICE uint64_t list_needs(const struct ls_cuda_args &a, uint32_t n)
 {
-	uint64_t heavy = (uint64_t)(parts_of(a, n) > 1) << 48;
-	return n && n <= LS_CUDA_SOME ? (uint64_t)1 << 16 * list_of(n) : heavy;
+	return n <= LS_CUDA_SOME ? (uint64_t)1 << 16 * list_of(n) : (uint64_t)(n > a.chunk) << 48;
 }
 
-LS_DEVICE void place_feature(const struct ls_cuda_args &a, uint32_t feature, uint32_t n, uint64_t room, uint64_t lists,
-			     const uint32_t *base)
+LS_DEVICE void place_feature(const struct ls_cuda_args &a, const struct batch_lists &l, struct ls_cuda_task t,
+			     uint32_t task, uint64_t lists, const uint32_t *base)
 {
-	const struct ls_cuda_sort &s = a.sort;
-	struct ls_cuda_task t = {feature, (uint32_t)room, n, 0};
-	s.offset[feature] = t.from;
-	if (n <= LS_CUDA_SOME) {
-		uint32_t list = list_of(n);
-		s.light[list][base[list] + (uint32_t)(lists >> 16 * list & 0xffffu)] = t;
-	} else {
-		make_tasks(a, t, parts_of(a, n), (uint32_t)(room >> 32), base[LS_CUDA_LISTS] + (uint32_t)(lists >> 48));
+	uint32_t list = list_of(t.n);
+	if (t.n <= LS_CUDA_SOME)
+		l.light[list][base[1 + list] + (uint32_t)(lists >> 16 * list & 0xffffu)] = t;
+	else
+		make_tasks(a, l, t, parts_of(a, t.n), base[0] + task,
+			   base[1 + LS_CUDA_LISTS] + (uint32_t)(lists >> 48));
+}
+
+/* Some features a thread: counted, and then put into their lists. */
+LS_DEVICE void put_features(const struct ls_cuda_args &a, const struct task_tile &t, const struct batch_lists &l,
+			    uint32_t n_heads, struct task_shared *sh)
+{
+	uint32_t each = (n_heads + blockDim.x - 1) / blockDim.x, lo = threadIdx.x * each, hi = lo + each;
+	uint64_t tasks = 0, lists = 0, all_tasks, all_lists;
+	hi = hi < n_heads ? hi : n_heads;
+	for (uint32_t h = lo; h < hi; h++) {
+		uint32_t n = sh->head[h + 1] - sh->head[h];
+		tasks += parts_of(a, n);
+		lists += list_needs(a, n);
 	}
-}
-
-struct place_words {
-	uint64_t scan[32], room;
-	uint32_t base[LS_CUDA_LISTS + 1];
-};
-
-LS_DEVICE void place_tile(const struct ls_cuda_args &a, uint32_t tile, struct place_words *w)
-{
-	enum { EACH = 4 }; /* features a thread: a block asks for room once for all of them */
-	const struct ls_cuda_sort &s = a.sort;
-	const uint32_t *feature = s.new_feature + s.tile_first[tile], all = s.tile_new[tile];
-	for (uint32_t lo = threadIdx.x; lo - threadIdx.x < all; lo += EACH * blockDim.x) {
-		uint32_t n[EACH], f[EACH];
-		uint64_t room = 0, lists = 0, all_room, all_lists;
-#pragma unroll
-		for (uint32_t k = 0; k < EACH; k++)
-			f[k] = feature[lo + k * blockDim.x < all ? lo + k * blockDim.x : 0];
-#pragma unroll
-		for (uint32_t k = 0; k < EACH; k++) {
-			n[k] = __ldcg(&s.in_count[f[k]]); /* other blocks' atomics are in L2 */
-			n[k] = lo + k * blockDim.x < all ? n[k] : 0;
-			room += room_needs(a, n[k]);
-			lists += list_needs(a, n[k]);
-		}
-		room = block_scan(room, w->scan, &all_room);
-		lists = block_scan(lists, w->scan, &all_lists);
-		if (threadIdx.x == 0)
-			w->room = atomicAdd((unsigned long long *)&s.counts[LS_SORT_PLACED],
-					    (unsigned long long)all_room);
-		if (threadIdx.x <= LS_CUDA_LISTS)
-			w->base[threadIdx.x] = atomicAdd(&s.counts[LS_SORT_LIGHT + threadIdx.x],
-							 (uint32_t)(all_lists >> 16 * threadIdx.x & 0xffffu));
-		__syncthreads();
-		room += w->room;
-#pragma unroll
-		for (uint32_t k = 0; k < EACH; k++) {
-			if (!n[k])
-				continue;
-			s.in_count[f[k]] = 0;
-			place_feature(a, f[k], n[k], room, lists, w->base);
-			room += room_needs(a, n[k]);
-			lists += list_needs(a, n[k]);
-		}
-		__syncthreads();
+	tasks = block_scan(tasks, sh->scan, &all_tasks);
+	lists = block_scan(lists, sh->scan, &all_lists);
+	if (threadIdx.x <= 1 + LS_CUDA_LISTS) {
+		uint32_t list = (uint32_t)(all_lists >> 16 * ((threadIdx.x + 3) % 4) & 0xffffu);
+		sh->base[threadIdx.x] = atomicAdd(&l.counts[threadIdx.x], threadIdx.x ? list : (uint32_t)all_tasks);
 	}
-}
-
-extern "C" __global__ void __launch_bounds__(1024) fm_sort_place(const struct ls_cuda_args a)
-{
-	__shared__ struct place_words words;
-	place_tile(a, blockIdx.x, &words);
-}
-
-/* --- scatter --- */
-
-/* Entries from `from` on, by a block. */
-LS_DEVICE void scatter(const struct ls_cuda_args &a, uint32_t from, uint32_t step)
-{
-	const struct ls_cuda_sort &s = a.sort;
-	uint32_t entries = s.counts[LS_SORT_ENTRIES];
-#pragma unroll 4
-	for (uint32_t i = from; i < entries; i += step) {
-		uint32_t place = s.offset[s.tile_feature[i]] + s.tile_rank[i];
-		s.by_row[place] = s.tile_row[i];
-		if (!s.tile_entry)
-			continue;
-		uint32_t e = s.tile_entry[i];
-		if (s.by_entry)
-			s.by_entry[place] = e;
-		if (s.by_x)
-			s.by_x[place] = s.x[e];
-		if (s.by_field)
-			s.by_field[place] = s.field[e];
-	}
-}
-
-extern "C" __global__ void __launch_bounds__(256) fm_sort_scatter(const struct ls_cuda_args a)
-{
-	scatter(a, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
-}
-
-/* A batch that is one tile: everything by one block. */
-extern "C" __global__ void __launch_bounds__(1024) fm_sort_one(const struct ls_cuda_args a)
-{
-	LS_DYNAMIC_SHARED(uint64_t, shared);
-	__shared__ struct tile_words words;
-	__shared__ struct place_words place;
-	count_tile(a, &words, shared);
-	__threadfence();
 	__syncthreads();
-	place_tile(a, 0, &place);
-	__threadfence();
-	__syncthreads();
-	scatter(a, threadIdx.x, blockDim.x);
+	for (uint32_t h = lo; h < hi; h++) {
+		uint32_t from = sh->head[h], n = sh->head[h + 1] - from;
+		uint32_t slot = a.sort.by_batch.key[from] & ((1u << a.sort.slot_bits) - 1);
+		struct ls_cuda_task task = {t.feature[from], from, n, n == 1 ? slot : 0};
+		place_feature(a, l, task, (uint32_t)tasks, lists, sh->base);
+		tasks += parts_of(a, n);
+		lists += list_needs(a, n);
+	}
+}
+
+/* The features of a.index steps: step_tiles blocks a step. */
+extern "C" __global__ void __launch_bounds__(256) fm_sort_tasks(const struct ls_cuda_args a)
+{
+	__shared__ struct task_shared sh;
+	uint32_t step = blockIdx.x / a.step_tiles, tile = blockIdx.x % a.step_tiles;
+	struct batch b = batch_at(a, a.state->base + step);
+	struct task_tile t = {a.sort.by_batch.with, b.first[0] + tile * LS_SORT_TILE, 0, b.first[b.rows]};
+	if ((uint64_t)tile * LS_SORT_TILE >= t.end - b.first[0])
+		return;
+	t.hi = t.end - t.lo < LS_SORT_TILE ? t.end : t.lo + LS_SORT_TILE;
+	uint32_t n = find_heads(t, b.first[0], &sh);
+	if (n)
+		put_features(a, t, lists_of(a, step, b), n, &sh);
 }
 
 /* The graph's steps are done: the next launch of it starts behind them. */

@@ -73,12 +73,13 @@ template <typename... A> void launch(const fake_launch &l, void (*kernel)(A...),
 		simt::launch(*l, name, args);                                                                          \
 	}
 
-#define threadIdx               simt::thread_index
-#define blockIdx                simt::block_index
-#define blockDim                simt::block_dim
-#define gridDim                 simt::grid_dim
-#define warpSize                32
-#define LS_ALIGNED(p)           simt::check_aligned(p)
+#define threadIdx     simt::thread_index
+#define blockIdx      simt::block_index
+#define blockDim      simt::block_dim
+#define gridDim       simt::grid_dim
+#define warpSize      32
+#define LS_ALIGNED(p) simt::check_aligned(p)
+#define LS_LATER(x)
 #define LS_DYNAMIC_SHARED(T, n) T *n = static_cast<T *>(simt::dynamic_shared())
 
 static inline void __syncthreads()
@@ -191,6 +192,11 @@ template <typename T, typename U> T atomicAdd(T *p, U v)
 {
 	return __atomic_fetch_add(p, (T)v, __ATOMIC_SEQ_CST);
 }
+/* wraps at v, which here is the largest number alone */
+static inline unsigned atomicInc(unsigned *p, unsigned)
+{
+	return __atomic_fetch_add(p, 1u, __ATOMIC_SEQ_CST);
+}
 template <typename T, typename U> T atomicSub(T *p, U v)
 {
 	return __atomic_fetch_sub(p, (T)v, __ATOMIC_SEQ_CST);
@@ -264,6 +270,10 @@ static inline long long __double_as_longlong(double x)
 static inline double __longlong_as_double(long long x)
 {
 	return simt_cast<double>(x);
+}
+static inline double __fma_rn(double a, double b, double c)
+{
+	return __builtin_fma(a, b, c);
 }
 static inline int __popc(unsigned x)
 {
