@@ -2,9 +2,10 @@
  * C and CUDA alike. The host owns the memory. Kernels run one after another.
  *
  *   data, once       spread:  the row of every entry
- *                    passes:  entries in the order of features (a pass: count, scan, scatter)
- *   an epoch, once   order:   rows to their places: batch and slot
- *                    firsts:  entries before a place
+ *                    digits:  how many entries have each digit of their feature
+ *                    passes:  entries in the order of features
+ *   an epoch, once   order:   rows to their places: batch and slot; how many entries have each digit of their batch
+ *                    scan, firsts: entries before a place
  *                    passes:  entries, which are in the order of features, in that of batches: each batch is then
  *                             sorted by feature
  *                    look:    what columns want to know of an entry beside its row
@@ -32,7 +33,10 @@ enum {
 	LS_CUDA_GRAB = 16, /* tasks of groups that a warp takes at a time */
 	LS_SORT_EACH = 16, /* entries of a thread, in the sort */
 	LS_SORT_TILE = LS_SORT_EACH * LS_CUDA_THREADS,
-	LS_SORT_BITS = 8 /* of a digit, at most */
+	LS_SORT_BITS = 8, /* of a digit, at most */
+	LS_PASS_THREADS = 512,
+	LS_PASS_EACH = LS_SORT_TILE / LS_PASS_THREADS,
+	LS_SORT_PASSES = 32 / LS_SORT_BITS
 };
 
 enum { LS_TOP_SLOPE, LS_TOP_VALUE, LS_TOP_BACK, LS_TOP_SUMS, LS_TOP_LOSS, LS_TOPS };
@@ -69,10 +73,25 @@ struct ls_cuda_list {
 /* One pass of the sort: by one digit of the key, stable. */
 struct ls_cuda_pass {
 	struct ls_cuda_list from, to;
-	const uint32_t *row;  /* NULL: keys are there; else count makes them: the places of these rows */
-	uint32_t shift, bits; /* the digit */
-	uint32_t tiles;
+	const uint32_t *row;    /* NULL: keys are there; else they are the places of these rows */
+	uint32_t shift, bits;   /* the digit */
+	uint32_t number, tiles; /* of the pass; in it */
 };
+
+/* The digits that a sort takes, the lowest first: bits of the key, from a bit on, in so many passes. */
+struct ls_cuda_digits {
+	uint32_t from, bits, passes;
+};
+
+LS_FN uint32_t ls_cuda_digit_from(const struct ls_cuda_digits *d, uint32_t pass)
+{
+	return d->from + d->bits * pass / d->passes;
+}
+
+LS_FN uint32_t ls_cuda_digit_bits(const struct ls_cuda_digits *d, uint32_t pass)
+{
+	return ls_cuda_digit_from(d, pass + 1) - ls_cuda_digit_from(d, pass);
+}
 
 /* The sort's memory, and what it leaves behind. A place is batch << slot_bits | slot. */
 struct ls_cuda_sort {
@@ -83,14 +102,17 @@ struct ls_cuda_sort {
 	struct ls_cuda_list by_feature; /* key: feature; with: row */
 	struct ls_cuda_list by_batch;   /* key: place; with: feature; entry: of the batch, if renumbered */
 	struct ls_cuda_list spare;      /* between passes */
-	uint32_t *tile_count;           /* by digit and tile; after scan: entries of the digit in the tiles before */
-	uint32_t *digit_count;          /* by digit */
-	uint32_t *place_of;             /* by row */
-	uint32_t *pick;                 /* in the epoch's order of rows, as are the next two: the row; */
-	struct ls_cuda_span *span;      /* where it is; */
-	uint32_t *first;                /* entries before it, and, behind the last, all entries */
-	float *by_x;                    /* as by_batch; NULL as x */
-	uint16_t *by_field;             /* as by_batch; fwfm only */
+	struct ls_cuda_digits digits;
+	uint32_t *digit_count;     /* by pass and digit: entries; zero before */
+	uint32_t *ticket;          /* by pass: tiles that were taken; zero before */
+	uint64_t *tile_digits;     /* by tile and digit: entries of the digit, see tile_before; zero before */
+	uint32_t *row_tile;        /* by tile of rows: entries; after scan: those before */
+	uint32_t *place_of;        /* by row */
+	uint32_t *pick;            /* in the epoch's order of rows, as are the next two: the row; */
+	struct ls_cuda_span *span; /* where it is; */
+	uint32_t *first;           /* entries before it, and, behind the last, all entries */
+	float *by_x;               /* as by_batch; NULL as x */
+	uint16_t *by_field;        /* as by_batch; fwfm only */
 	/* of the steps of a graph; each has its part, see lists_of */
 	uint32_t *counts;                                 /* LS_SORT_COUNTS a step; zero before */
 	struct ls_cuda_task *light[LS_CUDA_LISTS], *task; /* for groups, by number of entries; for warps */

@@ -372,10 +372,6 @@ extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_1(const struct
 {
 	columns<1, LS_FWFM, 1, false>(a);
 }
-extern "C" __global__ void __launch_bounds__(256, 3) fwfm_one_columns_1(const struct ls_cuda_args a)
-{
-	columns<1, LS_FWFM, 1, true>(a);
-}
 extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_2(const struct ls_cuda_args a)
 {
 	columns<2, LS_FWFM, 1, false>(a);
@@ -403,10 +399,6 @@ extern "C" __global__ void __launch_bounds__(256, 3) fwfm_one_columns_8(const st
 extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_32(const struct ls_cuda_args a)
 {
 	columns<32, LS_FWFM, 1, false>(a);
-}
-extern "C" __global__ void __launch_bounds__(256, 3) fwfm_one_columns_32(const struct ls_cuda_args a)
-{
-	columns<32, LS_FWFM, 1, true>(a);
 }
 
 /* --- gradient of the field weights --- */

@@ -25,9 +25,9 @@ static uint64_t multiprocessors(const struct ls_fm_cuda *c)
 static int find_sort(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	static const char *const names[] = {
-		[LS_K_SPREAD] = "fm_sort_spread", [LS_K_ORDER] = "fm_sort_order", [LS_K_FIRSTS] = "fm_sort_firsts",
-		[LS_K_COUNT] = "fm_sort_count",   [LS_K_SCAN] = "fm_sort_scan",   [LS_K_SCATTER] = "fm_sort_scatter",
-		[LS_K_LOOK] = "fm_sort_look",     [LS_K_TASKS] = "fm_sort_tasks", [LS_K_ADVANCE] = "fm_advance",
+		[LS_K_SPREAD] = "fm_sort_spread", [LS_K_DIGITS] = "fm_sort_digits", [LS_K_ORDER] = "fm_sort_order",
+		[LS_K_SCAN] = "fm_sort_scan",     [LS_K_FIRSTS] = "fm_sort_firsts", [LS_K_PASS] = "fm_sort_pass",
+		[LS_K_LOOK] = "fm_sort_look",     [LS_K_TASKS] = "fm_sort_tasks",   [LS_K_ADVANCE] = "fm_advance",
 	};
 	int rc = ls_kernels_load(c->gpu, &c->conf.kernels, "cuda_sort", &c->modules[0], NULL, err);
 	for (size_t k = 0; k < sizeof names / sizeof *names && rc == 0; k++)
@@ -100,10 +100,10 @@ static int size_fwfm_pairs(struct ls_fm_cuda *c)
 	return (int)padded;
 }
 
-/* One output, whose factors a group has all at once (cuda_columns.h: ONE). */
+/* One output, whose factors a group has all at once (cuda_columns.h: ONE), and there is a kernel for it. */
 static bool is_one(const struct ls_fm_cuda *c, unsigned lanes)
 {
-	unsigned most = c->m->opts.kind == LS_FFM ? 8 * 5 : lanes; /* chunks */
+	unsigned most = c->m->opts.kind == LS_FFM ? 8 * 5 : lanes == 1 || lanes == 32 ? 0 : lanes; /* chunks */
 	return c->m->outputs == 1 && c->m->blocks * c->m->padded / 4 <= most;
 }
 
@@ -134,7 +134,7 @@ static int find_model(struct ls_fm_cuda *c, struct ls_err *err)
 int ls_cuda_find_kernels(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	for (int k = 0; k < LS_K_KERNELS; k++)
-		c->threads[k] = k == LS_K_SCAN ? 1024 : LS_CUDA_THREADS;
+		c->threads[k] = k == LS_K_PASS ? LS_PASS_THREADS : LS_CUDA_THREADS;
 	c->grid[LS_K_ADVANCE] = 1;
 	int rc = find_sort(c, err);
 	if (rc == 0)

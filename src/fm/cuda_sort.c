@@ -21,27 +21,22 @@ static uint32_t tiles_of(uint64_t n)
 	return n ? (uint32_t)((n + LS_SORT_TILE - 1) / LS_SORT_TILE) : 1;
 }
 
-/* One digit after another, the lowest first. */
-struct digits {
-	uint32_t from, bits, passes;
-};
-
-static struct digits digits_of(uint32_t from, uint32_t bits)
+static struct ls_cuda_digits digits_of(uint32_t from, uint32_t bits)
 {
-	return (struct digits){from, bits, bits ? (bits + LS_SORT_BITS - 1) / LS_SORT_BITS : 1};
+	return (struct ls_cuda_digits){from, bits, bits ? (bits + LS_SORT_BITS - 1) / LS_SORT_BITS : 1};
 }
 
-static struct digits feature_digits(const struct ls_fm_cuda *c)
+static struct ls_cuda_digits feature_digits(const struct ls_fm_cuda *c)
 {
 	return digits_of(0, bits_below(c->rows->n_features));
 }
 
-static struct digits batch_digits(const struct ls_fm_cuda *c, uint64_t rows)
+static struct ls_cuda_digits batch_digits(const struct ls_fm_cuda *c, uint64_t rows)
 {
 	return digits_of(ls_cuda_slot_bits(c), bits_below(ls_fm_steps_per_epoch(&c->m->opts, rows)));
 }
 
-static uint32_t widest(struct digits d)
+static uint32_t widest(struct ls_cuda_digits d)
 {
 	return (d.bits + d.passes - 1) / d.passes;
 }
@@ -52,6 +47,9 @@ uint32_t ls_cuda_slot_bits(const struct ls_fm_cuda *c)
 }
 
 /* --- memory --- */
+
+/* digit_count and, behind it, ticket */
+enum { COUNTS_BYTES = ((LS_SORT_PASSES << LS_SORT_BITS) + LS_SORT_PASSES) * sizeof(uint32_t) };
 
 /* Something has to be known of an entry beside its row. */
 static bool wants_entries(const struct ls_fm_cuda *c)
@@ -75,23 +73,21 @@ static int make_lists(struct ls_fm_cuda *c, uint64_t rows, uint64_t entries, str
 	int rc = make_list(c, &s->by_feature, entries, err);
 	if (rc == 0)
 		rc = make_list(c, &s->by_batch, entries, err);
-	if (rc == 0 && batch_digits(c, rows).passes > 1)
-		return make_list(c, &s->spare, entries, err);
-	return rc ? rc : ls_cuda_alloc(c, entries * sizeof *s->spare.key, "the data, sorted", &s->spare.key, err);
+	return rc || batch_digits(c, rows).passes == 1 ? rc : make_list(c, &s->spare, entries, err);
 }
 
 int ls_cuda_make_sort(struct ls_fm_cuda *c, uint64_t rows, uint64_t entries, struct ls_err *err)
 {
 	struct ls_cuda_sort *s = &c->args.sort;
 	uint32_t a = widest(feature_digits(c)), b = widest(batch_digits(c, rows)), bits = a > b ? a : b;
-	uint64_t counts = (uint64_t)tiles_of(entries) << bits, row_tiles = tiles_of(rows);
 	bool fwfm = c->m->opts.kind == LS_FWFM, has_x = c->rows->value || c->m->opts.normalize;
 	const struct {
 		void *at;
 		uint64_t bytes;
 	} all[] = {
-		{&s->tile_count, (counts > row_tiles ? counts : row_tiles) * sizeof *s->tile_count},
-		{&s->digit_count, sizeof *s->digit_count << LS_SORT_BITS},
+		{&s->digit_count, COUNTS_BYTES},
+		{&s->tile_digits, ((uint64_t)tiles_of(entries) << bits) * sizeof *s->tile_digits},
+		{&s->row_tile, tiles_of(rows) * sizeof *s->row_tile},
 		{&s->place_of, rows * sizeof *s->place_of},
 		{&s->pick, rows * sizeof *s->pick},
 		{&s->span, rows * sizeof *s->span},
@@ -100,12 +96,13 @@ int ls_cuda_make_sort(struct ls_fm_cuda *c, uint64_t rows, uint64_t entries, str
 		{&s->by_field, fwfm ? entries * sizeof *s->by_field : 0},
 		{&c->x, c->m->opts.normalize ? entries * sizeof *c->x : 0},
 	};
-	s->slot_bits = ls_cuda_slot_bits(c);
-	s->renumber = c->m->opts.kind == LS_FFM;
 	int rc = make_lists(c, rows, entries, err);
 	for (size_t i = 0; i < sizeof all / sizeof *all && rc == 0; i++)
 		if (all[i].bytes)
 			rc = ls_cuda_alloc(c, all[i].bytes, "the order of the data", all[i].at, err);
+	s->ticket = s->digit_count ? s->digit_count + (LS_SORT_PASSES << LS_SORT_BITS) : NULL;
+	s->slot_bits = ls_cuda_slot_bits(c);
+	s->renumber = c->m->opts.kind == LS_FFM;
 	return rc;
 }
 
@@ -129,24 +126,29 @@ static int put(struct ls_fm_cuda *c, enum ls_cuda_kernel k, uint32_t grid, const
 	return ls_cuda_launch(c, c->main, k, grid, a, err);
 }
 
-/* Entries by so many digits; each pass goes to the other of two lists, and the last to `to`. The first reads
+/* Nothing is counted yet. */
+static int put_zero(struct ls_fm_cuda *c, const struct ls_cuda_args *a, struct ls_err *err)
+{
+	return ls_gpu_fill(c->gpu, c->main, ls_cuda_ptr(a->sort.digit_count), 0, COUNTS_BYTES, err);
+}
+
+/* Entries by digits that are counted. Each pass goes to the other of two lists, and the last to `to`; the first reads
  * a->sort.pass.from. */
-static int put_passes(struct ls_fm_cuda *c, struct ls_cuda_args *a, struct digits d, const struct ls_cuda_list *to,
+static int put_passes(struct ls_fm_cuda *c, struct ls_cuda_args *a, const struct ls_cuda_list *to,
 		      const struct ls_cuda_list *other, struct ls_err *err)
 {
 	struct ls_cuda_pass *p = &a->sort.pass;
+	const struct ls_cuda_digits *d = &a->sort.digits;
 	int rc = 0;
 	p->tiles = tiles_of(a->sort.entries);
-	for (uint32_t i = 0; i < d.passes && rc == 0; i++) {
-		uint32_t low = d.bits * i / d.passes, high = d.bits * (i + 1) / d.passes;
-		p->to = (d.passes - i) % 2 ? *to : *other;
-		p->shift = d.from + low;
-		p->bits = high - low;
-		rc = put(c, LS_K_COUNT, p->tiles, a, err);
+	for (p->number = 0; p->number < d->passes && rc == 0; p->number++) {
+		p->to = (d->passes - p->number) % 2 ? *to : *other;
+		p->shift = ls_cuda_digit_from(d, p->number);
+		p->bits = ls_cuda_digit_bits(d, p->number);
+		rc = ls_gpu_fill(c->gpu, c->main, ls_cuda_ptr(a->sort.tile_digits), 0,
+				 ((uint64_t)p->tiles << p->bits) * sizeof *a->sort.tile_digits, err);
 		if (rc == 0)
-			rc = put(c, LS_K_SCAN, 1u << p->bits, a, err);
-		if (rc == 0)
-			rc = put(c, LS_K_SCATTER, p->tiles, a, err);
+			rc = put(c, LS_K_PASS, p->tiles, a, err);
 		p->from = p->to;
 		p->row = NULL;
 	}
@@ -156,34 +158,35 @@ static int put_passes(struct ls_fm_cuda *c, struct ls_cuda_args *a, struct digit
 /* The data by feature. The row of an entry is first where the first pass does not write. */
 static int put_by_feature(struct ls_fm_cuda *c, struct ls_cuda_args a, struct ls_err *err)
 {
-	struct digits d = feature_digits(c);
 	const struct ls_cuda_list *to = &a.sort.by_feature, *other = &a.sort.by_batch;
-	a.sort.pass = (struct ls_cuda_pass){
-		.from = {.key = (uint32_t *)(uintptr_t)a.in_feature, .with = d.passes % 2 ? other->with : to->with}};
-	int rc = put(c, LS_K_SPREAD, tiles_of(a.sort.entries), &a, err);
-	return rc ? rc : put_passes(c, &a, d, to, other, err);
+	a.sort.digits = feature_digits(c);
+	a.sort.pass.from = (struct ls_cuda_list){.key = (uint32_t *)(uintptr_t)a.in_feature,
+						 .with = a.sort.digits.passes % 2 ? other->with : to->with};
+	int rc = put_zero(c, &a, err);
+	if (rc == 0)
+		rc = put(c, LS_K_SPREAD, tiles_of(a.sort.entries), &a, err);
+	if (rc == 0)
+		rc = put(c, LS_K_DIGITS, (tiles_of(a.sort.entries) + 15) / 16, &a, err);
+	return rc ? rc : put_passes(c, &a, to, other, err);
 }
 
-/* Those by batch. */
+/* Rows in the epoch's order, and the entries that are by feature by batch. */
 static int put_by_batch(struct ls_fm_cuda *c, struct ls_cuda_args a, struct ls_err *err)
 {
-	struct digits d = batch_digits(c, a.sort.rows);
-	const struct ls_cuda_list *to = &a.sort.by_batch, *other = &a.sort.spare;
-	a.sort.pass = (struct ls_cuda_pass){
-		.from = {d.passes % 2 ? other->key : to->key, a.sort.by_feature.key, a.sort.by_feature.entry},
-		.row = a.sort.by_feature.with};
-	int rc = put_passes(c, &a, d, to, other, err);
-	return rc || !wants_entries(c) ? rc : put(c, LS_K_LOOK, tiles_of(a.sort.entries), &a, err);
-}
-
-/* Rows in the epoch's order. */
-static int put_order(struct ls_fm_cuda *c, struct ls_cuda_args a, struct ls_err *err)
-{
-	a.sort.pass.tiles = tiles_of(a.sort.rows);
-	int rc = put(c, LS_K_ORDER, a.sort.pass.tiles, &a, err);
+	uint32_t tiles = tiles_of(a.sort.rows);
+	a.sort.digits = batch_digits(c, a.sort.rows);
+	a.sort.pass.from = (struct ls_cuda_list){NULL, a.sort.by_feature.key, a.sort.by_feature.entry};
+	a.sort.pass.row = a.sort.by_feature.with;
+	int rc = put_zero(c, &a, err);
+	if (rc == 0)
+		rc = put(c, LS_K_ORDER, tiles, &a, err);
 	if (rc == 0)
 		rc = put(c, LS_K_SCAN, 1, &a, err);
-	return rc ? rc : put(c, LS_K_FIRSTS, a.sort.pass.tiles, &a, err);
+	if (rc == 0)
+		rc = put(c, LS_K_FIRSTS, tiles, &a, err);
+	if (rc == 0)
+		rc = put_passes(c, &a, &a.sort.by_batch, &a.sort.spare, err);
+	return rc || !wants_entries(c) ? rc : put(c, LS_K_LOOK, tiles_of(a.sort.entries), &a, err);
 }
 
 int ls_cuda_put_sort(struct ls_fm_cuda *c, const struct ls_cuda_window *w, struct ls_err *err)
@@ -194,7 +197,5 @@ int ls_cuda_put_sort(struct ls_fm_cuda *c, const struct ls_cuda_window *w, struc
 	a.sort.entries = w->entries;
 	int rc = c->by_feature ? 0 : put_by_feature(c, a, err);
 	c->by_feature = rc == 0 && !c->streams;
-	if (rc == 0)
-		rc = put_order(c, a, err);
 	return rc ? rc : put_by_batch(c, a, err);
 }

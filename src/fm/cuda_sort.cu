@@ -43,30 +43,98 @@ extern "C" __global__ void __launch_bounds__(256) fm_sort_spread(const struct ls
 	}
 }
 
+/* How many entries have each digit, of all passes, in shared memory. */
+struct digit_counts {
+	uint32_t n[LS_SORT_PASSES][1 << LS_SORT_BITS];
+};
+
+LS_DEVICE void clear_digits(struct digit_counts *c)
+{
+	for (uint32_t i = threadIdx.x; i < LS_SORT_PASSES << LS_SORT_BITS; i += blockDim.x)
+		c->n[i >> LS_SORT_BITS][i & ((1 << LS_SORT_BITS) - 1)] = 0;
+	__syncthreads();
+}
+
+/* n entries with that key. */
+LS_DEVICE void count_digits(const struct ls_cuda_digits &d, uint32_t key, uint32_t n, struct digit_counts *c)
+{
+	for (uint32_t p = 0; p < d.passes; p++)
+		atomicAdd(&c->n[p][key >> ls_cuda_digit_from(&d, p) & ((1u << ls_cuda_digit_bits(&d, p)) - 1)], n);
+}
+
+LS_DEVICE void add_digits(const struct ls_cuda_args &a, const struct digit_counts *c)
+{
+	__syncthreads();
+	for (uint32_t i = threadIdx.x; i < a.sort.digits.passes << LS_SORT_BITS; i += blockDim.x) {
+		uint32_t n = c->n[i >> LS_SORT_BITS][i & ((1 << LS_SORT_BITS) - 1)];
+		if (n)
+			atomicAdd(&a.sort.digit_count[i], n);
+	}
+}
+
+/* Those of all features. */
+extern "C" __global__ void __launch_bounds__(256) fm_sort_digits(const struct ls_cuda_args a)
+{
+	__shared__ struct digit_counts counts;
+	const struct ls_cuda_digits d = a.sort.digits;
+	uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+	clear_digits(&counts);
+#pragma unroll 4
+	for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < a.sort.entries; i += step)
+		count_digits(d, a.in_feature[i], 1, &counts);
+	add_digits(a, &counts);
+}
+
 /* The epoch's order: a block a tile of rows, whose entries it counts. */
 extern "C" __global__ void __launch_bounds__(256) fm_sort_order(const struct ls_cuda_args a)
 {
 	__shared__ struct ls_order order;
 	__shared__ uint64_t scan[32];
+	__shared__ struct digit_counts counts;
 	const struct ls_cuda_sort &s = a.sort;
 	uint64_t total, sum = 0;
 	if (threadIdx.x == 0)
 		ls_order_init(&order, a.shuffle, a.seed, a.batch, s.rows, s.step);
-	__syncthreads();
+	clear_digits(&counts);
 	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
 		uint32_t i = blockIdx.x * LS_SORT_TILE + k * LS_CUDA_THREADS + threadIdx.x;
 		if (i >= s.rows)
 			break;
 		uint64_t row = ls_order_row(&order, i), at = a.start[row];
-		uint32_t n = (uint32_t)(a.start[row + 1] - at);
+		uint32_t n = (uint32_t)(a.start[row + 1] - at), place = i / a.batch << s.slot_bits | i % a.batch;
 		s.pick[i] = (uint32_t)row;
 		*(uint2 *)&s.span[i] = make_uint2((uint32_t)at, n);
-		s.place_of[row] = i / a.batch << s.slot_bits | i % a.batch;
+		s.place_of[row] = place;
+		count_digits(s.digits, place, n, &counts);
 		sum += n;
 	}
 	block_scan(sum, scan, &total);
 	if (threadIdx.x == 0)
-		s.tile_count[blockIdx.x] = (uint32_t)total;
+		s.row_tile[blockIdx.x] = (uint32_t)total;
+	add_digits(a, &counts);
+}
+
+/* One block: sums over the tiles of rows before. */
+extern "C" __global__ void __launch_bounds__(256) fm_sort_scan(const struct ls_cuda_args a)
+{
+	enum { EACH = 4 };
+	__shared__ uint64_t scan[32];
+	uint32_t tiles = (a.sort.rows + LS_SORT_TILE - 1) / LS_SORT_TILE, *count = a.sort.row_tile, sum = 0;
+	for (uint32_t lo = 0; lo < tiles; lo += EACH * blockDim.x) {
+		uint32_t at = lo + EACH * threadIdx.x, n[EACH], mine = 0;
+		uint64_t total;
+		for (uint32_t k = 0; k < EACH; k++) {
+			n[k] = at + k < tiles ? count[at + k] : 0;
+			mine += n[k];
+		}
+		uint32_t before = sum + (uint32_t)block_scan(mine, scan, &total);
+		for (uint32_t k = 0; k < EACH; k++) {
+			if (at + k < tiles)
+				count[at + k] = before;
+			before += n[k];
+		}
+		sum += (uint32_t)total;
+	}
 }
 
 /* Entries before each row, when those before its tile are known. */
@@ -74,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(256) fm_sort_firsts(const struct ls
 {
 	__shared__ uint64_t scan[32];
 	const struct ls_cuda_sort &s = a.sort;
-	uint64_t total, before = s.tile_count[blockIdx.x];
+	uint64_t total, before = s.row_tile[blockIdx.x];
 	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
 		uint32_t i = blockIdx.x * LS_SORT_TILE + k * LS_CUDA_THREADS + threadIdx.x;
 		uint32_t n = i < s.rows ? s.span[i].n : 0, at = (uint32_t)(before + block_scan(n, scan, &total));
@@ -93,69 +161,12 @@ LS_DEVICE uint32_t digit_of(const struct ls_cuda_pass &p, uint32_t key)
 	return key >> p.shift & ((1u << p.bits) - 1);
 }
 
-/* How many entries of each digit a tile has. Keys are looked up here, if they have to be. */
-extern "C" __global__ void __launch_bounds__(256) fm_sort_count(const struct ls_cuda_args a)
-{
-	__shared__ uint32_t count[1 << LS_SORT_BITS];
-	const struct ls_cuda_pass &p = a.sort.pass;
-	uint32_t lo = blockIdx.x * LS_SORT_TILE + threadIdx.x, n = a.sort.entries, key[LS_SORT_EACH];
-	for (uint32_t d = threadIdx.x; d < 1u << p.bits; d += blockDim.x)
-		count[d] = 0;
-	__syncthreads();
-	const uint32_t *from = p.row ? p.row : p.from.key;
-#pragma unroll
-	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
-		uint32_t i = lo + k * LS_CUDA_THREADS;
-		key[k] = i < n ? from[i] : 0;
-	}
-	if (p.row) {
-#pragma unroll
-		for (uint32_t k = 0; k < LS_SORT_EACH; k++)
-			key[k] = a.sort.place_of[key[k]];
-#pragma unroll
-		for (uint32_t k = 0; k < LS_SORT_EACH; k++)
-			if (lo + k * LS_CUDA_THREADS < n)
-				p.from.key[lo + k * LS_CUDA_THREADS] = key[k];
-	}
-#pragma unroll
-	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
-		if (lo + k * LS_CUDA_THREADS < n)
-			atomicAdd(&count[digit_of(p, key[k])], 1u);
-	__syncthreads();
-	for (uint32_t d = threadIdx.x; d < 1u << p.bits; d += blockDim.x)
-		a.sort.tile_count[(uint64_t)d * p.tiles + blockIdx.x] = count[d];
-}
-
-/* A block a digit: sums over the tiles before. */
-extern "C" __global__ void __launch_bounds__(1024) fm_sort_scan(const struct ls_cuda_args a)
-{
-	enum { EACH = 4 };
-	__shared__ uint64_t scan[32];
-	uint32_t tiles = a.sort.pass.tiles, *count = a.sort.tile_count + (uint64_t)blockIdx.x * tiles, sum = 0;
-	for (uint32_t lo = 0; lo < tiles; lo += EACH * blockDim.x) {
-		uint32_t at = lo + EACH * threadIdx.x, n[EACH], mine = 0;
-		uint64_t total;
-		for (uint32_t k = 0; k < EACH; k++) {
-			n[k] = at + k < tiles ? count[at + k] : 0;
-			mine += n[k];
-		}
-		uint32_t before = sum + (uint32_t)block_scan(mine, scan, &total);
-		for (uint32_t k = 0; k < EACH; k++) {
-			if (at + k < tiles)
-				count[at + k] = before;
-			before += n[k];
-		}
-		sum += (uint32_t)total;
-	}
-	if (threadIdx.x == 0)
-		a.sort.digit_count[blockIdx.x] = sum;
-}
-
-struct scatter_shared {
-	uint16_t rank[LS_CUDA_THREADS / 32][1 << LS_SORT_BITS]; /* by warp and digit: entries before */
+struct pass_shared {
+	uint16_t rank[LS_PASS_THREADS / 32][1 << LS_SORT_BITS]; /* by warp and digit: entries before */
 	uint32_t base[1 << LS_SORT_BITS]; /* where a digit's entries go, less where they are here */
 	uint32_t word[LS_SORT_TILE];      /* in the order of digits */
 	uint64_t scan[32];
+	uint32_t tile;
 };
 
 /* Lanes with the same digit of at most BITS bits, out of those that are there. */
@@ -173,8 +184,8 @@ template <int BITS> LS_DEVICE uint32_t same_digit(uint32_t digit, bool there)
 
 /* A thread's entries: those it reads are 32 apart, those it writes a block. FULL: no tile has fewer. */
 struct mover {
-	uint32_t at[LS_SORT_EACH];   /* in the tile's order of what it read */
-	uint32_t dest[LS_SORT_EACH]; /* of what it writes */
+	uint32_t at[LS_PASS_EACH];   /* in the tile's order of what it read */
+	uint32_t dest[LS_PASS_EACH]; /* of what it writes */
 	uint32_t here, from, all;    /* entries of the warp, its first, entries of the tile */
 };
 
@@ -192,7 +203,7 @@ LS_DEVICE void rank_entries(const struct ls_cuda_pass &p, const uint32_t *key, u
 		rank[d] = 0;
 	__syncwarp();
 #pragma unroll
-	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+	for (uint32_t k = 0; k < LS_PASS_EACH; k++) {
 		bool there = is_there<FULL>(k * 32 + lane_of(), m->here);
 		uint32_t digit = digit_of(p, key[k]), same = same_digit<BITS>(digit, there), before = rank[digit];
 		__syncwarp();
@@ -203,33 +214,73 @@ LS_DEVICE void rank_entries(const struct ls_cuda_pass &p, const uint32_t *key, u
 	}
 }
 
-/* From counts of warps to places in the tile, and to places in all. */
-LS_DEVICE void place_digits(const struct ls_cuda_args &a, struct scatter_shared *sh)
+/* Entries of a digit in the tiles before this one, where n are in this. What a tile says of itself: 1 << 62 and its own
+ * entries; then 1 << 63 and all up to its last. Tiles are taken in their order, so that those before are under way. */
+LS_DEVICE void say(uint64_t *at, uint64_t word)
+{
+	*(volatile uint64_t *)at = word;
+}
+
+LS_DEVICE uint64_t hear(const uint64_t *at)
+{
+	return *(const volatile uint64_t *)at;
+}
+
+LS_DEVICE uint32_t tile_before(uint64_t *mine, uint32_t tile, uint32_t digits, uint32_t n)
+{
+	enum { AT_ONCE = 4 };
+	const uint64_t all = (uint64_t)1 << 63;
+	uint64_t before = 0;
+	bool known = tile == 0;
+	for (uint32_t back = 1; !known; back += AT_ONCE) {
+		uint64_t word[AT_ONCE];
+#pragma unroll
+		for (uint32_t j = 0; j < AT_ONCE; j++)
+			word[j] = back + j <= tile ? hear(mine - (uint64_t)(back + j) * digits) : all;
+#pragma unroll
+		for (uint32_t j = 0; j < AT_ONCE; j++) {
+			while (!known && !(word[j] >> 62)) {
+				__nanosleep(40);
+				word[j] = hear(mine - (uint64_t)(back + j) * digits);
+			}
+			before += known ? 0 : (uint32_t)word[j];
+			known = known || word[j] >= all;
+		}
+	}
+	say(mine, all | (before + n));
+	return (uint32_t)before;
+}
+
+/* From counts of warps to places in the tile. Returns the tile's entries of the thread's digit, which it tells the
+ * tiles behind; base gets where they go, less where they are here, and less those of the tiles before. */
+LS_DEVICE uint32_t place_digits(const struct ls_cuda_args &a, struct pass_shared *sh, uint64_t *said)
 {
 	const struct ls_cuda_pass &p = a.sort.pass;
 	uint32_t d = threadIdx.x, n = 0;
-	uint64_t total, before = 0;
 	bool mine = d < 1u << p.bits;
-	for (uint32_t w = 0; w < LS_CUDA_THREADS / 32 && mine; w++) {
+	for (uint32_t w = 0; w < LS_PASS_THREADS / 32 && mine; w++) {
 		uint32_t here = sh->rank[w][d];
 		sh->rank[w][d] = (uint16_t)n;
 		n += here;
 	}
-	before = block_scan(mine ? (uint64_t)a.sort.digit_count[d] << 32 | n : 0, sh->scan, &total);
+	if (mine)
+		say(said, (uint64_t)1 << 62 | n);
+	uint32_t of_digit = mine ? a.sort.digit_count[(p.number << LS_SORT_BITS) + d] : 0;
+	uint64_t total, before = block_scan((uint64_t)of_digit << 32 | n, sh->scan, &total);
 	if (mine) {
-		uint32_t tile = a.sort.tile_count[(uint64_t)d * p.tiles + blockIdx.x];
-		sh->base[d] = (uint32_t)(before >> 32) + tile - (uint32_t)before;
-		for (uint32_t w = 0; w < LS_CUDA_THREADS / 32; w++)
+		sh->base[d] = (uint32_t)(before >> 32) - (uint32_t)before;
+		for (uint32_t w = 0; w < LS_PASS_THREADS / 32; w++)
 			sh->rank[w][d] = (uint16_t)(sh->rank[w][d] + (uint32_t)before);
 	}
 	__syncthreads();
+	return n;
 }
 
 /* One word of each entry. */
 template <bool FULL> LS_DEVICE void load_words(const struct mover &m, const uint32_t *from, uint32_t *word)
 {
 #pragma unroll
-	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+	for (uint32_t k = 0; k < LS_PASS_EACH; k++) {
 		uint32_t i = k * 32 + lane_of();
 		word[k] = is_there<FULL>(i, m.here) ? (from ? from[m.from + i] : m.from + i) : 0;
 	}
@@ -240,7 +291,7 @@ template <bool FULL> LS_DEVICE void order_words(const struct mover &m, const uin
 {
 	__syncthreads();
 #pragma unroll
-	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
+	for (uint32_t k = 0; k < LS_PASS_EACH; k++)
 		if (is_there<FULL>(k * 32 + lane_of(), m.here))
 			shared[m.at[k]] = word[k];
 	__syncthreads();
@@ -249,29 +300,45 @@ template <bool FULL> LS_DEVICE void order_words(const struct mover &m, const uin
 template <bool FULL> LS_DEVICE void write_words(const struct mover &m, const uint32_t *shared, uint32_t *to)
 {
 #pragma unroll
-	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
-		if (is_there<FULL>(k * LS_CUDA_THREADS + threadIdx.x, m.all))
-			to[m.dest[k]] = shared[k * LS_CUDA_THREADS + threadIdx.x];
+	for (uint32_t k = 0; k < LS_PASS_EACH; k++)
+		if (is_there<FULL>(k * LS_PASS_THREADS + threadIdx.x, m.all))
+			to[m.dest[k]] = shared[k * LS_PASS_THREADS + threadIdx.x];
+}
+
+/* Keys: those of the list, or the places of rows. */
+template <bool FULL> LS_DEVICE void load_keys(const struct ls_cuda_args &a, const struct mover &m, uint32_t *key)
+{
+	const struct ls_cuda_pass &p = a.sort.pass;
+	load_words<FULL>(m, p.row ? p.row : p.from.key, key);
+	if (!p.row)
+		return;
+#pragma unroll
+	for (uint32_t k = 0; k < LS_PASS_EACH; k++)
+		key[k] = a.sort.place_of[key[k]];
 }
 
 template <int BITS, bool FULL>
-LS_DEVICE void scatter(const struct ls_cuda_args &a, struct mover *m, struct scatter_shared *sh)
+LS_DEVICE void move_tile(const struct ls_cuda_args &a, struct mover *m, struct pass_shared *sh)
 {
 	const struct ls_cuda_pass &p = a.sort.pass;
-	uint32_t key[LS_SORT_EACH], with[LS_SORT_EACH];
+	uint32_t key[LS_PASS_EACH], with[LS_PASS_EACH], digits = 1u << p.bits;
+	uint64_t *said = a.sort.tile_digits + (uint64_t)sh->tile * digits + threadIdx.x;
 	uint16_t *rank = sh->rank[threadIdx.x / 32];
-	load_words<FULL>(*m, p.from.key, key);
-	load_words<FULL>(*m, p.from.with, with);
+	load_keys<FULL>(a, *m, key);
 	rank_entries<BITS, FULL>(p, key, rank, m);
 	__syncthreads();
-	place_digits(a, sh);
+	uint32_t n = place_digits(a, sh, said);
 #pragma unroll
-	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
+	for (uint32_t k = 0; k < LS_PASS_EACH; k++)
 		m->at[k] += rank[digit_of(p, key[k])];
 	order_words<FULL>(*m, key, sh->word);
+	load_words<FULL>(*m, p.from.with, with);
+	if (threadIdx.x < digits)
+		sh->base[threadIdx.x] += tile_before(said, sh->tile, digits, n);
+	__syncthreads();
 #pragma unroll
-	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
-		uint32_t j = k * LS_CUDA_THREADS + threadIdx.x;
+	for (uint32_t k = 0; k < LS_PASS_EACH; k++) {
+		uint32_t j = k * LS_PASS_THREADS + threadIdx.x;
 		m->dest[k] = is_there<FULL>(j, m->all) ? sh->base[digit_of(p, sh->word[j])] + j : 0;
 	}
 	write_words<FULL>(*m, sh->word, p.to.key);
@@ -285,23 +352,25 @@ LS_DEVICE void scatter(const struct ls_cuda_args &a, struct mover *m, struct sca
 }
 
 /* Entries of a tile to their places, by way of shared memory, so that what is written lies side by side. */
-extern "C" __global__ void __launch_bounds__(256, 3) fm_sort_scatter(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_PASS_THREADS, 2) fm_sort_pass(const struct ls_cuda_args a)
 {
-	__shared__ struct scatter_shared sh;
-	uint32_t lo = blockIdx.x * LS_SORT_TILE, left = a.sort.entries - lo,
-		 mine = threadIdx.x / 32 * 32 * LS_SORT_EACH;
+	__shared__ struct pass_shared sh;
+	if (threadIdx.x == 0)
+		sh.tile = atomicAdd(&a.sort.ticket[a.sort.pass.number], 1u);
+	__syncthreads();
+	uint32_t lo = sh.tile * LS_SORT_TILE, left = a.sort.entries - lo, mine = threadIdx.x / 32 * 32 * LS_PASS_EACH;
 	struct mover m;
 	m.all = left < LS_SORT_TILE ? left : (uint32_t)LS_SORT_TILE;
 	m.from = lo + mine;
 	m.here = m.all <= mine ? 0 : m.all - mine;
 	if (m.all < LS_SORT_TILE)
-		scatter<8, false>(a, &m, &sh);
+		move_tile<8, false>(a, &m, &sh);
 	else if (a.sort.pass.bits <= 4)
-		scatter<4, true>(a, &m, &sh);
+		move_tile<4, true>(a, &m, &sh);
 	else if (a.sort.pass.bits <= 6)
-		scatter<6, true>(a, &m, &sh);
+		move_tile<6, true>(a, &m, &sh);
 	else
-		scatter<8, true>(a, &m, &sh);
+		move_tile<8, true>(a, &m, &sh);
 }
 
 /* --- what goes with entries --- */
@@ -475,7 +544,7 @@ LS_DEVICE void put_features(const struct ls_cuda_args &a, const struct task_tile
 }
 
 /* The features of a.index steps: step_tiles blocks a step. */
-extern "C" __global__ void __launch_bounds__(256) fm_sort_tasks(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 5) fm_sort_tasks(const struct ls_cuda_args a)
 {
 	__shared__ struct task_shared sh;
 	uint32_t step = blockIdx.x / a.step_tiles, tile = blockIdx.x % a.step_tiles;
