@@ -34,8 +34,6 @@ enum {
 	LS_SORT_EACH = 16, /* entries of a thread, in the sort */
 	LS_SORT_TILE = LS_SORT_EACH * LS_CUDA_THREADS,
 	LS_SORT_BITS = 8, /* of a digit, at most */
-	LS_PASS_THREADS = 512,
-	LS_PASS_EACH = LS_SORT_TILE / LS_PASS_THREADS,
 	LS_SORT_PASSES = 32 / LS_SORT_BITS
 };
 

@@ -123,7 +123,6 @@ LS_DEVICE struct ls_param load_one(const struct ls_cuda_args &a, const float *v,
 LS_DEVICE void update_one(const struct ls_cuda_args &a, const struct ls_update *u, struct ls_param p, float *v,
 			  uint32_t n, float g)
 {
-	LS_LATER(p.v);
 	update_all<1>(&p, &g, u);
 	v[0] = p.v;
 	if (a.states > 0)
@@ -137,6 +136,15 @@ LS_DEVICE void update_one(const struct ls_cuda_args &a, const struct ls_update *
 struct four {
 	float4 v, s1;
 };
+
+/* Nothing is made of what was loaded before the sums until they are there. */
+LS_DEVICE void hold_four(struct four *f)
+{
+	LS_LATER(f->v.x);
+	LS_LATER(f->v.y);
+	LS_LATER(f->v.z);
+	LS_LATER(f->v.w);
+}
 
 LS_DEVICE struct four load_four(const struct ls_cuda_args &a, const float *v)
 {
@@ -152,9 +160,6 @@ LS_DEVICE void update_four(const struct ls_cuda_args &a, const struct column_ste
 	struct ls_param p[4] = {
 		{f.v.x, f.s1.x, s2.x}, {f.v.y, f.s1.y, s2.y}, {f.v.z, f.s1.z, s2.z}, {f.v.w, f.s1.w, s2.w}};
 	float g[4];
-#pragma unroll
-	for (int i = 0; i < 4; i++)
-		LS_LATER(p[i].v);
 #pragma unroll
 	for (int i = 0; i < 4; i++)
 		g[i] = ls_cell_gradient((int64_t)sum[i], unit, p[i].v, cross);
@@ -428,6 +433,10 @@ LS_DEVICE void whole_task(const struct ls_cuda_args &a, const struct column_step
 			add_column<G, KIND, C, ONE, G>(a, c, l, most, &sums);
 		else
 			add_column<G, KIND, C, ONE, 32>(a, c, l, most, &sums);
+#pragma unroll
+		for (int i = 0; i < C && C <= 2; i++)
+			hold_four(&f[i]);
+		LS_LATER(linear.v);
 		if (from == 0) {
 			cross = (float)((double)(int64_t)sums.self * c->grids.self_unit);
 			if (write && lane_of() % G == 0)

@@ -82,7 +82,9 @@ LS_DEVICE void add_row(const struct row_lane &l, const struct row_view &r, struc
 		look_ahead<G, Q, KNOWN, ONES>(l, r, i, &now);
 #pragma unroll
 		for (int q = 0; q < E; q += Q) {
-			if (left > (uint32_t)q)
+			if (left >= (uint32_t)(q + Q))
+				add_row_entries<G, Q, KNOWN, ONES>(l, now, q, Q, sums);
+			else if (left > (uint32_t)q)
 				add_row_entries<G, Q, KNOWN, ONES>(l, now, q, left - (uint32_t)q, sums);
 		}
 	}
@@ -201,23 +203,23 @@ extern "C" __global__ void __launch_bounds__(256, 3) fm_rows_32(const struct ls_
 {
 	fm_rows<32, 4, LS_CUDA_THREADS>(a);
 }
-extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 4) fm_few_rows_1(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 8) fm_few_rows_1(const struct ls_cuda_args a)
 {
 	fm_rows<1, 8, LS_CUDA_FEW_THREADS>(a);
 }
-extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 4) fm_few_rows_2(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 8) fm_few_rows_2(const struct ls_cuda_args a)
 {
 	fm_rows<2, 8, LS_CUDA_FEW_THREADS>(a);
 }
-extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 4) fm_few_rows_4(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 8) fm_few_rows_4(const struct ls_cuda_args a)
 {
-	fm_rows<4, 20, LS_CUDA_FEW_THREADS>(a);
+	fm_rows<4, 8, LS_CUDA_FEW_THREADS>(a);
 }
-extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 4) fm_few_rows_8(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 8) fm_few_rows_8(const struct ls_cuda_args a)
 {
-	fm_rows<8, 20, LS_CUDA_FEW_THREADS>(a);
+	fm_rows<8, 8, LS_CUDA_FEW_THREADS>(a);
 }
-extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 4) fm_few_rows_32(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(LS_CUDA_FEW_THREADS, 8) fm_few_rows_32(const struct ls_cuda_args a)
 {
 	fm_rows<32, 8, LS_CUDA_FEW_THREADS>(a);
 }

@@ -134,7 +134,7 @@ static int find_model(struct ls_fm_cuda *c, struct ls_err *err)
 int ls_cuda_find_kernels(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	for (int k = 0; k < LS_K_KERNELS; k++)
-		c->threads[k] = k == LS_K_PASS ? LS_PASS_THREADS : LS_CUDA_THREADS;
+		c->threads[k] = LS_CUDA_THREADS;
 	c->grid[LS_K_ADVANCE] = 1;
 	int rc = find_sort(c, err);
 	if (rc == 0)

@@ -162,9 +162,9 @@ LS_DEVICE uint32_t digit_of(const struct ls_cuda_pass &p, uint32_t key)
 }
 
 struct pass_shared {
-	uint16_t rank[LS_PASS_THREADS / 32][1 << LS_SORT_BITS]; /* by warp and digit: entries before */
-	uint32_t base[1 << LS_SORT_BITS]; /* where a digit's entries go, less where they are here */
-	uint32_t word[LS_SORT_TILE];      /* in the order of digits */
+	uint16_t rank[LS_CUDA_THREADS / 32][1 << LS_SORT_BITS]; /* by warp and digit: entries before */
+	uint32_t base[1 << LS_SORT_BITS];               /* where a digit's entries go, less where they are here */
+	uint32_t key[LS_SORT_TILE], word[LS_SORT_TILE]; /* in the order of digits */
 	uint64_t scan[32];
 	uint32_t tile;
 };
@@ -184,9 +184,8 @@ template <int BITS> LS_DEVICE uint32_t same_digit(uint32_t digit, bool there)
 
 /* A thread's entries: those it reads are 32 apart, those it writes a block. FULL: no tile has fewer. */
 struct mover {
-	uint32_t at[LS_PASS_EACH];   /* in the tile's order of what it read */
-	uint32_t dest[LS_PASS_EACH]; /* of what it writes */
-	uint32_t here, from, all;    /* entries of the warp, its first, entries of the tile */
+	uint16_t at[LS_SORT_EACH]; /* in the tile's order of what it read */
+	uint32_t here, from, all;  /* entries of the warp, its first, entries of the tile */
 };
 
 template <bool FULL> LS_DEVICE bool is_there(uint32_t i, uint32_t n)
@@ -203,11 +202,14 @@ LS_DEVICE void rank_entries(const struct ls_cuda_pass &p, const uint32_t *key, u
 		rank[d] = 0;
 	__syncwarp();
 #pragma unroll
-	for (uint32_t k = 0; k < LS_PASS_EACH; k++) {
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
 		bool there = is_there<FULL>(k * 32 + lane_of(), m->here);
+		m->at[k] = 0;
+		if (!FULL && k * 32 >= m->here)
+			continue;
 		uint32_t digit = digit_of(p, key[k]), same = same_digit<BITS>(digit, there), before = rank[digit];
 		__syncwarp();
-		m->at[k] = before + (uint32_t)__popc(same & left);
+		m->at[k] = (uint16_t)(before + (uint32_t)__popc(same & left));
 		if (there && !(same & left))
 			rank[digit] = (uint16_t)(before + (uint32_t)__popc(same));
 		__syncwarp();
@@ -258,7 +260,7 @@ LS_DEVICE uint32_t place_digits(const struct ls_cuda_args &a, struct pass_shared
 	const struct ls_cuda_pass &p = a.sort.pass;
 	uint32_t d = threadIdx.x, n = 0;
 	bool mine = d < 1u << p.bits;
-	for (uint32_t w = 0; w < LS_PASS_THREADS / 32 && mine; w++) {
+	for (uint32_t w = 0; w < LS_CUDA_THREADS / 32 && mine; w++) {
 		uint32_t here = sh->rank[w][d];
 		sh->rank[w][d] = (uint16_t)n;
 		n += here;
@@ -269,7 +271,7 @@ LS_DEVICE uint32_t place_digits(const struct ls_cuda_args &a, struct pass_shared
 	uint64_t total, before = block_scan((uint64_t)of_digit << 32 | n, sh->scan, &total);
 	if (mine) {
 		sh->base[d] = (uint32_t)(before >> 32) - (uint32_t)before;
-		for (uint32_t w = 0; w < LS_PASS_THREADS / 32; w++)
+		for (uint32_t w = 0; w < LS_CUDA_THREADS / 32; w++)
 			sh->rank[w][d] = (uint16_t)(sh->rank[w][d] + (uint32_t)before);
 	}
 	__syncthreads();
@@ -280,29 +282,35 @@ LS_DEVICE uint32_t place_digits(const struct ls_cuda_args &a, struct pass_shared
 template <bool FULL> LS_DEVICE void load_words(const struct mover &m, const uint32_t *from, uint32_t *word)
 {
 #pragma unroll
-	for (uint32_t k = 0; k < LS_PASS_EACH; k++) {
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
 		uint32_t i = k * 32 + lane_of();
 		word[k] = is_there<FULL>(i, m.here) ? (from ? from[m.from + i] : m.from + i) : 0;
 	}
 }
 
-/* All threads call. */
 template <bool FULL> LS_DEVICE void order_words(const struct mover &m, const uint32_t *word, uint32_t *shared)
 {
-	__syncthreads();
 #pragma unroll
-	for (uint32_t k = 0; k < LS_PASS_EACH; k++)
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
 		if (is_there<FULL>(k * 32 + lane_of(), m.here))
 			shared[m.at[k]] = word[k];
-	__syncthreads();
 }
 
-template <bool FULL> LS_DEVICE void write_words(const struct mover &m, const uint32_t *shared, uint32_t *to)
+/* Words that are in the order of digits to their places, and, unless it is NULL, the keys to theirs. */
+template <bool FULL>
+LS_DEVICE void write_words(const struct ls_cuda_pass &p, const struct mover &m, const struct pass_shared *sh,
+			   uint32_t *keys, uint32_t *words)
 {
 #pragma unroll
-	for (uint32_t k = 0; k < LS_PASS_EACH; k++)
-		if (is_there<FULL>(k * LS_PASS_THREADS + threadIdx.x, m.all))
-			to[m.dest[k]] = shared[k * LS_PASS_THREADS + threadIdx.x];
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++) {
+		uint32_t j = k * LS_CUDA_THREADS + threadIdx.x;
+		if (!is_there<FULL>(j, m.all))
+			continue;
+		uint32_t key = sh->key[j], to = sh->base[digit_of(p, key)] + j;
+		if (keys)
+			keys[to] = key;
+		words[to] = sh->word[j];
+	}
 }
 
 /* Keys: those of the list, or the places of rows. */
@@ -313,7 +321,7 @@ template <bool FULL> LS_DEVICE void load_keys(const struct ls_cuda_args &a, cons
 	if (!p.row)
 		return;
 #pragma unroll
-	for (uint32_t k = 0; k < LS_PASS_EACH; k++)
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
 		key[k] = a.sort.place_of[key[k]];
 }
 
@@ -321,7 +329,7 @@ template <int BITS, bool FULL>
 LS_DEVICE void move_tile(const struct ls_cuda_args &a, struct mover *m, struct pass_shared *sh)
 {
 	const struct ls_cuda_pass &p = a.sort.pass;
-	uint32_t key[LS_PASS_EACH], with[LS_PASS_EACH], digits = 1u << p.bits;
+	uint32_t key[LS_SORT_EACH], with[LS_SORT_EACH], digits = 1u << p.bits;
 	uint64_t *said = a.sort.tile_digits + (uint64_t)sh->tile * digits + threadIdx.x;
 	uint16_t *rank = sh->rank[threadIdx.x / 32];
 	load_keys<FULL>(a, *m, key);
@@ -329,36 +337,32 @@ LS_DEVICE void move_tile(const struct ls_cuda_args &a, struct mover *m, struct p
 	__syncthreads();
 	uint32_t n = place_digits(a, sh, said);
 #pragma unroll
-	for (uint32_t k = 0; k < LS_PASS_EACH; k++)
-		m->at[k] += rank[digit_of(p, key[k])];
-	order_words<FULL>(*m, key, sh->word);
+	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
+		m->at[k] = (uint16_t)(m->at[k] + rank[digit_of(p, key[k])]);
+	order_words<FULL>(*m, key, sh->key);
 	load_words<FULL>(*m, p.from.with, with);
+	order_words<FULL>(*m, with, sh->word);
 	if (threadIdx.x < digits)
 		sh->base[threadIdx.x] += tile_before(said, sh->tile, digits, n);
 	__syncthreads();
-#pragma unroll
-	for (uint32_t k = 0; k < LS_PASS_EACH; k++) {
-		uint32_t j = k * LS_PASS_THREADS + threadIdx.x;
-		m->dest[k] = is_there<FULL>(j, m->all) ? sh->base[digit_of(p, sh->word[j])] + j : 0;
-	}
-	write_words<FULL>(*m, sh->word, p.to.key);
-	order_words<FULL>(*m, with, sh->word);
-	write_words<FULL>(*m, sh->word, p.to.with);
+	write_words<FULL>(p, *m, sh, p.to.key, p.to.with);
 	if (!p.to.entry)
 		return;
 	load_words<FULL>(*m, p.from.entry, with);
+	__syncthreads();
 	order_words<FULL>(*m, with, sh->word);
-	write_words<FULL>(*m, sh->word, p.to.entry);
+	__syncthreads();
+	write_words<FULL>(p, *m, sh, (uint32_t *)0, p.to.entry);
 }
 
 /* Entries of a tile to their places, by way of shared memory, so that what is written lies side by side. */
-extern "C" __global__ void __launch_bounds__(LS_PASS_THREADS, 2) fm_sort_pass(const struct ls_cuda_args a)
+extern "C" __global__ void __launch_bounds__(256, 3) fm_sort_pass(const struct ls_cuda_args a)
 {
 	__shared__ struct pass_shared sh;
 	if (threadIdx.x == 0)
 		sh.tile = atomicAdd(&a.sort.ticket[a.sort.pass.number], 1u);
 	__syncthreads();
-	uint32_t lo = sh.tile * LS_SORT_TILE, left = a.sort.entries - lo, mine = threadIdx.x / 32 * 32 * LS_PASS_EACH;
+	uint32_t lo = sh.tile * LS_SORT_TILE, left = a.sort.entries - lo, mine = threadIdx.x / 32 * 32 * LS_SORT_EACH;
 	struct mover m;
 	m.all = left < LS_SORT_TILE ? left : (uint32_t)LS_SORT_TILE;
 	m.from = lo + mine;

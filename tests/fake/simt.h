@@ -73,13 +73,13 @@ template <typename... A> void launch(const fake_launch &l, void (*kernel)(A...),
 		simt::launch(*l, name, args);                                                                          \
 	}
 
-#define threadIdx     simt::thread_index
-#define blockIdx      simt::block_index
-#define blockDim      simt::block_dim
-#define gridDim       simt::grid_dim
-#define warpSize      32
-#define LS_ALIGNED(p) simt::check_aligned(p)
-#define LS_LATER(x)
+#define threadIdx               simt::thread_index
+#define blockIdx                simt::block_index
+#define blockDim                simt::block_dim
+#define gridDim                 simt::grid_dim
+#define warpSize                32
+#define LS_ALIGNED(p)           simt::check_aligned(p)
+#define LS_LATER(x)             ((void)(x))
 #define LS_DYNAMIC_SHARED(T, n) T *n = static_cast<T *>(simt::dynamic_shared())
 
 static inline void __syncthreads()
