@@ -75,14 +75,14 @@ LS_DEVICE void add_row_entries(const struct row_lane &l, const struct ahead<G, Q
 template <int G, int Q, bool KNOWN, bool ONES>
 LS_DEVICE void add_row(const struct row_lane &l, const struct row_view &r, struct row_sums *sums)
 {
-	enum { E = ahead<G, Q, ONES>::E };
+	enum { E = ahead<G, Q, ONES>::E, FAST = KNOWN && ONES && Q == 4 }; /* where it pays to have all of this twice */
 	for (uint32_t i = 0; i < r.n; i += E) {
 		struct ahead<G, Q, ONES> now;
 		uint32_t left = r.n - i;
 		look_ahead<G, Q, KNOWN, ONES>(l, r, i, &now);
 #pragma unroll
 		for (int q = 0; q < E; q += Q) {
-			if (left >= (uint32_t)(q + Q))
+			if (FAST && left >= (uint32_t)(q + Q))
 				add_row_entries<G, Q, KNOWN, ONES>(l, now, q, Q, sums);
 			else if (left > (uint32_t)q)
 				add_row_entries<G, Q, KNOWN, ONES>(l, now, q, left - (uint32_t)q, sums);
