@@ -416,6 +416,8 @@ static int load(const char *path, const char *format, struct ls_bundle **ret_bun
 	if (rc == 0)
 		rc = ls_fm_model_new(&opts, n_features, n_fields, &m, err);
 	bool with_state = strcmp(format, "lockstep-fm") != 0;
+	if (rc == 0 && with_state)
+		ls_fm_model_start_states(m); /* padding has a state that no file holds, and AdaGrad divides by it */
 	for (uint32_t s = 0; rc == 0 && s <= (with_state ? m->states : 0); s++) {
 		struct group groups[MAX_TENSORS];
 		size_t n = groups_of(m, s, groups);
