@@ -387,14 +387,14 @@ static int read_header(const struct ls_bundle *b, const char *path, const char *
 }
 
 /* Before memory is asked for: the file must be large enough to hold what its metadata claims. */
-static int check_claim(const struct ls_bundle *b, const struct ls_fm_opts *opts, uint64_t n_features, const char *path,
-		       struct ls_err *err)
+static int check_claim(const struct ls_bundle *b, const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
+		       const char *path, struct ls_err *err)
 {
 	const struct ls_tensor *t = ls_bundle_find(b, "factors"), *l = ls_bundle_find(b, "linear");
 	if (!t || !l || t->ndim < 2 || t->shape[0] != n_features || t->shape[t->ndim - 1] != opts->factors ||
 	    l->ndim < 1 || l->shape[0] != n_features)
 		return wrong(path, "its tensors do not match its metadata", err);
-	if (opts->kind == LS_FFM && t->ndim < 3)
+	if (opts->kind == LS_FFM && n_fields != 1 && (t->ndim < 3 || t->shape[t->ndim - 2] != n_fields))
 		return wrong(path, "its tensors do not match its metadata", err);
 	return 0;
 }
@@ -412,14 +412,14 @@ static int load(const char *path, const char *format, struct ls_bundle **ret_bun
 	struct ls_fm_model *m = NULL;
 	rc = read_header(b, path, format, &opts, &n_features, &n_fields, err);
 	if (rc == 0)
-		rc = check_claim(b, &opts, n_features, path, err);
+		rc = check_claim(b, &opts, n_features, n_fields, path, err);
 	if (rc == 0)
 		rc = ls_fm_model_new(&opts, n_features, n_fields, &m, err);
 	bool with_state = strcmp(format, "lockstep-fm") != 0;
-	if (rc == 0 && with_state)
-		ls_fm_model_start_states(m); /* padding has a state that no file holds, and AdaGrad divides by it */
 	for (uint32_t s = 0; rc == 0 && s <= (with_state ? m->states : 0); s++) {
 		struct group groups[MAX_TENSORS];
+		if (s == 1) /* padding has states that no file holds, and AdaGrad divides by them */
+			ls_fm_model_start_states(m);
 		size_t n = groups_of(m, s, groups);
 		for (size_t i = 0; i < n && rc == 0; i++)
 			rc = read_group(b, &groups[i], path, err);

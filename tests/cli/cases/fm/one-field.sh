@@ -1,0 +1,8 @@
+# an ffm or fwfm over one field is a model like others: it can be read back, and resumed
+printf '1 0:3:1 0:5:0.5\n0 0:2:1 0:3:2\n1 0:5:1\n' > data.ffm
+for kind in ffm fwfm; do
+	lockstep fm train data.ffm --kind $kind --epochs 4 -o whole -q
+	lockstep fm train data.ffm --kind $kind --epochs 2 -o half --checkpoint c.$kind -q
+	lockstep fm train data.ffm --kind $kind --epochs 4 -o rest --checkpoint c.$kind --resume -q && cmp whole rest
+	lockstep fm predict whole data.ffm -o scores && wc -l < scores
+done
