@@ -276,15 +276,19 @@ static int check_finite(const struct group *g, const char *path, struct ls_err *
 	return 0;
 }
 
+/* The parameters and `states` of the optimizer's states. All states must be finite, written or not: behind an infinite
+ * one AdaGrad and Adam divide by infinity, and a parameter that looks sound has stood still. */
 static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t states, const struct meta *meta,
 			struct ls_err *err)
 {
 	struct group groups[MAX_TENSORS];
 	struct ls_tensor tensors[MAX_TENSORS];
-	size_t n = 0;
-	for (uint32_t s = 0; s <= states; s++)
-		n += groups_of(m, s, groups + n);
-	for (size_t i = 0; i < n; i++)
+	size_t n = 0, all = 0;
+	for (uint32_t s = 0; s <= m->states; s++) {
+		all += groups_of(m, s, groups + all);
+		n = s <= states ? all : n;
+	}
+	for (size_t i = 0; i < all; i++)
 		if (check_finite(&groups[i], path, err) || describe(&groups[i], &tensors[i], err))
 			return err->code;
 	return ls_safetensors_write(path, tensors, n, meta->kv, meta->n, err);
