@@ -40,9 +40,10 @@ struct ls_param {
 #define LS_AUTO __auto_type
 #endif
 
-/* Three formulas as macros, because the CPU applies them to whole vectors of lanes and the GPU to one:
- * an entry's part in the sums of a row, and a term on its way into an order-free sum (num/sum.h: to be taken as bits).
- * slope is g x 2^p, exact; slope times factor is exact as well (24 + 24 bits): the one rounding is onto the grid. */
+/* These formulas are macros, because the CPU applies them to whole vectors of lanes and the GPU to one: an entry's part
+ * in the sums of a row, a factor's gradient and AdaGrad's step from it, and a term on its way into an order-free sum
+ * (num/sum.h: to be taken as bits), where slope is g x 2^p, exact; slope times factor is exact as well (24 + 24 bits):
+ * the one rounding is onto the grid. */
 #define LS_CELL_ADD(s, q, v, x)                                                                                        \
 	do {                                                                                                           \
 		LS_AUTO vx_ = (v) * (x);                                                                               \
@@ -134,7 +135,7 @@ LS_FN struct ls_param ls_cell_update(struct ls_param p, float g, const struct ls
 }
 
 /* From the two sums of a factor to its gradient: main / 2^p - v cross. The grid of main is such that 2^-p is a normal
- * float (grids.h), so that nothing is rounded after the sum has become one. */
+ * float (grids.h): a sum that has become a float is scaled without another rounding. */
 LS_FN float ls_cell_gradient_of(double main, float unit, float v, float cross)
 {
 	return LS_CELL_GRADIENT((float)main, unit, v, cross);

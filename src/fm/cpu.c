@@ -87,7 +87,8 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->has_x = c->rows->value || m->opts.normalize;
 	st->back_stride = (size_t)m->outputs * (fwfm || ffm ? m->n_fields : 1) * m->padded;
 	c->back_bytes = sizeof(float) * st->back_stride * (ffm ? c->entries : batch);
-	c->terms_bytes = m->opts.kind == LS_FM && !st->has_x && m->padded <= LS_KERN_SHORT
+	bool wide = ls_kern_wide(m->opts.kind, m->blocks * m->padded);
+	c->terms_bytes = m->opts.kind == LS_FM && !st->has_x && !wide
 				 ? sizeof *st->terms * batch * m->outputs * ls_term_stride(m->padded)
 				 : 0;
 	c->sums_bytes = fwfm ? sizeof(float) * st->back_stride * 2 * batch : 0;
@@ -101,7 +102,6 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->back = ls_fm_big_alloc(c->back_bytes);
 	st->sums = fwfm ? ls_fm_big_alloc(c->sums_bytes) : NULL;
 	st->terms = c->terms_bytes ? ls_fm_big_alloc(c->terms_bytes) : NULL;
-	bool wide = ls_kern_wide(m->opts.kind, m->blocks * m->padded);
 	c->found = wide ? ls_fm_big_alloc(c->entries * sizeof *c->found) : NULL;
 	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features, each);
 	if (!c->pick || !st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
@@ -127,7 +127,7 @@ static void make_workers(struct ls_cpu *c)
 		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 		w->w.bias = w->bias;
 		w->bias_sum = ls_xalloc(sizeof *w->bias_sum * m->outputs);
-		w->w.sums = ls_xalloc(sizeof *w->w.sums * ((size_t)ls_kern_block(lanes) * lanes + 8));
+		w->w.sums = c->found ? NULL : ls_xalloc(sizeof *w->w.sums * LS_KERN_BLOCK * lanes);
 		w->w.pair_sums = ls_xalloc(sizeof *w->w.pair_sums * ((size_t)m->outputs * m->n_pairs + 1));
 	}
 }

@@ -37,8 +37,10 @@ struct ls_grids {
 	float linear_unit, back_unit;                            /* likewise, and normal */
 };
 
-/* A grid whose spacing is a normal float: a coarser one only where all terms are below 2^-75 (then a gradient has no
- * weight), a finer one only where no term is a float. */
+/* A grid whose spacing is a normal float. It is coarser than it might be only where all terms are below 2^-75: such a
+ * gradient has no weight. It is finer than the bound asks for only where that is above 2^168: terms that are floats are
+ * then below 4 units and cannot overflow; with others there is no gradient, for it takes a sum of less than 4 units to
+ * be finite, and what is not finite is never written. */
 LS_FN int ls_fm_float_grid(int bound_exp, uint64_t terms)
 {
 	int p = ls_sum_grid(bound_exp, terms);

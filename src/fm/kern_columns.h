@@ -17,7 +17,7 @@ struct columns {
 	const float *x; /* NULL: every x is 1 */
 	const uint16_t *field;
 	const float *slope, *back;
-	const uint64_t *terms; /* NULL unless every x is 1 and the kind is fm */
+	const uint64_t *terms; /* NULL unless every x is 1, the kind is fm and columns are not wide */
 	size_t back_stride;
 	uint32_t outputs, padded, fields;
 	double back_scale;
@@ -177,7 +177,7 @@ INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind 
 		two_u beside =
 			k->terms ? add_terms(k, keys, n, o, N, sums) : add_short(st, k, kind, keys, n, o, N, sums);
 		join(st, q, keys[0] >> 32, o, N, k->terms ? beside : beside - (uint64_t)n * LS_MAGIC_BITS);
-		if (q->n == q->room)
+		if (q->n == LS_KERN_BLOCK)
 			update_waiting(st, q, N);
 	}
 }
@@ -235,11 +235,7 @@ INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *
 				  .beside_scale = {st->grids.linear_scale, st->grids.self_scale}};
 	struct run now, next;
 	uint32_t room = is_short ? LS_KERN_BLOCK : LS_KERN_WIDE;
-	struct block q = {.room = ls_kern_block(N),
-			  .sums = w->sums,
-			  .next = &next,
-			  .found = is_short ? NULL : w->found,
-			  .self = kind != LS_FFM};
+	struct block q = {.sums = w->sums, .next = &next, .found = is_short ? NULL : w->found, .self = kind != LS_FFM};
 	find_columns(st->m, keys, n, 0, room, &next);
 	while (next.n) {
 		while (is_short && q.asked < next.n) /* those that the last updates did not get to */

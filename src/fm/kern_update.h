@@ -18,7 +18,7 @@ struct run {
  * column came in have had time to arrive. */
 
 struct block {
-	uint32_t n, room;
+	uint32_t n;
 	const struct run *next; /* features to come, which the updates ask memory for on the way */
 	uint32_t asked;         /* how many of them were asked for */
 	float *factors[LS_KERN_BLOCK], *linear[LS_KERN_BLOCK];
@@ -73,7 +73,7 @@ INLINE void ask(struct block *q, size_t stride)
 		prefetch_run(q->next->feature[q->asked++], stride);
 }
 
-/* --- wide columns: more lanes than registers hold ---
+/* --- wide columns: more lanes than registers hold, or a number that has no code of its own (ls_kern_wide) ---
  * They are summed and updated a chunk of lanes at a time, all columns of a block before the next chunk: what they ask
  * memory for next lies in as many places as there are columns, and comes while the others are at work. */
 
@@ -106,7 +106,7 @@ INLINE void add_chunk(const struct ls_found *found, size_t n, bool one, uint32_t
 }
 
 /* AdaGrad without penalties, W lanes. self: the entries have a part of their own, else cross is 0 and left out, which
- * changes nothing (a gradient is never -0). */
+ * changes nothing (no sum is -0). */
 INLINE void update_usual_chunk(float *restrict v, float *restrict s1, uint32_t W, const ls_pack_d *sums, float unit,
 			       bool self, float cross, float lr)
 {

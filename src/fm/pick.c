@@ -71,13 +71,6 @@ bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes)
 	return kind == LS_FFM || (kind == LS_FWFM ? lanes != 8 : !some);
 }
 
-uint32_t ls_kern_block(uint32_t lanes)
-{
-	enum { LANES = 1024 }; /* 8 KiB of sums: a part of the first cache */
-	uint32_t fit = LANES / (lanes ? lanes : 1);
-	return fit > LS_KERN_BLOCK ? LS_KERN_BLOCK : fit ? fit : 1;
-}
-
 size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row)
 {
 	size_t each = m->opts.kind == LS_FM ? m->padded : 3 * (size_t)m->n_fields * m->padded;

@@ -28,20 +28,20 @@ struct ls_step {
 
 	uint32_t *row_of; /* by entry */
 	float *x;         /* by entry; used when has_x */
-	uint16_t *field;  /* by entry; NULL for fm */
+	uint16_t *field;  /* fwfm: by entry; otherwise NULL */
 	float *back;      /* back_stride floats a row (fm, fwfm) or an entry (ffm) */
 	size_t back_stride;
-	uint64_t
-		*terms; /* fm over values of 1: n_rows × outputs × ls_term_stride, see kern_columns.h; otherwise NULL */
-	float *sums;    /* fwfm: U and Q, 2 × back_stride floats a row; otherwise unused */
-	float *score;   /* n_rows × outputs */
-	float *slope;   /* n_rows × outputs */
-	float *loss;    /* n_rows */
-	bool has_x;     /* false: every x is 1 */
+	uint64_t *terms; /* fm over values of 1 whose columns are not wide: n_rows × outputs × ls_term_stride, see
+			  * kern_columns.h; otherwise NULL */
+	float *sums;     /* fwfm: U and Q, 2 × back_stride floats a row; otherwise unused */
+	float *score;    /* n_rows × outputs */
+	float *slope;    /* n_rows × outputs */
+	float *loss;     /* n_rows */
+	bool has_x;      /* false: every x is 1 */
 };
 
-/* Columns that wait for their update together, at most, and wide ones; lanes that a column may have to be added up at
- * once, and those of a wide one that are. */
+/* Columns that wait for their update together: at most (8 KiB of sums, a part of the first cache), and of wide ones;
+ * lanes that a column may have to be added up at once, and those of a wide one that are. */
 enum { LS_KERN_BLOCK = 32, LS_KERN_WIDE = 16, LS_KERN_SHORT = 32, LS_KERN_CHUNK = 16 };
 
 /* An entry of a wide column: its vector, and its slope on the grid. */
@@ -73,8 +73,8 @@ struct ls_worker {
 	uint32_t *
 		digits; /* of its keys, how many have each lowest digit of the feature: 1 << digit_bits, for the sort */
 	uint32_t digit_bits;
-	double *sums;           /* of the columns that wait for their update: ls_kern_block(N) × N */
-	struct ls_found *found; /* wide columns: by key */
+	double *sums; /* of the columns that wait for their update: LS_KERN_BLOCK × lanes; NULL for wide ones */
+	struct ls_found *found; /* wide columns: by key; otherwise NULL */
 	int64_t *pair_sums;     /* fwfm: outputs × n_pairs */
 };
 
@@ -99,8 +99,6 @@ struct ls_kern {
 const struct ls_kern *ls_kern_pick(const char *name);
 /* Whether columns of that many lanes are wide. */
 bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes);
-/* How many columns of that many lanes wait for their update together. */
-uint32_t ls_kern_block(uint32_t lanes);
 /* Floats of scratch that predict needs. */
 size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row);
 
