@@ -94,5 +94,5 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set_tests_properties(bitwise.cuda.faults PROPERTIES LABELS "bitwise;costly" TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT "${stand_in}")
   add_test(NAME bitwise.cuda.golden COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/check $<TARGET_FILE:lockstep> --device cuda)
   set_tests_properties(bitwise.cuda.golden PROPERTIES LABELS "bitwise;costly" TIMEOUT 600 SKIP_RETURN_CODE 77
-    ENVIRONMENT "${stand_in};LS_TABLE_ONLY=fwfm-multiclass-(adam|sgd)|factors-(16|33)|fm-blocks")
+    ENVIRONMENT "${stand_in};LS_TABLE_ONLY=fwfm-multiclass-(adam|sgd)|factors-(16|33)|fm-blocks|ffm-values")
 endif()

@@ -78,6 +78,7 @@ LS_DEVICE float4 ffm_chunk(const struct ls_cuda_args &a, const struct row_view &
 	return total;
 }
 
+/* The score of a row; every lane gets it. */
 template <bool KNOWN>
 LS_DEVICE float ffm_output(const struct ls_cuda_args &a, const struct row_view &r, uint32_t o, float *back)
 {
@@ -90,7 +91,7 @@ LS_DEVICE float ffm_output(const struct ls_cuda_args &a, const struct row_view &
 		else if (lane_of() == c % 32)
 			t2 = total;
 	}
-	return linear_score<KNOWN>(a, r, o) + halve_group<32>(t, t2, a.padded);
+	return linear_score<KNOWN>(a, r, o) + __shfl_sync(0xffffffffu, halve_group<32>(t, t2, a.padded), 0);
 }
 
 /* Where the back vectors of a row begin. */

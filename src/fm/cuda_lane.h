@@ -106,7 +106,7 @@ LS_DEVICE float4 shuffle4(uint32_t mask, float4 v, int from, int width)
 }
 
 /* ls_halve_sum over a group: t the lane's first chunk, t2 its second (chunk + 32; zero unless there are more than 128
- * factors). Every lane gets the result. */
+ * factors). Lane 0 gets the result, as do the others whose chunks are part of it: those beyond padded / 4 do not. */
 template <int G> LS_DEVICE float halve_group(float4 t, float4 t2, uint32_t padded)
 {
 	int width = ls_halve_width((int)padded), h = width / 8;
