@@ -147,10 +147,11 @@ INLINE void update_chunk(const struct ls_step *st, const struct block *q, uint32
 			 size_t n1, int optimizer, int regular)
 {
 	uint32_t ahead = at + LS_KERN_CHUNK < N ? LS_KERN_CHUNK : 0;
+	bool usual = optimizer == LS_ADAGRAD && !regular; /* the others make do with one way: less code */
 	for (uint32_t c = 0; c < q->n; c++) {
 		if (ahead)
 			ask_ahead(q->factors[c] + at + ahead, n1, optimizer);
-		if (q->self)
+		if (q->self || !usual)
 			sum_and_update(st, q, c, false, true, at, W, ahead, n1, optimizer, regular);
 		else if (q->at[c + 1] - q->at[c] == 1)
 			sum_and_update(st, q, c, true, false, at, W, ahead, n1, optimizer, regular);
@@ -163,20 +164,19 @@ INLINE void update_wide(const struct ls_step *st, const struct block *q, uint32_
 			int regular)
 {
 	uint32_t at = 0;
+	bool usual = optimizer == LS_ADAGRAD && !regular;
 	for (; at + LS_KERN_CHUNK <= N; at += LS_KERN_CHUNK)
 		update_chunk(st, q, at, LS_KERN_CHUNK, N, n1, optimizer, regular);
-	for (; at + 8 <= N; at += 8)
+	for (; usual && at + 8 <= N; at += 8)
 		update_chunk(st, q, at, 8, N, n1, optimizer, regular);
 	for (; at < N; at += 4)
 		update_chunk(st, q, at, 4, N, n1, optimizer, regular);
 }
 
-INLINE void update_block(const struct ls_step *st, struct block *q, uint32_t N, size_t n1, int optimizer, int regular)
+INLINE void update_short(const struct ls_step *st, struct block *q, uint32_t N, size_t n1, int optimizer, int regular)
 {
 	size_t stride = ls_fm_stride(st->m);
-	if (q->found)
-		update_wide(st, q, N, n1, optimizer, regular);
-	for (uint32_t c = 0; c < q->n && !q->found; c++) {
+	for (uint32_t c = 0; c < q->n; c++) {
 		float *v = q->factors[c];
 		ask(q, stride);
 		update_lanes(v, v + n1, v + 2 * n1, N, q->sums + (size_t)c * N, st->grids.back_unit, q->cross[c],
@@ -189,9 +189,19 @@ INLINE void update_block(const struct ls_step *st, struct block *q, uint32_t N, 
 static NOT_SPECIALISED void update_usual(const struct ls_step *st, struct block *q, uint32_t N)
 {
 	if (N == 16)
-		update_block(st, q, 16, 16, LS_ADAGRAD, 0);
+		update_short(st, q, 16, 16, LS_ADAGRAD, 0);
 	else
-		update_block(st, q, 8, 8, LS_ADAGRAD, 0);
+		update_short(st, q, 8, 8, LS_ADAGRAD, 0);
+}
+
+INLINE void update_block(const struct ls_step *st, struct block *q, uint32_t N, size_t n1, int optimizer, int regular)
+{
+	if (!q->found) {
+		update_short(st, q, N, n1, optimizer, regular);
+		return;
+	}
+	update_wide(st, q, N, n1, optimizer, regular);
+	update_linear(st, q, optimizer, regular);
 }
 
 INLINE void update_as(const struct ls_step *st, struct block *q, uint32_t N, int regular)
@@ -219,7 +229,7 @@ static NOT_SPECIALISED void update_regular(const struct ls_step *st, struct bloc
 
 static inline void update_waiting(const struct ls_step *st, struct block *q, uint32_t N)
 {
-	bool usual = st->update.optimizer == LS_ADAGRAD && st->m->outputs == 1 && (N == 16 || N == 8);
+	bool usual = !q->found && st->update.optimizer == LS_ADAGRAD && st->m->outputs == 1 && (N == 16 || N == 8);
 	if (st->update.regular)
 		update_regular(st, q, N);
 	else if (usual)
