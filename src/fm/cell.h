@@ -136,14 +136,9 @@ LS_FN struct ls_param ls_cell_update(struct ls_param p, float g, const struct ls
 
 /* From the two sums of a factor to its gradient: main / 2^p - v cross. The grid of main is such that 2^-p is a normal
  * float (grids.h): a sum that has become a float is scaled without another rounding. */
-LS_FN float ls_cell_gradient_of(double main, float unit, float v, float cross)
-{
-	return LS_CELL_GRADIENT((float)main, unit, v, cross);
-}
-
 LS_FN float ls_cell_gradient(int64_t main, float unit, float v, float cross)
 {
-	return ls_cell_gradient_of((double)main, unit, v, cross);
+	return LS_CELL_GRADIENT((float)(double)main, unit, v, cross);
 }
 
 /* Loss and slope of one score. label is 0..1 for binary. */

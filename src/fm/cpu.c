@@ -128,6 +128,7 @@ static void make_workers(struct ls_cpu *c)
 		w->w.bias = w->bias;
 		w->bias_sum = ls_xalloc(sizeof *w->bias_sum * m->outputs);
 		w->w.sums = c->found ? NULL : ls_xalloc(sizeof *w->w.sums * LS_KERN_BLOCK * lanes);
+		w->w.acc = c->found ? ls_xalloc((sizeof *w->w.acc + sizeof(float)) * lanes) : NULL;
 		w->w.pair_sums = ls_xalloc(sizeof *w->w.pair_sums * ((size_t)m->outputs * m->n_pairs + 1));
 	}
 }
@@ -169,6 +170,7 @@ static void free_workers(struct ls_cpu *c)
 		free(w->bias);
 		free(w->bias_sum);
 		free(w->w.sums);
+		free(w->w.acc);
 		free(w->w.pair_sums);
 	}
 	free(c->workers);

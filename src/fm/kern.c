@@ -165,9 +165,9 @@ INLINE bool one_of_each_field(const struct row *r, uint32_t n_fields)
 /* A row with one entry of each field. All pairs of the first entry, then of the second: its records come from memory a
  * line of each at a time, so that many are under way. */
 INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, const float *x, size_t offset, uint32_t K,
-		     float *back, size_t entry_stride, ls_pack_f *total, ls_pack_i *top)
+		     float *back, size_t entry_stride, ls_pack_f *total, ls_pack_s *top)
 {
-	const uint32_t LINE = K < 16 ? 16 / K : 1, n = r->n; /* entries whose parts are in one line of a record */
+	const uint32_t line = K < LINE ? LINE / K : 1, n = r->n; /* entries whose parts are in one line of a record */
 	const float *v[MOST_POINTERS];
 	size_t stride = ls_fm_stride(m);
 	for (uint32_t i = 0; i < n; i++)
@@ -176,9 +176,8 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, const flo
 		const float *vi = v[i];
 		float *row = back + i * entry_stride, xi = x ? x[i] : 1.0f;
 		memset(row + (size_t)i * K, 0, sizeof(float) * K);
-
-		for (uint32_t j = i + 1; j < n && i % LINE == 0; j++)
-			__builtin_prefetch(v[j] + (size_t)(i + 2 * LINE) * K);
+		for (uint32_t j = i + 1; j < n && i % line == 0; j++)
+			__builtin_prefetch(v[j] + (size_t)(i + 2 * line) * K);
 		for (uint32_t j = i + 1; j < n; j++) {
 			const ls_pack_f *a = (const ls_pack_f *)(vi + (size_t)j * K);
 			const ls_pack_f *b = (const ls_pack_f *)(v[j] + (size_t)i * K);
@@ -188,7 +187,7 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, const flo
 			for (uint32_t c = 0; c < K / 4; c++) {
 				ls_pack_f ax = x ? a[c] * xi : a[c], bx = x ? b[c] * xj : b[c];
 				total[c] += ax * bx;
-				*top = ls_pack_larger(ls_pack_larger(*top, ax), bx);
+				*top = ls_pack_larger(*top, ls_pack_larger(ls_pack_size(ax), ls_pack_size(bx)));
 				to_i[c] = bx;
 				to_j[c] = ax;
 			}
@@ -229,7 +228,7 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 {
 	size_t block = (size_t)m->n_fields * K;
 	ls_pack_f total[MAX_K / 4];
-	ls_pack_i tops = {0};
+	ls_pack_s tops = {0};
 	float t[MAX_K];
 	for (uint32_t c = 0; c < K / 4; c++)
 		total[c] = (ls_pack_f){0};
@@ -250,7 +249,7 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 			*top = largest_bits(back + i * entry_stride, block, *top);
 	}
 	for (int i = 0; i < 4; i++)
-		*top = (uint32_t)tops[i] > *top ? (uint32_t)tops[i] : *top;
+		*top = tops[i] / 2 > *top ? tops[i] / 2 : *top;
 	memcpy(t, total, sizeof(float) * K);
 	return ls_halve_sum(t, (int)K);
 }
@@ -405,7 +404,9 @@ static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32
 	for (uint32_t b = lo; b < hi; b++) {
 		const struct ls_row_place *at = &w->place[b - lo];
 		for (uint32_t line = 0; b + AHEAD < hi && line < LINES; line++)
-			__builtin_prefetch(st->rows->feature + at[AHEAD].first + 16 * line);
+			__builtin_prefetch(st->rows->feature + at[AHEAD].first + LINE * line);
+		for (uint32_t line = 0; b + AHEAD < hi && st->rows->field && line < LINES - 1; line++)
+			__builtin_prefetch(st->rows->field + at[AHEAD].first + 2 * LINE * line);
 		note_row(st, w, b, at, entry);
 		forward_row(st, w, b, at, entry, b + 1 < hi ? at + 1 : NULL);
 		entry += at->n;

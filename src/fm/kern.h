@@ -13,11 +13,11 @@
 #define NOT_SPECIALISED __attribute__((noinline, noclone))
 #endif
 
-enum { PACKS_IN_4 = 4 / LS_PACK };
+enum { PACKS_IN_4 = 4 / LS_PACK, LINE = 16 }; /* LINE: floats of a cache line */
 
 INLINE void prefetch_run(const float *p, size_t n)
 {
-	for (size_t i = 0; i < n; i += 16)
+	for (size_t i = 0; i < n; i += LINE)
 		__builtin_prefetch(p + i);
 }
 

@@ -65,7 +65,7 @@ INLINE struct term entry_term(const struct ls_step *st, const struct columns *k,
 /* Adds the n entries of keys up in N lanes for output o and writes the sums; returns the two beside them, still with
  * their magic. N is small: the lanes stay in registers. */
 INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
-		       size_t n, uint32_t o, uint32_t N, double *ret)
+		       size_t n, uint32_t o, uint32_t N, float *ret)
 {
 	two_u sums = {0, 0};
 	uint64_t offset = (uint64_t)n * LS_MAGIC_BITS;
@@ -83,7 +83,9 @@ INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum l
 		sums += t.beside;
 	}
 	for (uint32_t c = 0; c < N / LS_PACK; c++)
-		*(ls_pack_d *)(ret + c * LS_PACK) = ls_pack_value(lane[c] - offset);
+		lane[c] -= offset;
+	for (uint32_t c = 0; c < N / 4; c++)
+		*(ls_pack_f *)(ret + 4 * c) = ls_pack_total(lane + c * PACKS_IN_4);
 	return sums;
 }
 
@@ -121,7 +123,7 @@ static inline void terms(struct ls_step *st, uint32_t lo, uint32_t hi)
 		row_terms(st, lo, hi, N);
 }
 
-INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, uint32_t o, uint32_t N, double *ret)
+INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, uint32_t o, uint32_t N, float *ret)
 {
 	enum { AHEAD_KEYS = 12 };
 	const size_t row = k->outputs * ls_term_stride(N);
@@ -138,8 +140,8 @@ INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, 
 		for (uint32_t c = 0; c < N / LS_PACK; c++)
 			lane[c] += *(const ls_pack_u *)(t + 2 + c * LS_PACK);
 	}
-	for (uint32_t c = 0; c < N / LS_PACK; c++)
-		*(ls_pack_d *)(ret + c * LS_PACK) = ls_pack_value(lane[c]);
+	for (uint32_t c = 0; c < N / 4; c++)
+		*(ls_pack_f *)(ret + 4 * c) = ls_pack_total(lane + c * PACKS_IN_4);
 	return sums;
 }
 
@@ -163,7 +165,7 @@ INLINE void join(const struct ls_step *st, struct block *q, uint64_t feature, ui
 	size_t at = feature * ls_fm_stride(st->m);
 	q->factors[q->n] = st->m->record + at + (size_t)o * N;
 	q->linear[q->n] = st->m->linear + at + o;
-	q->linear_sum[q->n] = (double)(int64_t)beside[0];
+	q->linear_sum[q->n] = (float)(double)(int64_t)beside[0];
 	q->cross[q->n] = (float)((double)(int64_t)beside[1] * st->grids.self_unit);
 	q->n++;
 }
@@ -173,7 +175,7 @@ INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind 
 		   const uint64_t *keys, size_t n, uint32_t N)
 {
 	for (uint32_t o = 0; o < k->outputs; o++) {
-		double *sums = q->sums + (size_t)q->n * N;
+		float *sums = q->sums + (size_t)q->n * N;
 		two_u beside =
 			k->terms ? add_terms(k, keys, n, o, N, sums) : add_short(st, k, kind, keys, n, o, N, sums);
 		join(st, q, keys[0] >> 32, o, N, k->terms ? beside : beside - (uint64_t)n * LS_MAGIC_BITS);
@@ -194,7 +196,7 @@ INLINE void wide_run(struct ls_step *st, const struct columns *k, enum ls_fm_kin
 			q->at[c] = at;
 			join(st, q, keys[at] >> 32, o, N, beside - (uint64_t)n * LS_MAGIC_BITS);
 			for (uint32_t s = 0; c < next->n && s <= st->m->states; s++)
-				prefetch_run(next->feature[c] + s * st->m->width, 32);
+				prefetch_run(next->feature[c] + s * st->m->width, 2 * LINE);
 		}
 		q->at[now->n] = now->at[now->n];
 		update_waiting(st, q, N);
@@ -235,7 +237,13 @@ INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *
 				  .beside_scale = {st->grids.linear_scale, st->grids.self_scale}};
 	struct run now, next;
 	uint32_t room = is_short ? LS_KERN_BLOCK : LS_KERN_WIDE;
-	struct block q = {.sums = w->sums, .next = &next, .found = is_short ? NULL : w->found, .self = kind != LS_FFM};
+	struct block q = {.sums = w->sums,
+			  .next = &next,
+			  .found = is_short ? NULL : w->found,
+			  .unit = st->grids.back_unit,
+			  .linear_unit = st->grids.linear_unit,
+			  .acc = w->acc,
+			  .self = kind != LS_FFM};
 	find_columns(st->m, keys, n, 0, room, &next);
 	while (next.n) {
 		while (is_short && q.asked < next.n) /* those that the last updates did not get to */

@@ -23,17 +23,19 @@ struct block {
 	uint32_t asked;         /* how many of them were asked for */
 	float *factors[LS_KERN_BLOCK], *linear[LS_KERN_BLOCK];
 	float cross[LS_KERN_BLOCK];
-	double linear_sum[LS_KERN_BLOCK];
-	double *sums;                 /* N lanes a column; not used by wide columns, */
+	float linear_sum[LS_KERN_BLOCK];
+	float *sums;                  /* N lanes a column; not used by wide columns, */
 	const struct ls_found *found; /* whose sums are taken when they are updated: entries, */
 	size_t at[LS_KERN_BLOCK + 1]; /* and where those of each column begin */
+	uint64_t *acc;                /* of wide columns: room for one column's sums, as integers and as floats */
+	float unit, linear_unit;      /* of the sums */
 	bool self;                    /* entries have a part of their own: cross is not 0 */
 };
 
 /* From sums to new parameters, n lanes. optimizer, regular and often n are constants of the call: a plain vector loop.
  */
 INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict s2, uint32_t n,
-			 const double *restrict sums, float unit, float cross, const struct ls_update *all,
+			 const float *restrict sums, float unit, bool self, float cross, const struct ls_update *all,
 			 int optimizer, int regular)
 {
 	struct ls_update u = *all;
@@ -42,7 +44,8 @@ INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict 
 	bool with1 = optimizer != LS_SGD, with2 = optimizer == LS_ADAM || optimizer == LS_FTRL;
 	for (uint32_t i = 0; i < n; i++) {
 		struct ls_param p = {v[i], with1 ? s1[i] : 0.0f, with2 ? s2[i] : 0.0f};
-		p = ls_cell_update(p, ls_cell_gradient_of(sums[i], unit, v[i], cross), &u);
+		float g = self ? LS_CELL_GRADIENT(sums[i], unit, v[i], cross) : sums[i] * unit;
+		p = ls_cell_update(p, g, &u);
 		v[i] = p.v;
 		if (with1)
 			s1[i] = p.s1;
@@ -59,7 +62,7 @@ INLINE void update_linear(const struct ls_step *st, const struct block *q, int o
 	for (uint32_t c = 0; c < q->n; c++)
 		for (uint32_t s = 0; s <= states; s++)
 			values[s][c] = q->linear[c][s * outputs];
-	update_lanes(values[0], values[1], values[2], q->n, q->linear_sum, st->grids.linear_unit, 0.0f, &st->update,
+	update_lanes(values[0], values[1], values[2], q->n, q->linear_sum, q->linear_unit, false, 0.0f, &st->update,
 		     optimizer, regular);
 	for (uint32_t c = 0; c < q->n; c++)
 		for (uint32_t s = 0; s <= states; s++)
@@ -74,103 +77,205 @@ INLINE void ask(struct block *q, size_t stride)
 }
 
 /* --- wide columns: more lanes than registers hold, or a number that has no code of its own (ls_kern_wide) ---
- * They are summed and updated a chunk of lanes at a time, all columns of a block before the next chunk: what they ask
- * memory for next lies in as many places as there are columns, and comes while the others are at work. */
+ * One at a time, for its factors, their state and each entry's vector are runs of memory. All but its last few entries
+ * are added up in memory (acc), the rest on the way to the update. */
 
-/* Sums of W lanes from `at` on, as doubles; what is `ahead` of them is asked for. `one`: there is one entry, whose term
- * needs no integer. */
-INLINE void add_chunk(const struct ls_found *found, size_t n, bool one, uint32_t at, uint32_t W, uint32_t ahead,
-		      ls_pack_d *ret)
+enum { FEW = 4 }; /* entries at a time */
+
+/* Up to FEW entries, in locals. */
+struct few {
+	const float *back[FEW];
+	double slope[FEW];
+};
+
+INLINE struct few few_of(const struct ls_found *found, uint32_t m)
 {
-	ls_pack_u lane[LS_KERN_CHUNK / LS_PACK];
-	for (uint32_t c = 0; c < W / LS_PACK; c++)
-		lane[c] = (ls_pack_u){0} - (uint64_t)n * LS_MAGIC_BITS;
-	for (size_t i = 0; i < (one ? 1 : n); i++) {
-		const float *back = found[i].back + at;
-		double slope = found[i].slope;
-		__builtin_prefetch(back + ahead);
-		for (uint32_t c = 0; c < W / 4; c++) {
-			ls_pack_d wide[PACKS_IN_4];
-			ls_pack_widen(back + 4 * c, wide);
-			for (uint32_t h = 0; h < PACKS_IN_4; h++) {
-				ls_pack_u term = ls_pack_term(slope, wide[h]);
-				if (one)
-					ret[c * PACKS_IN_4 + h] = (ls_pack_d)term - LS_MAGIC;
-				else
-					lane[c * PACKS_IN_4 + h] += term;
-			}
-		}
+	struct few f;
+	for (uint32_t i = 0; i < m; i++) {
+		f.back[i] = found[i].back;
+		f.slope[i] = found[i].slope;
 	}
-	for (uint32_t c = 0; c < W / LS_PACK && !one; c++)
-		ret[c] = ls_pack_value(lane[c]);
+	return f;
 }
 
-/* AdaGrad without penalties, W lanes. self: the entries have a part of their own, else cross is 0 and left out, which
- * changes nothing (no sum is -0). */
-INLINE void update_usual_chunk(float *restrict v, float *restrict s1, uint32_t W, const ls_pack_d *sums, float unit,
-			       bool self, float cross, float lr)
+/* Adds the terms of four lanes. m is a constant of the call. */
+INLINE void add_four(const struct few *f, uint32_t m, uint32_t at, ls_pack_u *lane)
 {
-	for (uint32_t c = 0; c < W / 4; c++) {
-		ls_pack_f *to_v = (ls_pack_f *)(v + 4 * c), *to_s = (ls_pack_f *)(s1 + 4 * c);
-		ls_pack_f p = *to_v, s = *to_s, main = ls_pack_narrow(sums + c * PACKS_IN_4);
-		ls_pack_f g = self ? LS_CELL_GRADIENT(main, unit, p, cross) : main * unit;
-		LS_CELL_ADAGRAD(p, s, g, lr, ls_pack_sqrt);
-		*to_v = p;
-		*to_s = s;
+	for (uint32_t i = 0; i < m; i++) {
+		ls_pack_d wide[PACKS_IN_4];
+		ls_pack_widen(f->back[i] + at, wide);
+		for (uint32_t h = 0; h < PACKS_IN_4; h++)
+			lane[h] += ls_pack_term(f->slope[i], wide[h]);
 	}
 }
 
-/* one and self are constants of the call, as are W, optimizer and regular. */
-INLINE void sum_and_update(const struct ls_step *st, const struct block *q, uint32_t c, bool one, bool self,
-			   uint32_t at, uint32_t W, uint32_t ahead, size_t n1, int optimizer, int regular)
+/* m of the n entries that are left into acc, which the first ones set. The m after them, if there are as many, are
+ * asked for. */
+INLINE void add_some(const struct ls_found *found, uint32_t m, bool first, size_t n, uint32_t N, uint64_t *restrict acc)
 {
-	ls_pack_d sums[LS_KERN_CHUNK / LS_PACK];
-	float *v = q->factors[c] + at, unit = st->grids.back_unit;
-	add_chunk(q->found + q->at[c], q->at[c + 1] - q->at[c], one, at, W, ahead, sums);
-	if (optimizer == LS_ADAGRAD && !regular)
-		update_usual_chunk(v, v + n1, W, sums, unit, self, q->cross[c], st->update.lr);
-	else
-		update_lanes(v, v + n1, v + 2 * n1, W, (const double *)sums, unit, q->cross[c], &st->update, optimizer,
-			     regular);
+	struct few f = few_of(found, m), later = few_of(n >= 2 * (size_t)m ? found + m : found, m);
+	for (uint32_t at = 0; at < N; at += 4) {
+		ls_pack_u lane[PACKS_IN_4], *to = (ls_pack_u *)(acc + at);
+		for (uint32_t i = 0; i < m && at % LINE == 0; i++)
+			__builtin_prefetch(later.back[i] + at);
+		for (uint32_t h = 0; h < PACKS_IN_4; h++)
+			lane[h] = first ? (ls_pack_u){0} - (uint64_t)n * LS_MAGIC_BITS : to[h];
+		add_four(&f, m, at, lane);
+		for (uint32_t h = 0; h < PACKS_IN_4; h++)
+			to[h] = lane[h];
+	}
 }
 
-INLINE void ask_ahead(const float *v, size_t n1, int optimizer)
+/* Adds entries to acc while there are more than `rest`; returns how many were added. */
+static NOT_SPECIALISED size_t add_most(const struct ls_found *found, size_t n, uint32_t rest, uint32_t N, uint64_t *acc)
 {
-	__builtin_prefetch(v, 1);
-	if (optimizer != LS_SGD)
-		__builtin_prefetch(v + n1, 1);
-	if (optimizer == LS_ADAM || optimizer == LS_FTRL)
-		__builtin_prefetch(v + 2 * n1, 1);
-}
-
-INLINE void update_chunk(const struct ls_step *st, const struct block *q, uint32_t at, uint32_t W, uint32_t N,
-			 size_t n1, int optimizer, int regular)
-{
-	uint32_t ahead = at + LS_KERN_CHUNK < N ? LS_KERN_CHUNK : 0;
-	bool usual = optimizer == LS_ADAGRAD && !regular; /* the others make do with one way: less code */
-	for (uint32_t c = 0; c < q->n; c++) {
-		if (ahead)
-			ask_ahead(q->factors[c] + at + ahead, n1, optimizer);
-		if (q->self || !usual)
-			sum_and_update(st, q, c, false, true, at, W, ahead, n1, optimizer, regular);
-		else if (q->at[c + 1] - q->at[c] == 1)
-			sum_and_update(st, q, c, true, false, at, W, ahead, n1, optimizer, regular);
+	size_t i = 0;
+	for (; i + FEW <= n && i + rest < n; i += FEW)
+		if (i == 0)
+			add_some(found, FEW, true, n, N, acc);
 		else
-			sum_and_update(st, q, c, false, false, at, W, ahead, n1, optimizer, regular);
+			add_some(found + i, FEW, false, n - i, N, acc);
+	for (; i + rest < n; i++)
+		if (i == 0)
+			add_some(found, 1, true, n, N, acc);
+		else
+			add_some(found + i, 1, false, n - i, N, acc);
+	return i;
+}
+
+/* What a wide column's update needs to know of it, and of the next, which it asks memory for. */
+struct wide {
+	float *v, *next_v;
+	const float *next_back;
+	size_t n1; /* floats to the state of v */
+	uint32_t N;
+	float unit, cross, lr;
+};
+
+INLINE void ask_next(const struct wide *c, uint32_t at)
+{
+	__builtin_prefetch(c->next_v + at, 1);
+	__builtin_prefetch(c->next_v + c->n1 + at, 1);
+	__builtin_prefetch(c->next_back + at);
+}
+
+/* AdaGrad without penalties, four lanes from their sums. */
+INLINE void adagrad_four(const struct wide *c, uint32_t at, ls_pack_f sums, float unit, bool self)
+{
+	ls_pack_f *to_v = (ls_pack_f *)(c->v + at), *to_s = (ls_pack_f *)(c->v + c->n1 + at), p = *to_v, s = *to_s;
+	ls_pack_f g = self ? LS_CELL_GRADIENT(sums, unit, p, c->cross) : sums * unit;
+	LS_CELL_ADAGRAD(p, s, g, c->lr, ls_pack_sqrt);
+	*to_v = p;
+	*to_s = s;
+}
+
+/* The last m of n entries, on top of acc if there were more; and the update. m, more and self are constants. */
+INLINE void finish_usual(const struct wide *c, const struct ls_found *found, uint32_t m, bool more, size_t n, bool self,
+			 const uint64_t *restrict acc)
+{
+	struct few f = few_of(found, m);
+	struct wide w = *c;
+	for (uint32_t at = 0; at < w.N; at += 4) {
+		ls_pack_u lane[PACKS_IN_4];
+		if (at % LINE == 0)
+			ask_next(&w, at);
+		for (uint32_t h = 0; h < PACKS_IN_4; h++)
+			lane[h] = more ? ((const ls_pack_u *)(acc + at))[h]
+				       : (ls_pack_u){0} - (uint64_t)n * LS_MAGIC_BITS;
+		add_four(&f, m, at, lane);
+		adagrad_four(&w, at, ls_pack_total(lane), w.unit, self);
+	}
+}
+
+/* A column of one entry: its term needs no integer. */
+INLINE void update_usual_single(const struct wide *c, const struct ls_found *found, bool self)
+{
+	struct few f = few_of(found, 1);
+	struct wide w = *c;
+	for (uint32_t at = 0; at < w.N; at += 4) {
+		ls_pack_d term[PACKS_IN_4];
+		if (at % LINE == 0)
+			ask_next(&w, at);
+		ls_pack_widen(f.back[0] + at, term);
+		for (uint32_t h = 0; h < PACKS_IN_4; h++)
+			term[h] = (ls_pack_d)ls_pack_term(f.slope[0], term[h]) - LS_MAGIC;
+		adagrad_four(&w, at, ls_pack_narrow(term), w.unit, self);
+	}
+}
+
+INLINE void update_usual_wide(const struct wide *c, const struct ls_found *found, size_t n, bool self, uint64_t *acc)
+{
+	size_t done = n > FEW ? add_most(found, n, FEW, c->N, acc) : 0;
+	uint32_t rest = (uint32_t)(n - done);
+	if (done && rest == 4)
+		finish_usual(c, found + done, 4, true, n, self, acc);
+	else if (done && rest == 3)
+		finish_usual(c, found + done, 3, true, n, self, acc);
+	else if (done && rest == 2)
+		finish_usual(c, found + done, 2, true, n, self, acc);
+	else if (done)
+		finish_usual(c, found + done, 1, true, n, self, acc);
+	else if (rest == 4)
+		finish_usual(c, found, 4, false, n, self, acc);
+	else if (rest == 3)
+		finish_usual(c, found, 3, false, n, self, acc);
+	else if (rest == 2)
+		finish_usual(c, found, 2, false, n, self, acc);
+	else
+		update_usual_single(c, found, self);
+}
+
+/* The other optimizers: sums first, as floats. */
+static NOT_SPECIALISED void wide_sums(const struct ls_found *found, size_t n, uint32_t N, uint64_t *acc, float *ret)
+{
+	add_most(found, n, 0, N, acc);
+	for (uint32_t at = 0; at < N; at += 4)
+		*(ls_pack_f *)(ret + at) = ls_pack_total((const ls_pack_u *)(acc + at));
+}
+
+INLINE struct wide wide_of(const struct ls_step *st, const struct block *q, uint32_t c, uint32_t N, size_t n1)
+{
+	uint32_t next = c + 1 < q->n ? c + 1 : c;
+	return (struct wide){.v = q->factors[c],
+			     .next_v = q->factors[next],
+			     .next_back = q->found[q->at[next]].back,
+			     .n1 = n1,
+			     .N = N,
+			     .unit = q->unit,
+			     .cross = q->cross[c],
+			     .lr = st->update.lr};
+}
+
+static NOT_SPECIALISED void update_wide_usual(const struct ls_step *st, const struct block *q, uint32_t N, size_t n1)
+{
+	for (uint32_t c = 0; c < q->n; c++) {
+		struct wide w = wide_of(st, q, c, N, n1);
+		const struct ls_found *found = q->found + q->at[c];
+		size_t n = q->at[c + 1] - q->at[c];
+		if (q->self)
+			update_usual_wide(&w, found, n, true, q->acc);
+		else
+			update_usual_wide(&w, found, n, false, q->acc);
 	}
 }
 
 INLINE void update_wide(const struct ls_step *st, const struct block *q, uint32_t N, size_t n1, int optimizer,
 			int regular)
 {
-	uint32_t at = 0;
-	bool usual = optimizer == LS_ADAGRAD && !regular;
-	for (; at + LS_KERN_CHUNK <= N; at += LS_KERN_CHUNK)
-		update_chunk(st, q, at, LS_KERN_CHUNK, N, n1, optimizer, regular);
-	for (; usual && at + 8 <= N; at += 8)
-		update_chunk(st, q, at, 8, N, n1, optimizer, regular);
-	for (; at < N; at += 4)
-		update_chunk(st, q, at, 4, N, n1, optimizer, regular);
+	if (optimizer == LS_ADAGRAD && !regular) {
+		update_wide_usual(st, q, N, n1);
+		return;
+	}
+	for (uint32_t c = 0; c < q->n; c++) {
+		float *v = q->factors[c], *sums = (float *)(q->acc + N);
+		wide_sums(q->found + q->at[c], q->at[c + 1] - q->at[c], N, q->acc, sums);
+		if (q->self)
+			update_lanes(v, v + n1, v + 2 * n1, N, sums, q->unit, true, q->cross[c], &st->update, optimizer,
+				     regular);
+		else
+			update_lanes(v, v + n1, v + 2 * n1, N, sums, q->unit, false, 0.0f, &st->update, optimizer,
+				     regular);
+	}
 }
 
 INLINE void update_short(const struct ls_step *st, struct block *q, uint32_t N, size_t n1, int optimizer, int regular)
@@ -179,8 +284,8 @@ INLINE void update_short(const struct ls_step *st, struct block *q, uint32_t N, 
 	for (uint32_t c = 0; c < q->n; c++) {
 		float *v = q->factors[c];
 		ask(q, stride);
-		update_lanes(v, v + n1, v + 2 * n1, N, q->sums + (size_t)c * N, st->grids.back_unit, q->cross[c],
-			     &st->update, optimizer, regular);
+		update_lanes(v, v + n1, v + 2 * n1, N, q->sums + (size_t)c * N, q->unit, true, q->cross[c], &st->update,
+			     optimizer, regular);
 	}
 	update_linear(st, q, optimizer, regular);
 }

@@ -27,7 +27,7 @@
 
 /* aligned(4): loads and stores may be at any float */
 typedef float ls_pack_f __attribute__((vector_size(16), aligned(4)));
-typedef int32_t ls_pack_i __attribute__((vector_size(16)));
+typedef uint32_t ls_pack_s __attribute__((vector_size(16)));
 typedef double ls_pack_d __attribute__((vector_size(8 * LS_PACK), aligned(8)));
 typedef uint64_t ls_pack_u __attribute__((vector_size(8 * LS_PACK), aligned(8)));
 
@@ -43,15 +43,21 @@ static inline __attribute__((always_inline)) ls_pack_u ls_pack_term(double slope
 #endif
 }
 
-/* The largest |bits| of lanes: top, which has no sign, or v's. */
-static inline __attribute__((always_inline)) ls_pack_i ls_pack_larger(ls_pack_i top, ls_pack_f v)
+/* Twice |bits|: the larger, the larger the number. */
+static inline __attribute__((always_inline)) ls_pack_s ls_pack_size(ls_pack_f v)
 {
-	ls_pack_i bits = (ls_pack_i)v & 0x7fffffff;
+	return (ls_pack_s)v + (ls_pack_s)v;
+}
+
+static inline __attribute__((always_inline)) ls_pack_s ls_pack_larger(ls_pack_s a, ls_pack_s b)
+{
 #if defined(__aarch64__)
-	return (ls_pack_i)vmaxq_s32((int32x4_t)bits, (int32x4_t)top);
+	return (ls_pack_s)vmaxq_u32((uint32x4_t)a, (uint32x4_t)b);
+#elif defined(__SSE4_1__)
+	return (ls_pack_s)_mm_max_epu32((__m128i)a, (__m128i)b);
 #else
-	ls_pack_i mask = bits > top;
-	return (bits & mask) | (top & ~mask);
+	ls_pack_s mask = (ls_pack_s)(a > b);
+	return (a & mask) | (b & ~mask);
 #endif
 }
 
@@ -95,6 +101,15 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_narrow(const ls_p
 #else
 	return (ls_pack_f){(float)in[0][0], (float)in[0][1], (float)in[1][0], (float)in[1][1]};
 #endif
+}
+
+/* 4 sums, in 4 / LS_PACK packs, as floats. */
+static inline __attribute__((always_inline)) ls_pack_f ls_pack_total(const ls_pack_u *sum)
+{
+	ls_pack_d value[4 / LS_PACK];
+	for (int h = 0; h < 4 / LS_PACK; h++)
+		value[h] = ls_pack_value(sum[h]);
+	return ls_pack_narrow(value);
 }
 
 /* 4 floats from p as doubles, in 4 / LS_PACK packs. */

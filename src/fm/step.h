@@ -40,9 +40,9 @@ struct ls_step {
 	bool has_x;      /* false: every x is 1 */
 };
 
-/* Columns that wait for their update together: at most (8 KiB of sums, a part of the first cache), and of wide ones;
- * lanes that a column may have to be added up at once, and those of a wide one that are. */
-enum { LS_KERN_BLOCK = 32, LS_KERN_WIDE = 16, LS_KERN_SHORT = 32, LS_KERN_CHUNK = 16 };
+/* Columns that wait for their update together: at most (4 KiB of sums, a part of the first cache), and of wide ones;
+ * lanes that a column may have to be added up in registers. */
+enum { LS_KERN_BLOCK = 32, LS_KERN_WIDE = 16, LS_KERN_SHORT = 32 };
 
 /* An entry of a wide column: its vector, and its slope on the grid. */
 struct ls_found {
@@ -73,8 +73,9 @@ struct ls_worker {
 	uint32_t *
 		digits; /* of its keys, how many have each lowest digit of the feature: 1 << digit_bits, for the sort */
 	uint32_t digit_bits;
-	double *sums; /* of the columns that wait for their update: LS_KERN_BLOCK × lanes; NULL for wide ones */
+	float *sums; /* of the columns that wait for their update: LS_KERN_BLOCK × lanes; NULL for wide ones */
 	struct ls_found *found; /* wide columns: by key; otherwise NULL */
+	uint64_t *acc;          /* wide columns: lanes integers and as many floats */
 	int64_t *pair_sums;     /* fwfm: outputs × n_pairs */
 };
 
