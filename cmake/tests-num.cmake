@@ -33,3 +33,5 @@ set_tests_properties(lint.ptx PROPERTIES LABELS lint TIMEOUT 300 SKIP_RETURN_COD
 
 add_executable(bench_num bench/num.c)
 target_link_libraries(bench_num PRIVATE ls_core)
+add_executable(bench_core bench/core.c)
+target_link_libraries(bench_core PRIVATE ls_core)

@@ -9,11 +9,6 @@
 #include "fm/batch.h"
 #include "fm/cuda_internal.h"
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 enum { GRAPH_ROWS = 1 << 17, MOST_GRAPH_STEPS = 64, GRAPH_ENTRIES = 1 << 24 };
 
 /* --- steps --- */

@@ -163,4 +163,15 @@ int ls_cuda_launch(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, 
 int ls_cuda_put(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, const struct ls_cuda_args *args,
 		struct ls_err *err);
 
+static inline uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Whether entries have values other than 1. */
+static inline bool ls_cuda_has_x(const struct ls_fm_cuda *c)
+{
+	return c->rows->value || c->m->opts.normalize;
+}
+
 #endif

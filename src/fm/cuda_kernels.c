@@ -10,11 +10,6 @@ static unsigned lanes_of(unsigned factors)
 	return chunks <= 1 ? 1 : chunks <= 2 ? 2 : chunks <= 4 ? 4 : chunks <= 8 ? 8 : 32;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t multiprocessors(const struct ls_fm_cuda *c)
 {
 	return (uint64_t)ls_gpu_info(c->gpu)->multiprocessors;

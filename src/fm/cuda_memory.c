@@ -131,11 +131,6 @@ int ls_cuda_get_model(struct ls_fm_cuda *c, struct ls_err *err)
 	return rc ? rc : ls_gpu_sync(c->gpu, c->main, err);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The features of a graph's batches: lists_of has their places. */
 static int make_lists(struct ls_fm_cuda *c, struct ls_err *err)
 {

@@ -14,11 +14,6 @@
 
 static const uint64_t WINDOW = (uint64_t)64 << 20; /* bytes that a window has, if steps are not larger */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* As many of the longest rows as a batch has. Rows of LONG entries and more are counted as the longest. */
 uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint64_t batch)
 {

@@ -5,15 +5,7 @@
 /* Bits of the numbers below n. */
 static uint32_t bits_below(uint64_t n)
 {
-	uint32_t bits = 0;
-	while (n > 1 && (n - 1) >> bits)
-		bits++;
-	return bits;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
+	return (uint32_t)ls_log2_ceil(n);
 }
 
 static uint32_t tiles_of(uint64_t n)
@@ -54,7 +46,7 @@ enum { COUNTS_BYTES = ((LS_SORT_PASSES << LS_SORT_BITS) + LS_SORT_PASSES) * size
 /* Something has to be known of an entry beside its row. */
 static bool wants_entries(const struct ls_fm_cuda *c)
 {
-	return c->m->opts.kind != LS_FM || c->rows->value || c->m->opts.normalize;
+	return c->m->opts.kind != LS_FM || ls_cuda_has_x(c);
 }
 
 static int make_list(struct ls_fm_cuda *c, struct ls_cuda_list *l, uint64_t entries, struct ls_err *err)
@@ -80,7 +72,7 @@ int ls_cuda_make_sort(struct ls_fm_cuda *c, uint64_t rows, uint64_t entries, str
 {
 	struct ls_cuda_sort *s = &c->args.sort;
 	uint32_t a = widest(feature_digits(c)), b = widest(batch_digits(c, rows)), bits = a > b ? a : b;
-	bool fwfm = c->m->opts.kind == LS_FWFM, has_x = c->rows->value || c->m->opts.normalize;
+	bool fwfm = c->m->opts.kind == LS_FWFM, has_x = ls_cuda_has_x(c);
 	const struct {
 		void *at;
 		uint64_t bytes;

@@ -206,7 +206,7 @@ static bool ends_within(pid_t child, int handle, int ms)
 	enum { STEP_MS = 5 };
 	if (handle >= 0) {
 		struct pollfd p = {.fd = handle, .events = POLLIN};
-		return poll(&p, 1, ms) != 0;
+		return poll(&p, 1, ms) > 0; /* a signal that interrupts it: not yet */
 	}
 	for (; ms > 0 && !has_ended(child); ms -= STEP_MS)
 		poll(NULL, 0, STEP_MS);
