@@ -36,6 +36,19 @@ foreach(cu ${kernels})
     set_tests_properties(gpu-build.${name}.nvrtc PROPERTIES LABELS gpu-build TIMEOUT 600 SKIP_RETURN_CODE 77)
   endif()
 endforeach()
+# The embedded PTX cut down to the kernels of some models (src/fm/cuda_kernels.c).
+add_executable(ptx_cut tests/gpu/ptx_cut.c)
+target_link_libraries(ptx_cut PRIVATE ls_core)
+set(cut_fm "fm_rows_4 fm_one_columns_4 fm_predict_4" "fm_few_rows_1 fm_columns_1 fm_predict_1" "fm_predict_32")
+set(cut_ffm "ffm_rows ffm_one_columns ffm_predict" "ffm_predict")
+set(cut_fwfm "fwfm_rows_8 fwfm_one_columns_2 fwfm_pairs_8 fwfm_predict" "fwfm_predict")
+foreach(kind fm ffm fwfm)
+  if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+    add_test(NAME gpu-build.cuda_${kind}.cut COMMAND ${CMAKE_SOURCE_DIR}/tests/gpu/cut $<TARGET_FILE:ptx_cut> "${LS_NVCC}"
+      ${ptx_dir}/cuda_${kind} ${cut_${kind}})
+    set_tests_properties(gpu-build.cuda_${kind}.cut PROPERTIES LABELS gpu-build TIMEOUT 600 SKIP_RETURN_CODE 77)
+  endif()
+endforeach()
 set_tests_properties(unit.test_gpu_kernels PROPERTIES SKIP_RETURN_CODE 77)
 
 # The kernels themselves on the host, thread by thread (tests/fake/simt.h), where nothing else plays with stacks. They are

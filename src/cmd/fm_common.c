@@ -62,7 +62,8 @@ static bool cuda_pays(const struct ls_fm_engine_choice *choice, const struct ls_
 	struct ls_cmd_gpu gpu;
 	struct ls_cuda_case c = {.epochs = choice->epochs, .threads = choice->threads};
 	ls_cmd_gpu_init(&gpu);
-	c.compiled = gpu.cache && ls_cache_has(gpu.cache, "cuda_sort");
+	c.compiled = gpu.cache && ls_cache_has(gpu.cache, "cuda_sort") &&
+		     ls_cache_has(gpu.cache, ls_cuda_module(m->opts.kind)); /* perhaps with kernels for other sizes */
 	ls_cmd_gpu_done(&gpu);
 	return ls_cuda_pays(m, rows, &c) && ls_gpu_bandwidth(NULL, 0, &c.bandwidth, NULL) == 0 &&
 	       ls_cuda_pays(m, rows, &c);

@@ -41,4 +41,7 @@ struct ls_cuda_case {
 };
 bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows, const struct ls_cuda_case *c);
 
+/* The kernels of a kind, as gpu/kernels.h and the cache name them; "cuda_sort" serves all kinds. */
+const char *ls_cuda_module(enum ls_fm_kind kind);
+
 #endif

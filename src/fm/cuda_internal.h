@@ -68,6 +68,7 @@ struct ls_fm_cuda {
 	struct ls_gpu *gpu;
 	ls_cu_module modules[2];
 	struct ls_gpu_kernel kernel[LS_K_KERNELS];
+	char name[LS_K_KERNELS][32]; /* of those of the model's kind that this engine needs; "": not, or of the sort */
 	unsigned grid[LS_K_KERNELS], threads[LS_K_KERNELS], shared[LS_K_KERNELS]; /* bytes, dynamic */
 	ls_cu_stream main;
 	ls_cu_graph_exec graph[LS_CUDA_WINDOWS]; /* by view */
@@ -154,7 +155,8 @@ int ls_cuda_put_sort(struct ls_fm_cuda *c, const struct ls_cuda_window *w, struc
 /* cuda_predict.c */
 int ls_cuda_predict(struct ls_fm_cuda *c, const struct ls_rows *rows, float *ret_score, struct ls_err *err);
 
-/* cuda_kernels.c: those of this model; grids for the batch; a launch with a grid of one's own, and with the kernel's.
+/* cuda_kernels.c: those of this model, without rows only what predicts; grids for the batch; a launch with a grid of
+ * one's own, and with the kernel's.
  */
 int ls_cuda_find_kernels(struct ls_fm_cuda *c, struct ls_err *err);
 int ls_cuda_size_grids(struct ls_fm_cuda *c, struct ls_err *err);

@@ -23,23 +23,22 @@ static int find_sort(struct ls_fm_cuda *c, struct ls_err *err)
 		[LS_K_SPREAD] = "fm_sort_spread", [LS_K_DIGITS] = "fm_sort_digits", [LS_K_ORDER] = "fm_sort_order",
 		[LS_K_SCAN] = "fm_sort_scan",     [LS_K_FIRSTS] = "fm_sort_firsts", [LS_K_PASS] = "fm_sort_pass",
 		[LS_K_LOOK] = "fm_sort_look",     [LS_K_TASKS] = "fm_sort_tasks",   [LS_K_ADVANCE] = "fm_advance",
+		[LS_K_ADVANCE + 1] = NULL,
 	};
-	int rc = ls_kernels_load(c->gpu, &c->conf.kernels, "cuda_sort", &c->modules[0], NULL, err);
-	for (size_t k = 0; k < sizeof names / sizeof *names && rc == 0; k++)
+	int rc = ls_kernels_load(c->gpu, &c->conf.kernels, "cuda_sort", names, &c->modules[0], NULL, err);
+	for (size_t k = 0; names[k] && rc == 0; k++)
 		rc = ls_gpu_kernel(c->gpu, c->modules[0], names[k], &c->kernel[k], err);
 	return rc;
 }
 
 /* A kernel of the model's kind; variant: of those made for several numbers; negative: there is but one. */
-static int find_kernel(struct ls_fm_cuda *c, enum ls_cuda_kernel k, const char *what, int variant, struct ls_err *err)
+static void name_kernel(struct ls_fm_cuda *c, enum ls_cuda_kernel k, const char *what, int variant)
 {
-	char name[32];
 	const char *kind = ls_fm_kind_name(c->m->opts.kind);
 	if (variant >= 0)
-		snprintf(name, sizeof name, "%s_%s_%d", kind, what, variant);
+		snprintf(c->name[k], sizeof c->name[k], "%s_%s_%d", kind, what, variant);
 	else
-		snprintf(name, sizeof name, "%s_%s", kind, what);
-	return ls_gpu_kernel(c->gpu, c->modules[1], name, &c->kernel[k], err);
+		snprintf(c->name[k], sizeof c->name[k], "%s_%s", kind, what);
 }
 
 /* Blocks that do `work` thread's worth, at most as many as the GPU holds at a time. */
@@ -102,11 +101,10 @@ static bool is_one(const struct ls_fm_cuda *c, unsigned lanes)
 	return c->m->outputs == 1 && c->m->blocks * c->m->padded / 4 <= most;
 }
 
-static int find_model(struct ls_fm_cuda *c, struct ls_err *err)
+static void name_training(struct ls_fm_cuda *c, int lanes)
 {
-	static const char *const modules[] = {"cuda_fm", "cuda_ffm", "cuda_fwfm"};
 	enum ls_fm_kind kind = c->m->opts.kind;
-	int lanes = (int)lanes_of(c->m->padded), rows = kind == LS_FM ? lanes : -1;
+	int rows = kind == LS_FM ? lanes : -1;
 	/* a batch that does not fill the GPU has registers to spare: more loads under way */
 	bool few = kind == LS_FM && c->m->opts.batch * (unsigned)lanes / LS_CUDA_THREADS <= multiprocessors(c);
 	if (few)
@@ -115,15 +113,36 @@ static int find_model(struct ls_fm_cuda *c, struct ls_err *err)
 		size_ffm_rows(c);
 	if (kind == LS_FWFM)
 		rows = size_fwfm_rows(c);
-	int rc = ls_kernels_load(c->gpu, &c->conf.kernels, modules[kind], &c->modules[1], NULL, err);
-	if (rc == 0)
-		rc = find_kernel(c, LS_K_ROWS, few ? "few_rows" : "rows", rows, err);
-	if (rc == 0)
-		rc = find_kernel(c, LS_K_COLUMNS, is_one(c, (unsigned)lanes) ? "one_columns" : "columns",
-				 kind == LS_FFM ? -1 : lanes, err);
-	if (rc == 0 && kind == LS_FWFM)
-		rc = find_kernel(c, LS_K_PAIRS, "pairs", size_fwfm_pairs(c), err);
-	return rc ? rc : find_kernel(c, LS_K_PREDICT, "predict", kind == LS_FM ? lanes : -1, err);
+	name_kernel(c, LS_K_ROWS, few ? "few_rows" : "rows", rows);
+	name_kernel(c, LS_K_COLUMNS, is_one(c, (unsigned)lanes) ? "one_columns" : "columns",
+		    kind == LS_FFM ? -1 : lanes);
+	if (kind == LS_FWFM)
+		name_kernel(c, LS_K_PAIRS, "pairs", size_fwfm_pairs(c));
+}
+
+const char *ls_cuda_module(enum ls_fm_kind kind)
+{
+	static const char *const modules[] = {[LS_FM] = "cuda_fm", [LS_FFM] = "cuda_ffm", [LS_FWFM] = "cuda_fwfm"};
+	return modules[kind];
+}
+
+/* Only those that are named: compiling all of a module takes many times as long. */
+static int find_model(struct ls_fm_cuda *c, struct ls_err *err)
+{
+	enum ls_fm_kind kind = c->m->opts.kind;
+	int lanes = (int)lanes_of(c->m->padded), n = 0;
+	const char *wanted[LS_K_KERNELS + 1] = {NULL};
+	if (c->rows)
+		name_training(c, lanes);
+	name_kernel(c, LS_K_PREDICT, "predict", kind == LS_FM ? lanes : -1);
+	for (int k = 0; k < LS_K_KERNELS; k++)
+		if (*c->name[k])
+			wanted[n++] = c->name[k];
+	int rc = ls_kernels_load(c->gpu, &c->conf.kernels, ls_cuda_module(kind), wanted, &c->modules[1], NULL, err);
+	for (int k = 0; k < LS_K_KERNELS && rc == 0; k++)
+		if (*c->name[k])
+			rc = ls_gpu_kernel(c->gpu, c->modules[1], c->name[k], &c->kernel[k], err);
+	return rc;
 }
 
 int ls_cuda_find_kernels(struct ls_fm_cuda *c, struct ls_err *err)
@@ -131,7 +150,7 @@ int ls_cuda_find_kernels(struct ls_fm_cuda *c, struct ls_err *err)
 	for (int k = 0; k < LS_K_KERNELS; k++)
 		c->threads[k] = LS_CUDA_THREADS;
 	c->grid[LS_K_ADVANCE] = 1;
-	int rc = find_sort(c, err);
+	int rc = c->rows ? find_sort(c, err) : 0;
 	if (rc == 0)
 		rc = find_model(c, err);
 	return rc ? rc : grid_for(c, LS_K_PREDICT, UINT32_MAX, err);

@@ -10,6 +10,7 @@
 #include "gpu/cache.h"
 #include "gpu/cuda_err.h"
 #include "gpu/nvrtc.h"
+#include "gpu/ptx.h"
 
 #ifndef LS_PTX_COMPILER /* set by the build when it embeds PTX */
 #define LS_PTX_COMPILER ""
@@ -83,14 +84,17 @@ static void key_of_ptx(const struct ls_gpu *gpu, const struct ls_blob *ptx, char
 	ls_sha256_final(h, ret);
 }
 
-/* All sources: which of them the module includes is the compiler's knowledge. */
+/* All sources: which of them the module includes is the compiler's knowledge. names: of the kernels that the code will
+ * have; NULL: all. */
 static void key_of_source(const struct ls_gpu *gpu, const struct ls_nvrtc *rtc, const char *module,
-			  char ret[LS_SHA256_HEX])
+			  const char *const *names, char ret[LS_SHA256_HEX])
 {
 	struct ls_sha256 *h = key_start(gpu, "source", ls_nvrtc_version(rtc));
 	ls_sha256_add(h, module, strlen(module) + 1);
 	for (const struct ls_blob *b = ls_gpu_sources; b->name; b++)
 		key_add(h, b);
+	for (const char *const *n = names; n && *n; n++)
+		ls_sha256_add(h, *n, strlen(*n) + 1);
 	ls_sha256_final(h, ret);
 }
 
@@ -100,10 +104,24 @@ struct job {
 	struct ls_gpu *gpu;
 	const struct ls_kernels_conf *conf;
 	const char *module;
+	const char *const *names; /* of the kernels wanted; NULL: all */
 	char key[LS_SHA256_HEX];
 	ls_cu_module loaded;
 	struct ls_kernels_how how;
 };
+
+/* PTX with the wanted kernels only. Where its text is not understood all of it is compiled, which only takes longer. */
+static int cut(const struct job *j, const char *ptx, size_t len, char **ret, size_t *ret_len, struct ls_err *err)
+{
+	int rc = j->names ? ls_ptx_cut(ptx, len, j->names, ret, ret_len, err) : LS_EINPUT;
+	if (rc != LS_EINPUT)
+		return rc ? ls_err_prefix(err, "%s", j->module) : 0;
+	char *whole = ls_xalloc(len + 1);
+	memcpy(whole, ptx, len);
+	*ret = whole;
+	*ret_len = len;
+	return 0;
+}
 
 static bool load_cached(struct job *j)
 {
@@ -142,26 +160,47 @@ static int load_ptx(struct job *j, const char *ptx, size_t len, unsigned *ret_cu
 
 static int load_embedded(struct job *j, const struct ls_blob *ptx, unsigned *ret_cu, struct ls_err *err)
 {
-	key_of_ptx(j->gpu, ptx, j->key);
+	char *text;
+	size_t len;
+	int rc = cut(j, (const char *)ptx->data, ptx->len, &text, &len, err);
+	if (rc)
+		return rc;
+	key_of_ptx(j->gpu, &(struct ls_blob){ptx->name, (const unsigned char *)text, len}, j->key);
 	snprintf(j->how.text, sizeof j->how.text, "embedded PTX for compute_%d", ls_kernels_embedded());
-	if (load_cached(j))
-		return 0;
-	return load_ptx(j, (const char *)ptx->data, ptx->len, ret_cu, err);
+	if (!load_cached(j))
+		rc = load_ptx(j, text, len, ret_cu, err);
+	free(text);
+	return rc;
 }
 
 /* Machine code for this GPU where NVRTC knows its generation, which asks nothing of the driver's compiler; otherwise
- * PTX for the newest it knows, which the driver takes further. */
+ * PTX for the newest it knows, which the driver takes further. Machine code has all kernels: NVRTC cannot be told to
+ * leave some out. */
+static bool makes_machine_code(const struct job *j, int arch)
+{
+	return arch / 10 == ls_gpu_info(j->gpu)->cc / 10;
+}
+
+static int load_cut(struct job *j, const char *ptx, size_t len, struct ls_err *err)
+{
+	char *text;
+	int rc = cut(j, ptx, len, &text, &len, err);
+	if (rc)
+		return rc;
+	rc = load_ptx(j, text, len, NULL, err);
+	free(text);
+	return rc;
+}
+
 static int compile(struct job *j, struct ls_nvrtc *rtc, const struct ls_blob *source, int arch, struct ls_err *err)
 {
-	bool same_generation = arch / 10 == ls_gpu_info(j->gpu)->cc / 10;
+	bool machine_code = makes_machine_code(j, arch);
 	char *code = NULL;
 	size_t len;
-	int rc = ls_nvrtc_compile(rtc, source->name, (const char *)source->data, ls_gpu_sources, arch, same_generation,
+	int rc = ls_nvrtc_compile(rtc, source->name, (const char *)source->data, ls_gpu_sources, arch, machine_code,
 				  &code, &len, err);
-	if (!rc && same_generation)
-		rc = load_fresh(j, code, len, NULL, err);
-	else if (!rc)
-		rc = load_ptx(j, code, len, NULL, err);
+	if (!rc)
+		rc = machine_code ? load_fresh(j, code, len, NULL, err) : load_cut(j, code, len, err);
 	free(code);
 	return rc;
 }
@@ -176,7 +215,7 @@ static int load_source(struct job *j, const struct ls_blob *source, struct ls_er
 	if (!rc) {
 		int v = ls_nvrtc_version(rtc);
 		snprintf(j->how.text, sizeof j->how.text, "NVRTC %d.%d for sm_%d", v / 1000, v % 1000 / 10, arch);
-		key_of_source(j->gpu, rtc, j->module, j->key);
+		key_of_source(j->gpu, rtc, j->module, makes_machine_code(j, arch) ? NULL : j->names, j->key);
 		if (!load_cached(j))
 			rc = compile(j, rtc, source, arch, err);
 	}
@@ -205,10 +244,10 @@ static int load(struct job *j, struct ls_err *err)
 		   : ls_err_set(err, rc, "this program has no embedded PTX, and %s", second.msg);
 }
 
-int ls_kernels_load(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, const char *module, ls_cu_module *ret,
-		    struct ls_kernels_how *ret_how, struct ls_err *err)
+int ls_kernels_load(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, const char *module,
+		    const char *const *names, ls_cu_module *ret, struct ls_kernels_how *ret_how, struct ls_err *err)
 {
-	struct job j = {.gpu = gpu, .conf = conf, .module = module};
+	struct job j = {.gpu = gpu, .conf = conf, .module = module, .names = names};
 	int rc = load(&j, err);
 	if (rc)
 		return rc;

@@ -4,8 +4,9 @@
  *
  * In order: embedded PTX, compiled by the driver; where the driver or the GPU refuses it, or there is none, the
  * embedded source, compiled by NVRTC for this very GPU. Either way the machine code is kept in cache_dir (gpu/cache.h)
- * under the SHA-256 of source or PTX, compiler options and version, driver and GPU. The driver has a cache of its own
- * for PTX, but that one is off in many containers, is keyed by nothing we can see, and knows nothing of NVRTC. */
+ * under the SHA-256 of source or PTX (of the kernels wanted, gpu/ptx.h), compiler options and version, driver and GPU.
+ * The driver has a cache of its own for PTX, but that one is off in many containers, is keyed by nothing we can see,
+ * and knows nothing of NVRTC. */
 #ifndef LS_GPU_KERNELS_H
 #define LS_GPU_KERNELS_H
 
@@ -27,9 +28,11 @@ struct ls_kernels_how {
 	bool cached;    /* no compiler was asked */
 };
 
-/* module: the name of a .cu file without folder and suffix. ret_how may be NULL. */
-int ls_kernels_load(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, const char *module, ls_cu_module *ret,
-		    struct ls_kernels_how *ret_how, struct ls_err *err);
+/* module: the name of a .cu file without folder and suffix. names: the kernels of it that are wanted, to the NULL
+ * behind them; NULL: all. The driver compiles no others, and every set has its own entry in the cache. A module may
+ * have more: machine code by NVRTC has all. ret_how may be NULL. */
+int ls_kernels_load(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, const char *module,
+		    const char *const *names, ls_cu_module *ret, struct ls_kernels_how *ret_how, struct ls_err *err);
 
 /* Where GPU code comes from: what this build has, and without embedded PTX what this machine has, for --version, doctor
  * and validate. One line to out, false: there is none, and that line is why. ret_source: who says so, the NVRTC library

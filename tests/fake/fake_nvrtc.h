@@ -4,7 +4,8 @@
 #ifndef LS_TESTS_FAKE_NVRTC_H
 #define LS_TESTS_FAKE_NVRTC_H
 
-/* fault: "FUNCTION:CODE" or NULL; version: 12040 for 12.4; archs: "60 75 90". */
+/* fault: "FUNCTION:CODE", "debug:1" for PTX with a debug section, or NULL; version: 12040 for 12.4; archs: "60 75 90".
+ */
 typedef void fake_nvrtc_setup_fn(const char *fault, int version, const char *archs);
 typedef const char *fake_nvrtc_options_fn(void); /* those of the last compilation, with a blank after each */
 typedef int fake_nvrtc_live_fn(void);            /* programs not destroyed */

@@ -34,6 +34,7 @@ static double seconds(void)
 
 static int open_all(struct test *t, int device, const struct ls_kernels_conf *conf, struct ls_err *err)
 {
+	static const char *const names[] = {"selftest", "selftest_function", NULL};
 	struct ls_kernels_how how;
 	double start = seconds();
 	int rc = ls_gpu_open(NULL, device, &t->gpu, err);
@@ -43,7 +44,7 @@ static int open_all(struct test *t, int device, const struct ls_kernels_conf *co
 	printf("cuda:%d %s (%s), compute capability %d.%d, %.1f GiB, %d multiprocessors, driver for CUDA %d.%d\n",
 	       i->index, i->name, i->pci, i->cc / 10, i->cc % 10, (double)i->memory / (1 << 30), i->multiprocessors,
 	       i->driver_cuda / 1000, i->driver_cuda % 1000 / 10);
-	rc = ls_kernels_load(t->gpu, conf, "selftest", &t->module, &how, err);
+	rc = ls_kernels_load(t->gpu, conf, "selftest", names, &t->module, &how, err);
 	if (rc)
 		return rc;
 	printf("kernels: %s; opened and loaded in %.2f s\n", how.text, seconds() - start);

@@ -33,6 +33,7 @@ static fake_nvrtc_live_fn *rtc_live;
 
 static const char *const some_nvrtc[] = {"/no/such/libnvrtc.so.13", LIBNVRTC, NULL};
 static const char *const no_nvrtc[] = {"/no/such/libnvrtc.so.13", NULL};
+static const char *const *wanted; /* names for ls_kernels_load */
 static char dir[64], cache[96], embedded[64], embedded_cached[80];
 
 static int load_stand_ins(void **state)
@@ -61,6 +62,7 @@ static int fresh_folder(void **state)
 	snprintf(embedded_cached, sizeof embedded_cached, "%s, cached", embedded);
 	setup(NULL, NULL);
 	rtc_setup(NULL, 12040, "60 75 80 90");
+	wanted = NULL;
 	return 0;
 }
 
@@ -81,7 +83,7 @@ static int try_load(const struct ls_kernels_conf *conf, const char *module, stru
 	struct ls_gpu_kernel k;
 	char list[1024];
 	assert_int_equal(ls_gpu_open(LIBCUDA, 0, &gpu, err), 0);
-	int rc = ls_kernels_load(gpu, conf, module, &m, how, err);
+	int rc = ls_kernels_load(gpu, conf, module, wanted, &m, how, err);
 	if (rc == 0)
 		assert_int_equal(ls_gpu_kernel(gpu, m, "selftest", &k, err), 0);
 	else
@@ -283,7 +285,100 @@ static void entries_come_back_as_they_went(void **state)
 	assert_null(ls_cache_get(cache, "m", key, &len));
 }
 
+static int count_entries(void)
+{
+	int n = 0;
+	DIR *d = opendir(cache);
+	assert_non_null(d);
+	for (struct dirent *e; (e = readdir(d));)
+		n += e->d_name[0] != '.';
+	closedir(d);
+	return n;
+}
+
+static void a_set_of_kernels_is_an_entry(void **state)
+{
+	(void)state;
+	static const char *const one[] = {"selftest", NULL}, *const both[] = {"selftest", "selftest_function", NULL},
+				 *const turned[] = {"selftest_function", "selftest", NULL};
+	struct ls_kernels_conf conf = {.cache_dir = cache};
+	wanted = one;
+	loads(&conf, embedded);
+	loads(&conf, embedded_cached);
+	only_entry();
+	wanted = both;
+	loads(&conf, embedded);
+	wanted = turned; /* the same set */
+	loads(&conf, embedded_cached);
+	wanted = NULL; /* and that is all there are */
+	loads(&conf, embedded_cached);
+	assert_int_equal(count_entries(), 2);
+}
+
+static bool is_kept(const char *words)
+{
+	char *bytes;
+	size_t len;
+	assert_int_equal(ls_file_read(only_entry(), 1 << 24, &bytes, &len, NULL), 0);
+	bool found = memmem(bytes, len, words, strlen(words)) != NULL;
+	free(bytes);
+	return found;
+}
+
+static void the_driver_is_given_what_is_wanted(void **state)
+{
+	(void)state;
+	static const char *const one[] = {"selftest", NULL};
+	struct ls_kernels_conf conf = {.cache_dir = cache};
+	wanted = one;
+	loads(&conf, embedded);
+	assert_true(is_kept(".entry selftest("));
+	assert_false(is_kept(".entry selftest_function("));
+}
+
+static void ptx_that_is_not_understood_stays_whole(void **state)
+{
+	(void)state;
+	static const char *const one[] = {"selftest", NULL};
+	struct ls_kernels_conf conf = {.cache_dir = cache, .nvrtc = some_nvrtc, .from_source = true};
+	setup(NULL, "cc=120");
+	rtc_setup("debug:1", 12040, "60 75 80 90");
+	wanted = one;
+	loads(&conf, "NVRTC 12.4 for sm_90");
+	assert_true(is_kept(".section .debug_info") && is_kept(".entry selftest_function("));
+}
+
+static void sets_of_sources_are_kept_apart(void **state)
+{
+	(void)state;
+	static const char *const one[] = {"selftest", NULL}, *const both[] = {"selftest", "selftest_function", NULL};
+	struct ls_kernels_conf conf = {.cache_dir = cache, .nvrtc = some_nvrtc, .from_source = true};
+	setup(NULL, "cc=120"); /* PTX, which is cut */
+	wanted = one;
+	loads(&conf, "NVRTC 12.4 for sm_90");
+	wanted = both;
+	loads(&conf, "NVRTC 12.4 for sm_90");
+	loads(&conf, "NVRTC 12.4 for sm_90, cached");
+	assert_int_equal(count_entries(), 2);
+	setup(NULL, "cc=90"); /* machine code, which has them all */
+	loads(&conf, "NVRTC 12.4 for sm_90");
+	wanted = one;
+	loads(&conf, "NVRTC 12.4 for sm_90, cached");
+	assert_int_equal(count_entries(), 3);
+}
+
 /* --- failures --- */
+
+static void kernels_that_are_not_there_are_internal(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"selftest", "selftest_func", NULL};
+	struct ls_kernels_conf conf = {.cache_dir = cache, .nvrtc = some_nvrtc};
+	struct ls_err err = {0};
+	wanted = names;
+	assert_int_equal(try_load(&conf, "selftest", NULL, &err), LS_EINTERNAL);
+	assert_string_equal(err.msg, "selftest: there is no kernel called selftest_func in the PTX");
+}
 
 static void refused_ptx_goes_to_nvrtc(void **state)
 {
@@ -426,6 +521,11 @@ int main(void)
 		TEST(another_driver_or_gpu_is_another_entry),
 		TEST(without_a_cache_nothing_is_written),
 		TEST(sources_are_compiled_for_this_gpu),
+		TEST(a_set_of_kernels_is_an_entry),
+		TEST(the_driver_is_given_what_is_wanted),
+		TEST(ptx_that_is_not_understood_stays_whole),
+		TEST(sets_of_sources_are_kept_apart),
+		TEST(kernels_that_are_not_there_are_internal),
 		TEST(a_gpu_newer_than_nvrtc_gets_ptx),
 		TEST(a_spoilt_entry_is_made_again),
 		TEST(an_entry_the_driver_refuses_is_made_again),
