@@ -22,13 +22,19 @@ struct member {
 	int index;
 };
 
+/* What threads wait on, and what they count on their way, are cache lines apart from each other and from the rest:
+ * those who arrive do not disturb those who wait. */
 struct ls_pool {
 	int threads, spins;
-	_Atomic uint32_t phase; /* rises by one when the last thread has arrived at a barrier */
-	_Atomic uint32_t arrived, sleepers;
 	ls_pool_fn *fn; /* NULL at a start means: leave */
 	void *context;
 	struct member *members;
+	char pad_phase[128];
+	_Atomic uint32_t phase; /* rises by one when the last thread has arrived at a barrier */
+	char pad_arrived[128];
+	_Atomic uint32_t arrived;
+	char pad_sleepers[128];
+	_Atomic uint32_t sleepers;
 };
 
 static void relax(void)

@@ -15,10 +15,14 @@
 
 enum { PACKS_IN_4 = 4 / LS_PACK, LINE = 16 }; /* LINE: floats of a cache line */
 
-INLINE void prefetch_run(const float *p, size_t n)
+/* write is a constant of the call: whether to ask for lines that nobody else has. */
+INLINE void prefetch_run(const float *p, size_t n, bool write)
 {
 	for (size_t i = 0; i < n; i += LINE)
-		__builtin_prefetch(p + i);
+		if (write)
+			__builtin_prefetch(p + i, 1);
+		else
+			__builtin_prefetch(p + i);
 }
 
 INLINE float fwfm_weight(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t g)

@@ -135,7 +135,7 @@ INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, 
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t *t = terms + (uint32_t)keys[i] * row;
 		const uint64_t *later = keys + i + AHEAD_KEYS < k->last ? keys + i + AHEAD_KEYS : k->last;
-		prefetch_run((const float *)(terms + (uint32_t)*later * row), 2 * N + 4);
+		prefetch_run((const float *)(terms + (uint32_t)*later * row), 2 * N + 4, false);
 		sums += *(const two_u *)t;
 		for (uint32_t c = 0; c < N / LS_PACK; c++)
 			lane[c] += *(const ls_pack_u *)(t + 2 + c * LS_PACK);
@@ -196,7 +196,7 @@ INLINE void wide_run(struct ls_step *st, const struct columns *k, enum ls_fm_kin
 			q->at[c] = at;
 			join(st, q, keys[at] >> 32, o, N, beside - (uint64_t)n * LS_MAGIC_BITS);
 			for (uint32_t s = 0; c < next->n && s <= st->m->states; s++)
-				prefetch_run(next->feature[c] + s * st->m->width, 2 * LINE);
+				prefetch_run(next->feature[c] + s * st->m->width, 2 * LINE, true);
 		}
 		q->at[now->n] = now->at[now->n];
 		update_waiting(st, q, N);

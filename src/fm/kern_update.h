@@ -73,7 +73,7 @@ INLINE void update_linear(const struct ls_step *st, const struct block *q, int o
 INLINE void ask(struct block *q, size_t stride)
 {
 	if (q->asked < q->next->n)
-		prefetch_run(q->next->feature[q->asked++], stride);
+		prefetch_run(q->next->feature[q->asked++], stride, true);
 }
 
 /* --- wide columns: more lanes than registers hold, or a number that has no code of its own (ls_kern_wide) ---
