@@ -31,6 +31,8 @@ struct worker {
 	char pad[64];
 };
 
+enum { CROWD = 4 }; /* threads; with two, asking costs more than it saves (Neoverse-V1; a Xeon gains from 8 on) */
+
 struct ls_cpu {
 	struct ls_fm_model *m;
 	const struct ls_rows *rows;
@@ -85,6 +87,7 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	c->entries = each * (size_t)threads + 1;
 	st->entries_each = (uint32_t)each;
 	st->has_x = c->rows->value || m->opts.normalize;
+	st->crowd = threads >= CROWD;
 	st->back_stride = (size_t)m->outputs * (fwfm || ffm ? m->n_fields : 1) * m->padded;
 	c->back_bytes = sizeof(float) * st->back_stride * (ffm ? c->entries : batch);
 	bool wide = ls_kern_wide(m->opts.kind, m->blocks * m->padded);

@@ -26,6 +26,7 @@ struct row {
 	uint32_t n;
 	const uint32_t *next; /* features of the row after it, to ask memory for on the way; n_next may be 0 */
 	uint32_t n_next;
+	bool crowd; /* see step.h */
 };
 
 INLINE float row_x(const struct row *r, uint32_t i)
@@ -178,6 +179,8 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, const flo
 		memset(row + (size_t)i * K, 0, sizeof(float) * K);
 		for (uint32_t j = i + 1; j < n && i % line == 0; j++)
 			__builtin_prefetch(v[j] + (size_t)(i + 2 * line) * K);
+		for (uint32_t j = i + 1; j < n && i % line == 0 && r->crowd; j++)
+			__builtin_prefetch(back + j * entry_stride + (size_t)(i + 2 * line) * K, 1);
 		for (uint32_t j = i + 1; j < n; j++) {
 			const ls_pack_f *a = (const ls_pack_f *)(vi + (size_t)j * K);
 			const ls_pack_f *b = (const ls_pack_f *)(v[j] + (size_t)i * K);
@@ -369,7 +372,8 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 			.field = rows->field ? rows->field + at->first : NULL,
 			.n = at->n,
 			.next = next ? rows->feature + next->first : NULL,
-			.n_next = next ? next->n : 0};
+			.n_next = next ? next->n : 0,
+			.crowd = st->crowd};
 	if (st->has_x) {
 		fill_x(m, rows->value ? rows->value + at->first : NULL, at->n, st->x + entry);
 		r.x = st->x + entry;
@@ -383,6 +387,9 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 		to.square = st->sums + (2 * b + 1) * st->back_stride;
 	}
 	float *score = st->score + (size_t)b * m->outputs, *slope = st->slope + (size_t)b * m->outputs;
+	if (st->terms && st->crowd)
+		prefetch_run((const float *)(st->terms + b * m->outputs * ls_term_stride(m->padded)),
+			     2 * m->outputs * ls_term_stride(m->padded), true);
 	row_outputs_any(m, &r, w->bias, &to, score);
 	st->loss[b] = ls_cell_row_loss((int)m->opts.task, m->opts.label_smoothing, score, m->outputs, at->label,
 				       row_weight(st, st->pick[b], at->label), slope);
@@ -509,12 +516,11 @@ static struct row known_row(const struct ls_fm_model *m, const struct ls_rows *r
 {
 	uint64_t first = rows->start[row];
 	uint64_t next = row + 1 < rows->n_rows && rows->n_features <= m->n_features ? row + 1 : row;
-	struct row r = {rows->feature + first,
-			rows->field ? rows->field + first : NULL,
-			NULL,
-			(uint32_t)(rows->start[row + 1] - first),
-			rows->feature + rows->start[next],
-			next == row ? 0 : (uint32_t)(rows->start[next + 1] - rows->start[next])};
+	struct row r = {.feature = rows->feature + first,
+			.field = rows->field ? rows->field + first : NULL,
+			.n = (uint32_t)(rows->start[row + 1] - first),
+			.next = rows->feature + rows->start[next],
+			.n_next = next == row ? 0 : (uint32_t)(rows->start[next + 1] - rows->start[next])};
 	if (rows->value || m->opts.normalize) {
 		fill_x(m, rows->value ? rows->value + first : NULL, r.n, scratch);
 		r.x = scratch;
@@ -534,7 +540,7 @@ static struct row known_row(const struct ls_fm_model *m, const struct ls_rows *r
 			field[kept] = r.field[i];
 		scratch[kept++] = row_x(&r, i);
 	}
-	return (struct row){feature, r.field ? field : NULL, scratch, kept, NULL, 0};
+	return (struct row){.feature = feature, .field = r.field ? field : NULL, .x = scratch, .n = kept};
 }
 
 static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo, uint64_t hi, float *score,
