@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <mutex>
 #include <random>
 #include <sys/mman.h>
@@ -40,7 +41,8 @@ struct meeting {
 };
 
 struct warp {
-	std::vector<meeting> meetings;
+	std::deque<meeting> meetings; // which stay where they are when others come
+	unsigned alive = 0; // its lanes that have not ended: asked at every meeting, so not looked up in 32 fibers
 };
 
 struct block {
@@ -55,7 +57,6 @@ struct block {
 	unsigned long progress; // meetings held, threads ended, sleeps: none in a round means that nobody can go on
 	jmp_buf scheduler;
 	fiber *self;
-	unsigned warp_alive(unsigned w) const;
 };
 
 thread_local block *now;
@@ -65,15 +66,6 @@ thread_local block *now;
 	fprintf(stderr, "simt: %s (block %u,%u,%u, thread %u)\n", what, block_index.x, block_index.y, block_index.z,
 		now->self ? now->self->number : 0);
 	abort();
-}
-
-unsigned block::warp_alive(unsigned w) const
-{
-	unsigned mask = 0;
-	for (unsigned i = 0; i < 32 && w * 32 + i < threads; i++)
-		if (!fibers[w * 32 + i].ended)
-			mask |= 1u << i;
-	return mask;
 }
 
 void place(unsigned number)
@@ -93,6 +85,7 @@ void trampoline()
 {
 	now->call(now->context);
 	now->self->ended = true;
+	now->warps[now->self->number / 32].alive &= ~(1u << now->self->number % 32);
 	now->alive--;
 	now->progress++;
 	_longjmp(now->scheduler, 1);
@@ -141,6 +134,7 @@ void run_block(block &b, uint3 index)
 	for (unsigned i = 0; i < b.threads; i++) {
 		b.fibers[i].number = i;
 		b.fibers[i].begun = b.fibers[i].ended = false;
+		b.warps[i / 32].alive |= 1u << i % 32;
 	}
 	while (b.alive) {
 		unsigned long before = b.progress;
@@ -238,12 +232,12 @@ char (*meet(unsigned mask, const void *value, size_t size))[32]
 		fail("a thread is not in the mask that it gives");
 	if (size > 32)
 		fail("a value of more than 32 bytes");
-	unsigned turn = find_meeting(mask).turn;
-	find_meeting(mask).here |= me;
+	meeting &m = find_meeting(mask);
+	unsigned turn = m.turn;
+	m.here |= me;
 	if (size)
-		memcpy(find_meeting(mask).values[turn & 1][lane()], value, size);
+		memcpy(m.values[turn & 1][lane()], value, size);
 	for (;;) {
-		meeting &m = find_meeting(mask); // anew each time: the vector may have grown meanwhile
 		unsigned expected = mask & active_mask();
 		if (m.turn == turn && (m.here & expected) == expected) {
 			m.here = 0;
@@ -264,7 +258,7 @@ unsigned lane()
 
 unsigned active_mask()
 {
-	return now->warp_alive(now->self->number / 32);
+	return now->warps[now->self->number / 32].alive;
 }
 
 void check_aligned(const void *p)
