@@ -64,6 +64,7 @@ extern "C" __global__ void some_leave(int *out)
 		return;
 	seen[threadIdx.x] = (int)threadIdx.x;
 	__syncthreads();
+	__syncwarp(~0u);
 	int next = (int)(threadIdx.x + 2 < blockDim.x ? threadIdx.x + 2 : 0);
 	out[threadIdx.x] = seen[next];
 }
