@@ -18,7 +18,7 @@ static const struct ls_opt opts[] = {
 	{"classes", 0, "N", "classes of a multiclass task (default: the largest label + 1)"},
 	{"factors", 'k', "K", "factors a feature (default: fm 16, fwfm 8, ffm 4)"},
 	{"epochs", 0, "N", "passes over the data (default 10 with --valid, 1 without)"},
-	{"batch", 0, "N", "rows a step (default: fm 1024, ffm 256, fwfm 512)"},
+	{"batch", 0, "N", "rows a step (default: fm 1024, ffm and fwfm 512)"},
 	{"accum", 0, "N", "batches accumulated into one step (default 1); the bytes of --batch times N"},
 	{"optimizer", 0, "adagrad|sgd|adam|ftrl", "how parameters move (default adagrad)"},
 	{"lr", 0, "X", "learning rate (default: adagrad 0.05, for fm 0.04; sgd 0.5, adam 0.001, ftrl 0.1)"},

