@@ -35,6 +35,7 @@ struct ls_pool {
 	_Atomic uint32_t arrived;
 	char pad_sleepers[128];
 	_Atomic uint32_t sleepers;
+	char pad_end[128];
 };
 
 static void relax(void)

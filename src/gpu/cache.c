@@ -51,7 +51,11 @@ char *ls_cache_get(const char *dir, const char *name, const char key[LS_SHA256_H
 	char *path = entry_path(dir, name, key), *bytes = NULL, *result = NULL;
 	const char *code;
 	size_t len;
-	if (ls_file_read(path, MAX_ENTRY, &bytes, &len, NULL) == 0) {
+	struct stat st;
+	bool there = lstat(path, &st) == 0, plain = there && S_ISREG(st.st_mode);
+	if (there && !plain)
+		unlink(path); /* a pipe, read or written, might never end */
+	if (plain && ls_file_read(path, MAX_ENTRY, &bytes, &len, NULL) == 0) {
 		if (ls_cache_parse(bytes, len, key, &code, &len)) {
 			memmove(bytes, code, len);
 			bytes[len] = 0;

@@ -148,9 +148,8 @@ static bool skip_entry(struct cut *c)
 {
 	while (c->at < c->len && c->text[c->at] != '{') {
 		char ch = c->text[c->at];
-		size_t end = word_end(c, c->at + 1);
-		if (ch == ';' || ch == '}' ||
-		    (ch == '.' && (is(c, c->at, end, ".entry") || is(c, c->at, end, ".func"))))
+		size_t end = ch == '.' ? word_end(c, c->at + 1) : c->at;
+		if (ch == ';' || ch == '}' || is(c, c->at, end, ".entry") || is(c, c->at, end, ".func"))
 			return fails(c, "an .entry without a body");
 		if (!skip_piece(c))
 			return false;
@@ -190,9 +189,12 @@ static bool read_entry(struct cut *c, size_t dot)
 static bool read_directive(struct cut *c)
 {
 	size_t dot = c->at, end = word_end(c, dot + 1);
+	size_t next = skip_blanks(c, end);
 	c->at = end;
 	if (is(c, dot, end, ".section"))
 		return fails(c, "a debug section");
+	if ((is(c, dot, end, ".visible") || is(c, dot, end, ".weak")) && (next == c->len || c->text[next] == '\n'))
+		return fails(c, "a linkage whose line ends behind it");
 	return is(c, dot, end, ".entry") ? read_entry(c, dot) : true;
 }
 

@@ -227,6 +227,21 @@ static void a_spoilt_entry_is_made_again(void **state)
 	}
 }
 
+/* Read, it would never end. */
+static void a_pipe_in_an_entrys_place_is_no_entry(void **state)
+{
+	(void)state;
+	struct ls_kernels_conf conf = {.cache_dir = cache};
+	loads(&conf, embedded);
+	char *path = strdup(only_entry());
+	assert_non_null(path);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	loads(&conf, embedded);
+	loads(&conf, embedded_cached);
+	free(path);
+}
+
 static void an_entry_the_driver_refuses_is_made_again(void **state)
 {
 	(void)state;
@@ -528,6 +543,7 @@ int main(void)
 		TEST(kernels_that_are_not_there_are_internal),
 		TEST(a_gpu_newer_than_nvrtc_gets_ptx),
 		TEST(a_spoilt_entry_is_made_again),
+		TEST(a_pipe_in_an_entrys_place_is_no_entry),
 		TEST(an_entry_the_driver_refuses_is_made_again),
 		TEST(a_cache_that_cannot_be_written_is_no_error),
 		TEST(entries_come_back_as_they_went),
