@@ -18,6 +18,11 @@ void *ls_xalloc(size_t size)
 	return or_abort(calloc(1, size ? size : 1));
 }
 
+void *ls_xalloc_aligned(size_t align, size_t size)
+{
+	return memset(or_abort(aligned_alloc(align, size)), 0, size);
+}
+
 void *ls_xrealloc(void *p, size_t size)
 {
 	return or_abort(realloc(p, size ? size : 1));

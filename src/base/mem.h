@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-void *ls_xalloc(size_t size); /* zeroed, never NULL */
+void *ls_xalloc(size_t size);                       /* zeroed, never NULL */
+void *ls_xalloc_aligned(size_t align, size_t size); /* likewise; size is a multiple of align */
 void *ls_xrealloc(void *p, size_t size);
 char *ls_xstrdup(const char *s);
 char *ls_xstrndup(const char *s, size_t n);

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,15 @@ void ls_pool_barrier(struct ls_pool *pool)
 		relax();
 	}
 	sleep_until_phase_leaves(pool, phase);
+}
+
+void ls_pool_wait(struct ls_pool *pool, const _Atomic uint64_t *word, uint64_t value)
+{
+	for (int i = 0; atomic_load_explicit(word, memory_order_acquire) != value; i++)
+		if (i < pool->spins)
+			relax();
+		else
+			sched_yield();
 }
 
 static void *member_main(void *arg)

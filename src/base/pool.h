@@ -20,6 +20,9 @@ void ls_pool_run(struct ls_pool *pool, ls_pool_fn *fn, void *context);
 /* Called by every thread from inside fn. Spins a little, then sleeps, so that more threads than cores still get on. */
 void ls_pool_barrier(struct ls_pool *pool);
 
+/* Waits until *word is value, which another thread of fn stores with memory_order_release. */
+void ls_pool_wait(struct ls_pool *pool, const _Atomic uint64_t *word, uint64_t value);
+
 /* The part of [0, total) that belongs to this thread: near-equal, contiguous. */
 void ls_pool_share(uint64_t total, int thread, int threads, uint64_t *ret_lo, uint64_t *ret_hi);
 

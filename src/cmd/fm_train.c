@@ -20,6 +20,8 @@ static const struct ls_opt opts[] = {
 	{"epochs", 0, "N", "passes over the data (default 10 with --valid, 1 without)"},
 	{"batch", 0, "N", "rows a step (default: fm 1024, ffm and fwfm 512)"},
 	{"accum", 0, "N", "batches accumulated into one step (default 1); the bytes of --batch times N"},
+	{"online", 0, NULL,
+	 "ffm: a step after each row instead of a batch; the CPU's alone, and its quickest with few threads"},
 	{"optimizer", 0, "adagrad|sgd|adam|ftrl", "how parameters move (default adagrad)"},
 	{"lr", 0, "X", "learning rate (default: adagrad 0.05, for fm 0.04; sgd 0.5, adam 0.001, ftrl 0.1)"},
 	{"l1", 0, "X", "L1 penalty (default 0)"},

@@ -7,7 +7,8 @@
  *   barrier (fwfm: C  field weights, shared out; barrier)
  *
  * A feature has one owner, so no two workers touch the same parameter; who owns what does not reach the bytes. The bias
- * is so small that every worker keeps a copy and applies the same update to it at the start of the next A. */
+ * is so small that every worker keeps a copy and applies the same update to it at the start of the next A.
+ * Training a row at a time is online.c's. */
 #include "fm/cpu.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "base/mem.h"
 #include "fm/batch.h"
 #include "fm/engine.h"
+#include "fm/online.h"
 #include "fm/sort.h"
 #include "fm/step.h"
 #include "num/num.h"
@@ -38,7 +40,8 @@ struct ls_cpu {
 	const struct ls_rows *rows;
 	struct ls_pool *pool;
 	const struct ls_kern *kern;
-	struct ls_step step; /* what all workers share; each works on a copy */
+	struct ls_online *online; /* if the model is trained a row at a time: then nothing below is used */
+	struct ls_step step;      /* what all workers share; each works on a copy */
 	uint64_t *pick;
 	struct ls_sort sort;
 	struct ls_found *found; /* by place of a sorted key; NULL where no column is wide */
@@ -154,13 +157,15 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 	c->steps_per_epoch = ls_fm_steps_per_epoch(&m->opts, rows->n_rows);
 	c->step.m = m;
 	c->step.rows = rows;
-	rc = alloc_batch(c, longest ? longest : 1, err);
+	rc = m->opts.online ? ls_online_new(m, rows, pool, kern, longest ? longest : 1, &c->online, err)
+			    : alloc_batch(c, longest ? longest : 1, err);
 	if (rc) {
 		ls_cpu_free(c);
 		return rc;
 	}
 	c->step.pick = c->pick;
-	make_workers(c);
+	if (!c->online)
+		make_workers(c);
 	*ret = c;
 	return 0;
 }
@@ -184,6 +189,7 @@ void ls_cpu_free(struct ls_cpu *c)
 	if (!c)
 		return;
 	free_workers(c);
+	ls_online_free(c->online);
 	struct ls_step *st = &c->step;
 	free(c->pick);
 	free(st->score);
@@ -369,6 +375,10 @@ static void steps_main(void *context, int thread, int threads)
 
 int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, struct ls_err *err)
 {
+	if (c->online) {
+		uint64_t row = ls_online_steps(c->online, first, n, loss);
+		return row == UINT64_MAX ? 0 : ls_fm_not_finite(row, first, err);
+	}
 	c->first = first;
 	c->n = n;
 	c->loss = *loss;

@@ -305,24 +305,6 @@ static void row_outputs_any(const struct ls_fm_model *m, const struct row *r, co
 	}
 }
 
-static void fill_x(const struct ls_fm_model *m, const float *value, uint32_t n, float *x)
-{
-	float scale = m->opts.normalize ? ls_cell_norm(value, n) : 1.0f;
-	for (uint32_t i = 0; i < n; i++)
-		x[i] = value ? value[i] * scale : scale;
-}
-
-/* --- loss --- */
-
-static float row_weight(const struct ls_step *st, uint64_t row, float label)
-{
-	const struct ls_fm_opts *opts = &st->m->opts;
-	float weight = st->rows->weight ? st->rows->weight[row] : 1.0f;
-	if (opts->n_class_weights)
-		weight *= opts->class_weight[ls_cell_class((int)opts->task, label)];
-	return weight;
-}
-
 /* --- forward --- */
 
 /* Where the rows of a batch lie and what their labels are: loads that do not wait for each other, unlike those of a
@@ -375,7 +357,7 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 			.n_next = next ? next->n : 0,
 			.crowd = st->crowd};
 	if (st->has_x) {
-		fill_x(m, rows->value ? rows->value + at->first : NULL, at->n, st->x + entry);
+		ls_row_x(&m->opts, rows->value ? rows->value + at->first : NULL, at->n, st->x + entry);
 		r.x = st->x + entry;
 		w->exps.value = largest_exp(r.x, at->n, w->exps.value);
 	}
@@ -392,7 +374,7 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 			     2 * m->outputs * ls_term_stride(m->padded), true);
 	row_outputs_any(m, &r, w->bias, &to, score);
 	st->loss[b] = ls_cell_row_loss((int)m->opts.task, m->opts.label_smoothing, score, m->outputs, at->label,
-				       row_weight(st, st->pick[b], at->label), slope);
+				       ls_row_weight(&m->opts, rows, st->pick[b], at->label), slope);
 	struct ls_exps e = {.slope = largest_exp(slope, m->outputs, LS_EXP_MIN),
 			    .value = LS_EXP_MIN,
 			    .back = by_entry ? ls_exp_of(ls_f_bits(to.top))
@@ -421,6 +403,7 @@ static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32
 }
 
 #include "fm/kern_columns.h"
+#include "fm/kern_online.h"
 
 /* --- fwfm: gradient of the field weights --- */
 
@@ -522,7 +505,7 @@ static struct row known_row(const struct ls_fm_model *m, const struct ls_rows *r
 			.next = rows->feature + rows->start[next],
 			.n_next = next == row ? 0 : (uint32_t)(rows->start[next + 1] - rows->start[next])};
 	if (rows->value || m->opts.normalize) {
-		fill_x(m, rows->value ? rows->value + first : NULL, r.n, scratch);
+		ls_row_x(&m->opts, rows->value ? rows->value + first : NULL, r.n, scratch);
 		r.x = scratch;
 	}
 	bool all = true;
@@ -560,5 +543,5 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 
 extern const struct ls_kern PASTE(ls_kern_, LS_KERN_NAME);
 const struct ls_kern PASTE(ls_kern_, LS_KERN_NAME) = {
-	TEXT(LS_KERN_NAME), forward, terms, columns, pairs, predict,
+	TEXT(LS_KERN_NAME), forward, terms, columns, pairs, predict, online_forward, online_update, online_alone,
 };

@@ -28,6 +28,7 @@ struct ls_fm_opts {
 	enum ls_fm_optimizer optimizer;
 	uint32_t factors, classes; /* classes: 1 unless multiclass */
 	uint32_t batch;            /* rows a step: micro-batch × accumulation */
+	bool online;               /* ffm, batch 1: a row at a time, see online.h */
 	float lr, l1, l2;
 	float init_scale;        /* standard deviation of the initial factors */
 	float initial_sum;       /* AdaGrad: where the sums of squares start */
@@ -50,7 +51,7 @@ struct ls_fm_model {
 	uint32_t outputs; /* 1, or the number of classes */
 	uint32_t blocks;  /* 1, or n_fields for ffm */
 	uint32_t padded;  /* factors rounded up to a multiple of 4 */
-	uint32_t width;   /* outputs × blocks × padded */
+	uint32_t width;   /* outputs × blocks × padded; for ffm up to a whole cache line */
 	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2 */
 	uint32_t n_pairs; /* fwfm: fields × (fields + 1) / 2 weights an output; otherwise 0 */
 	float *linear;    /* of feature 0; the next feature's are ls_fm_stride floats further */
@@ -95,12 +96,16 @@ static inline size_t ls_fm_linear_size(const struct ls_fm_model *m)
 /* Floats from a feature's linear weights to its factors, and from a feature to the next. */
 static inline size_t ls_fm_linear_room(const struct ls_fm_model *m)
 {
-	return (ls_fm_linear_size(m) + 3) / 4 * 4;
+	size_t part = m->opts.kind == LS_FFM && 16 % m->padded == 0 ? m->padded : 4; /* see ls_fm_stride */
+	return (ls_fm_linear_size(m) + part - 1) / part * part;
 }
 
 static inline size_t ls_fm_stride(const struct ls_fm_model *m)
 {
-	return ls_fm_linear_room(m) + ls_fm_record_size(m);
+	size_t size = ls_fm_linear_room(m) + ls_fm_record_size(m);
+	return m->opts.kind == LS_FFM
+		       ? (size + 15) / 16 * 16
+		       : size; /* fields at the same places in lines of every feature and state: online.h */
 }
 
 /* Bytes that the parameters and the optimizer's state of such a model take. */

@@ -105,7 +105,7 @@ char *ls_fm_opts_text(const struct ls_fm_opts *o)
 	add_count(&text, "warmup_steps", o->warmup_steps);
 	add_count(&text, "decay_steps", o->decay_steps);
 	add_count(&text, "seed", o->seed);
-	ls_str_add(&text, "}");
+	ls_str_add(&text, o->online ? ", \"online\": true}" : "}");
 	return ls_str_take(&text);
 }
 
@@ -212,9 +212,10 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 			       .eps = get_float(&s, "eps"),
 			       .ftrl_beta = get_float(&s, "ftrl_beta"),
 			       .label_smoothing = get_float(&s, "label_smoothing"),
-			       .normalize = json_is_true(json_object_get(object, "normalize"))};
+			       .normalize = json_is_true(json_object_get(object, "normalize")),
+			       .online = json_is_true(json_object_get(object, "online"))};
 	get_class_weights(&s, &o);
-	if (s.bad)
+	if (s.bad || (o.online && (o.kind != LS_FFM || o.batch != 1)))
 		return ls_err_set(err, LS_EINPUT, "%s: its options are not those of a lockstep model", path);
 	*ret = o;
 	return 0;

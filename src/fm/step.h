@@ -14,6 +14,7 @@
 #include "fm/cell.h"
 #include "fm/grids.h"
 #include "fm/model.h"
+#include "fm/online.h"
 #include "fm/rows.h"
 
 struct ls_step {
@@ -80,6 +81,22 @@ struct ls_worker {
 	int64_t *pair_sums;     /* fwfm: outputs × n_pairs */
 };
 
+/* A row's values as the model sees them: n of them, value NULL for all 1. */
+static inline void ls_row_x(const struct ls_fm_opts *opts, const float *value, uint32_t n, float *ret_x)
+{
+	float scale = opts->normalize ? ls_cell_norm(value, n) : 1.0f;
+	for (uint32_t i = 0; i < n; i++)
+		ret_x[i] = value ? value[i] * scale : scale;
+}
+
+static inline float ls_row_weight(const struct ls_fm_opts *opts, const struct ls_rows *rows, uint64_t row, float label)
+{
+	float weight = rows->weight ? rows->weight[row] : 1.0f;
+	if (opts->n_class_weights)
+		weight *= opts->class_weight[ls_cell_class((int)opts->task, label)];
+	return weight;
+}
+
 struct ls_kern {
 	const char *name;
 	/* Scores, losses, slopes and back[] of rows lo..hi of the batch; entries from `entry` on; fills keys and
@@ -94,6 +111,14 @@ struct ls_kern {
 	/* Scores alone, for rows lo..hi of the data: score has (hi - lo) × outputs. */
 	void (*predict)(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo, uint64_t hi, float *score,
 			float *scratch);
+	/* A row at a time (online.h). The share's parts of the score, by class; */
+	void (*online_forward)(const struct ls_fm_model *m, const struct ls_online_row *r,
+			       const struct ls_online_share *s, float *part);
+	/* its parameters' step, with those of the next row asked for; */
+	void (*online_update)(struct ls_fm_model *m, const struct ls_online_row *r, const struct ls_online_row *next,
+			      const struct ls_online_share *s, float slope);
+	/* or everything, by one thread: false, with nothing changed, when the row is not finite. */
+	bool (*online_alone)(struct ls_fm_model *m, const struct ls_online_row *r, struct ls_online_room *room);
 };
 
 /* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512", "sve"); NULL when it cannot run here.

@@ -1,0 +1,393 @@
+/* Threads that train a row at a time; online.h says what each does of a row. Rows are prepared in windows:
+ *
+ *   each thread: its rows of the window: where they lie, and whether all threads can do them together
+ *   barrier
+ *   all threads: the rows in turn
+ *   barrier
+ *
+ * Within a window threads wait for each other's parts of a score, and for nothing else: one may be at the next row
+ * already. That is safe as long as each feature's lines have one thread, which they have while a feature stays in its
+ * field; where it does not, all wait before the row. */
+#include "fm/online.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fm/order.h"
+#include "fm/step.h"
+#include "num/num.h"
+
+enum { WINDOW = 64, SLOT_BITS = 15, SLOTS = 1 << SLOT_BITS };
+
+enum way {
+	TOGETHER,
+	AFTER, /* together, once all have ended the row before */
+	ALONE  /* by thread 0 */
+};
+
+/* What a thread says of a row: its number, and the parts of the score of the thread's classes. */
+struct said {
+	_Alignas(128) _Atomic uint64_t row;
+	float part[LS_ONLINE_CLASSES];
+};
+
+struct member {
+	_Alignas(128) struct said said[2];
+	struct ls_online_share share;
+	float *bias;    /* outputs × (1 + states), this thread's copy */
+	uint16_t *seen; /* SLOTS: which entry of which row had a feature, see suspicious */
+	uint32_t rows_seen;
+	double loss; /* thread 0 */
+};
+
+struct ls_online {
+	struct ls_fm_model *m;
+	const struct ls_rows *rows;
+	struct ls_pool *pool;
+	const struct ls_kern *kern;
+	bool has_x, together; /* rows may be done by all threads */
+	struct ls_online_row row[WINDOW];
+	enum way way[WINDOW];
+	float *x; /* WINDOW × longest */
+	uint64_t longest;
+	struct member *members;
+	struct ls_online_room room;
+	uint64_t said;        /* rows before the call */
+	uint64_t first, n;    /* steps of the call */
+	double loss;          /* before the call */
+	_Atomic uint64_t bad; /* the row that was not finite, or UINT64_MAX */
+};
+
+/* --- making it --- */
+
+/* Classes lo .. hi, and which blocks meet in them. */
+static void make_share(struct ls_online_share *s, uint32_t classes, int thread, int threads)
+{
+	uint64_t lo, hi;
+	ls_pool_share(classes, thread, threads, &lo, &hi);
+	s->lo = (uint32_t)lo;
+	s->hi = (uint32_t)hi;
+	s->meeting = ls_xalloc(sizeof *s->meeting * ((hi - lo) * classes + 1));
+	for (uint32_t a = 0; a < classes; a++)
+		for (uint32_t b = a; b < classes; b++) {
+			uint32_t class = (a + b) % classes;
+			if (lo <= class && class < hi)
+				s->meeting[s->n++] =
+					(struct ls_online_meeting){(uint16_t)a, (uint16_t)b, (uint16_t) class};
+		}
+}
+
+static void make_members(struct ls_online *o, uint32_t classes)
+{
+	int threads = ls_pool_threads(o->pool);
+	o->members = ls_xalloc_aligned(128, sizeof *o->members * (size_t)threads);
+	for (int t = 0; t < threads; t++) {
+		struct member *w = &o->members[t];
+		if (o->together)
+			make_share(&w->share, classes, t, threads);
+		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(o->m));
+		w->seen = ls_xalloc(sizeof *w->seen * SLOTS);
+	}
+}
+
+static int make_room(struct ls_online *o, uint32_t classes, struct ls_err *err)
+{
+	const struct ls_fm_model *m = o->m;
+	struct ls_online_room *r = &o->room;
+	r->back = ls_alloc_array(o->longest * m->width, sizeof(float));
+	r->total = ls_alloc_array((size_t)classes * m->padded, sizeof(float));
+	r->sums = ls_alloc_array(m->width, sizeof(float));
+	r->score = ls_alloc_array(m->outputs, sizeof(float));
+	r->slope = ls_alloc_array(m->outputs, sizeof(float));
+	r->linear = ls_alloc_array(m->outputs, sizeof(float));
+	o->x = o->has_x ? ls_alloc_array(o->longest * WINDOW, sizeof(float)) : NULL;
+	if (!r->back || !r->total || !r->sums || !r->score || !r->slope || !r->linear || (o->has_x && !o->x))
+		return ls_err_set(err, LS_ENOMEM, "no memory for rows of up to %llu entries",
+				  (unsigned long long)o->longest);
+	return 0;
+}
+
+int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const struct ls_kern *kern,
+		  uint64_t longest, struct ls_online **ret, struct ls_err *err)
+{
+	struct ls_online *o = ls_xalloc(sizeof *o);
+	uint32_t classes = ls_online_classes(m->n_fields, m->padded);
+	bool usual = m->opts.optimizer == LS_ADAGRAD && !ls_fm_update(&m->opts, 0, 1).regular && m->outputs == 1;
+	o->m = m;
+	o->rows = rows;
+	o->pool = pool;
+	o->kern = kern;
+	o->longest = longest;
+	o->has_x = rows->value || m->opts.normalize;
+	o->together = usual && (m->padded == 4 || m->padded == 8 || m->padded == 16) && classes <= LS_ONLINE_CLASSES &&
+		      m->n_fields <= LS_ONLINE_FIELDS;
+	o->bad = UINT64_MAX;
+	int rc = make_room(o, classes, err);
+	if (rc) {
+		ls_online_free(o);
+		return rc;
+	}
+	make_members(o, classes);
+	o->room.bias = o->members[0].bias;
+	*ret = o;
+	return 0;
+}
+
+void ls_online_free(struct ls_online *o)
+{
+	if (!o)
+		return;
+	for (int t = 0; o->members && t < ls_pool_threads(o->pool); t++) {
+		free(o->members[t].share.meeting);
+		free(o->members[t].bias);
+		free(o->members[t].seen);
+	}
+	free(o->members);
+	free(o->x);
+	free(o->room.back);
+	free(o->room.total);
+	free(o->room.sums);
+	free(o->room.score);
+	free(o->room.slope);
+	free(o->room.linear);
+	free(o);
+}
+
+/* --- a window --- */
+
+static bool one_of_each_field(const struct ls_online_row *r, uint32_t n_fields)
+{
+	uint32_t i = 0;
+	while (i < r->n && r->field[i] == i)
+		i++;
+	return i == r->n && r->n == n_fields;
+}
+
+/* Whether a feature of the row may be there twice, or may have been in another field of the row before. Remembers the
+ * row's features, by a hash: of two that share a slot the later is remembered, so nothing is certain then. */
+static bool suspicious(struct member *w, const struct ls_online_row *r, bool *unsure)
+{
+	uint32_t now = ++w->rows_seen & 0xff, before = (now - 1) & 0xff;
+	bool yes = *unsure;
+	*unsure = false;
+	for (uint32_t i = 0; i < r->n; i++) {
+		uint16_t *slot = &w->seen[r->feature[i] * 0x9e3779b1u >> (32 - SLOT_BITS)];
+		bool twice = *slot >> 8 == now;
+		yes |= twice | (*slot >> 8 == before && (*slot & 0xff) != i);
+		*unsure |= twice;
+		*slot = (uint16_t)(now << 8 | i);
+	}
+	return yes;
+}
+
+static bool has_twice(const struct ls_online_row *r)
+{
+	uint32_t same = 0;
+	for (uint32_t i = 0; i < r->n; i++)
+		for (uint32_t j = i + 1; j < r->n; j++)
+			same += r->feature[i] == r->feature[j];
+	return same != 0;
+}
+
+/* Whether a feature of r is in another field of q. */
+static bool has_moved(const struct ls_online_row *r, const struct ls_online_row *q)
+{
+	uint32_t moved = 0;
+	for (uint32_t i = 0; i < r->n; i++) {
+		for (uint32_t j = 0; j < q->n; j++)
+			moved += r->feature[i] == q->feature[j];
+		moved -= i < q->n && r->feature[i] == q->feature[i];
+	}
+	return moved != 0;
+}
+
+/* How to do the row. before: the one before it, which was done together; NULL if there is none. */
+static enum way way_of(const struct ls_online *o, struct member *w, const struct ls_online_row *r,
+		       const struct ls_online_row *before, bool *unsure)
+{
+	if (!o->together || !one_of_each_field(r, o->m->n_fields))
+		return ALONE;
+	if (!suspicious(w, r, unsure))
+		return TOGETHER;
+	if (has_twice(r))
+		return ALONE;
+	return before && has_moved(r, before) ? AFTER : TOGETHER;
+}
+
+static inline __attribute__((always_inline)) void ask(const void *p, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += 64)
+		__builtin_prefetch((const char *)p + i);
+}
+
+/* Rows lo .. hi of the window, a thing at a time for all of them: memory has time to bring the next. */
+static void find_rows(struct ls_online *o, const struct ls_order *order, uint32_t lo, uint32_t hi)
+{
+	const struct ls_rows *rows = o->rows;
+	for (uint32_t b = lo; b < hi; b++) {
+		uint64_t number = ls_order_row(order, b);
+		o->row[b].number = number;
+		__builtin_prefetch(rows->start + number);
+		__builtin_prefetch(rows->label + number);
+	}
+	for (uint32_t b = lo; b < hi; b++) {
+		struct ls_online_row *r = &o->row[b];
+		uint64_t first = rows->start[r->number];
+		r->feature = rows->feature + first;
+		r->field = rows->field + first;
+		r->x = rows->value ? rows->value + first : NULL;
+		r->n = (uint32_t)(rows->start[r->number + 1] - first);
+		ask(r->feature, r->n * sizeof *r->feature);
+		ask(r->field, r->n * sizeof *r->field);
+	}
+}
+
+static void finish_row(struct ls_online *o, uint32_t b, uint64_t step)
+{
+	struct ls_online_row *r = &o->row[b];
+	r->label = o->rows->label[r->number];
+	r->weight = ls_row_weight(&o->m->opts, o->rows, r->number, r->label);
+	r->update = ls_fm_update(&o->m->opts, step, 1);
+	if (o->has_x) {
+		float *x = o->x + b * o->longest;
+		ls_row_x(&o->m->opts, r->x, r->n, x);
+		r->x = x;
+	}
+}
+
+/* Rows of the window that begins with step, those of this thread. */
+static void prepare(struct ls_online *o, int thread, uint64_t step, uint32_t n)
+{
+	struct member *w = &o->members[thread];
+	struct ls_order order;
+	uint64_t lo, hi;
+	bool unsure = false;
+	ls_pool_share(n, thread, ls_pool_threads(o->pool), &lo, &hi);
+	ls_order_init(&order, (int)o->m->opts.shuffle, o->m->opts.seed, 1, o->rows->n_rows, step);
+	find_rows(o, &order, (uint32_t)lo, (uint32_t)hi);
+	for (uint32_t b = (uint32_t)lo; b < hi; b++)
+		finish_row(o, b, step + b);
+	/* the row before the thread's first is another thread's: it is known when all have found theirs */
+	ls_pool_barrier(o->pool);
+	w->rows_seen++;
+	for (uint32_t b = lo ? (uint32_t)lo - 1 : 0; b < hi; b++) {
+		bool alone = b && b > lo && o->way[b - 1] == ALONE;
+		enum way way = way_of(o, w, &o->row[b], b && !alone ? &o->row[b - 1] : NULL, &unsure);
+		if (b >= lo)
+			o->way[b] = way;
+	}
+}
+
+/* --- a row --- */
+
+static void update_bias(struct member *w, const struct ls_online_row *r, float slope)
+{
+	struct ls_param p = {w->bias[0], w->bias[1], 0.0f}; /* AdaGrad, one output */
+	p = ls_cell_adagrad(p, slope, &r->update);
+	w->bias[0] = p.v;
+	w->bias[1] = p.s1;
+}
+
+/* The score: this thread's parts and all others'. */
+static float score_of(struct ls_online *o, struct member *w, const struct ls_online_row *r, uint64_t number)
+{
+	struct said *mine = &w->said[number % 2];
+	float score = w->bias[0];
+	o->kern->online_forward(o->m, r, &w->share, mine->part);
+	atomic_store_explicit(&mine->row, number, memory_order_release);
+	for (int t = 0; t < ls_pool_threads(o->pool); t++) {
+		const struct member *other = &o->members[t];
+		const struct said *s = &other->said[number % 2];
+		if (other->share.lo == other->share.hi)
+			continue;
+		ls_pool_wait(o->pool, &s->row, number);
+		for (uint32_t c = other->share.lo; c < other->share.hi; c++)
+			score += s->part[c];
+	}
+	return score;
+}
+
+/* A row by all threads that have classes. False when it was not finite: all of them see that. */
+static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint32_t n, uint64_t number)
+{
+	const struct ls_online_row *r = &o->row[b], *next = &o->row[b + 1 < n ? b + 1 : b];
+	const struct ls_fm_opts *opts = &o->m->opts;
+	float slope, score = score_of(o, w, r, number);
+	float loss = ls_cell_row_loss((int)opts->task, opts->label_smoothing, &score, 1, r->label, r->weight, &slope);
+	if (ls_exp_of(score) == LS_EXP_INF || ls_exp_of(slope) == LS_EXP_INF || ls_exp_of(loss) == LS_EXP_INF) {
+		if (w == o->members)
+			o->bad = r->number;
+		return false;
+	}
+	o->kern->online_update(o->m, r, next, &w->share, slope);
+	update_bias(w, r, slope);
+	w->loss += (double)loss;
+	return true;
+}
+
+/* A row by thread 0; returns for all once it is done. False when it was not finite. */
+static bool do_alone(struct ls_online *o, struct member *w, const struct ls_online_row *r)
+{
+	ls_pool_barrier(o->pool);
+	if (w == o->members && o->bad == UINT64_MAX) {
+		if (o->kern->online_alone(o->m, r, &o->room))
+			w->loss += (double)o->room.loss;
+		else
+			o->bad = r->number;
+	}
+	ls_pool_barrier(o->pool);
+	if (w != o->members)
+		memcpy(w->bias, o->members[0].bias, sizeof(float) * ls_fm_linear_size(o->m));
+	return o->bad == UINT64_MAX;
+}
+
+/* All rows of a window. After one that is not finite only the barriers are left. */
+static void do_window(struct ls_online *o, struct member *w, uint32_t n, uint64_t number)
+{
+	bool on = true, active = w->share.lo < w->share.hi;
+	for (uint32_t b = 0; b < n; b++) {
+		if (o->way[b] == AFTER)
+			ls_pool_barrier(o->pool);
+		if (o->way[b] == ALONE)
+			on = do_alone(o, w, &o->row[b]) && on;
+		else if (on && active)
+			on = do_together(o, w, b, n, number + b);
+	}
+}
+
+static void steps_main(void *context, int thread, int threads)
+{
+	(void)threads;
+	struct ls_online *o = context;
+	struct member *w = &o->members[thread];
+	uint64_t saved = ls_fp_enter(), end = o->first + o->n, per_epoch = o->rows->n_rows;
+	size_t bias_bytes = sizeof(float) * ls_fm_linear_size(o->m);
+	memcpy(w->bias, o->m->bias, bias_bytes);
+	w->loss = o->loss;
+	for (uint64_t step = o->first; step < end && o->bad == UINT64_MAX;) {
+		uint64_t left = per_epoch - step % per_epoch, n = end - step < left ? end - step : left;
+		n = n < WINDOW ? n : WINDOW;
+		prepare(o, thread, step, (uint32_t)n);
+		ls_pool_barrier(o->pool);
+		do_window(o, w, (uint32_t)n, o->said + (step - o->first) + 1);
+		ls_pool_barrier(o->pool);
+		step += n;
+	}
+	if (thread == 0)
+		memcpy(o->m->bias, w->bias, bias_bytes);
+	ls_fp_leave(saved);
+}
+
+uint64_t ls_online_steps(struct ls_online *o, uint64_t first, uint64_t n, double *loss)
+{
+	o->first = first;
+	o->n = n;
+	o->loss = *loss;
+	o->bad = UINT64_MAX;
+	ls_pool_run(o->pool, steps_main, o);
+	o->said += n;
+	*loss = o->members[0].loss;
+	return o->bad;
+}
