@@ -1,5 +1,6 @@
-# One table of digests (tests/bitwise/golden.txt), seen from every side. Under emulation (preset cross) each run is slow,
-# so there the table is taken once whole, and its adagrad rows again with other threads.
+# Two tables of digests (tests/bitwise/golden.txt, and golden-online.txt of training a row at a time), seen from every side.
+# Under emulation (preset cross) each run is slow, so there a table is taken once whole, and its adagrad rows again with
+# other threads.
 set(bitwise ${CMAKE_SOURCE_DIR}/tests/bitwise)
 set(program "$<TARGET_FILE:lockstep>")
 if(CMAKE_CROSSCOMPILING_EMULATOR)
@@ -22,6 +23,25 @@ foreach(threads ${counts})
     set_tests_properties(bitwise.threads-${threads} PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=adagrad")
   endif()
 endforeach()
+
+# A row at a time, threads share out a row: the less there is of it for each, the more of them have nothing.
+function(online_test name only)
+  bitwise_test(online-${name} ${bitwise}/check ${ARGN})
+  set_tests_properties(bitwise.online-${name} PROPERTIES ENVIRONMENT "LS_TABLE_CELLS=online;LS_TABLE_ONLY=${only}")
+endfunction()
+set(counts 1 3 7 16)
+set(all ".")
+set(some "adagrad-(factors|values)-(4|8|16)") # each way of the kernels, for emulation
+if(LS_SANITIZE STREQUAL thread)
+  set(counts 3 16)
+elseif(CMAKE_CROSSCOMPILING_EMULATOR)
+  set(counts 3 7)
+  set(all ${some})
+endif()
+online_test(threads-2 "." "${program}" --threads 2)
+foreach(threads ${counts})
+  online_test(threads-${threads} "${all}" "${program}" --threads ${threads})
+endforeach()
 bitwise_test(ways ${bitwise}/ways "${program}")
 
 if(NOT CMAKE_CROSSCOMPILING)
@@ -36,20 +56,25 @@ if(NOT CMAKE_CROSSCOMPILING)
       add_executable(sabotage_${way} $<TARGET_OBJECTS:ls_cmds> tests/bitwise/kern_${way}.c)
       target_link_libraries(sabotage_${way} PRIVATE ls_core)
       bitwise_test(sabotage-${way} ${bitwise}/sabotaged $<TARGET_FILE:sabotage_${way}>)
-      set_tests_properties(bitwise.sabotage-${way} PROPERTIES LABELS "bitwise;costly")
+      bitwise_test(sabotage-online-${way} ${bitwise}/sabotaged $<TARGET_FILE:sabotage_${way}>)
+      set_tests_properties(bitwise.sabotage-online-${way} PROPERTIES ENVIRONMENT "LS_TABLE_CELLS=online")
+      set_tests_properties(bitwise.sabotage-${way} bitwise.sabotage-online-${way} PROPERTIES LABELS "bitwise;costly")
     endforeach()
   endif()
 
   # The other builds of the kernels, natively where this machine has the instructions, else under emulation.
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND "sve256" IN_LIST kern_isas AND NOT LS_SANITIZE)
-    bitwise_test(sve256 ${bitwise}/check
-      "qemu-aarch64-static -cpu max,sve256=on,sve-default-vector-length=32 $<TARGET_FILE:lockstep>" --threads 2 --kernels sve256)
+    set(emulated "qemu-aarch64-static -cpu max,sve256=on,sve-default-vector-length=32 $<TARGET_FILE:lockstep>")
+    bitwise_test(sve256 ${bitwise}/check "${emulated}" --threads 2 --kernels sve256)
     set_tests_properties(bitwise.sve256 PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=adagrad")
+    online_test(sve256 "${some}" "${emulated}" --threads 2 --kernels sve256)
   endif()
 endif()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   foreach(isa baseline avx2)
-    bitwise_test(${isa} ${bitwise}/check "qemu-x86_64-static -cpu max $<TARGET_FILE:lockstep>" --threads 2 --kernels ${isa})
+    set(emulated "qemu-x86_64-static -cpu max $<TARGET_FILE:lockstep>")
+    bitwise_test(${isa} ${bitwise}/check "${emulated}" --threads 2 --kernels ${isa})
     set_tests_properties(bitwise.${isa} PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=adagrad")
+    online_test(${isa} "${some}" "${emulated}" --threads 2 --kernels ${isa})
   endforeach()
 endif()
