@@ -388,6 +388,7 @@ uint64_t ls_online_steps(struct ls_online *o, uint64_t first, uint64_t n, double
 	o->bad = UINT64_MAX;
 	ls_pool_run(o->pool, steps_main, o);
 	o->said += n;
-	*loss = o->members[0].loss;
+	if (o->bad == UINT64_MAX)
+		*loss = o->members[0].loss;
 	return o->bad;
 }

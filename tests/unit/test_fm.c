@@ -36,15 +36,20 @@ static uint32_t draw(uint32_t *state, uint32_t n)
 	return (*state >> 8) % n;
 }
 
-static struct sample *make_sample(enum ls_fm_task task)
+/* in_order: an entry of each field, in order, which --online does in another way. */
+static struct sample *make_sample(enum ls_fm_task task, bool in_order)
 {
 	struct sample *s = ls_xalloc(sizeof *s);
 	uint32_t state = 7, e = 0;
 	for (uint32_t r = 0; r < ROWS; r++) {
-		uint32_t n = 1 + draw(&state, 6);
+		uint32_t n = in_order ? FIELDS : 1 + draw(&state, 6);
 		for (uint32_t i = 0; i < n; i++, e++) {
 			s->feature[e] = draw(&state, FEATURES); /* may repeat within a row */
 			s->field[e] = (uint16_t)draw(&state, FIELDS);
+			if (in_order) {
+				s->field[e] = (uint16_t)i;
+				s->feature[e] = i * (FEATURES / FIELDS) + s->feature[e] % (FEATURES / FIELDS);
+			}
 			s->value[e] = 0.25f * (float)(1 + draw(&state, 8)) - 1.0f;
 		}
 		s->start[r + 1] = e;
@@ -144,16 +149,20 @@ static double ref_row_loss(const struct ref *p, const struct ls_rows *rows, uint
 	return loss;
 }
 
-static double ref_loss(const struct ref *p, const struct ls_rows *rows)
+static double ref_weighted_loss(const struct ref *p, const struct ls_rows *rows, uint64_t row)
 {
 	const struct ls_fm_opts *o = &p->m->opts;
+	float label = o->task == LS_REGRESSION ? 0 : rows->label[row]; /* a target is no class */
+	uint32_t class = o->task == LS_BINARY ? label > 0 : (uint32_t)label;
+	double weight = (double)rows->weight[row] * (o->n_class_weights ? (double)o->class_weight[class] : 1);
+	return weight * ref_row_loss(p, rows, row);
+}
+
+static double ref_loss(const struct ref *p, const struct ls_rows *rows)
+{
 	double sum = 0;
-	for (uint64_t r = 0; r < rows->n_rows; r++) {
-		float label = o->task == LS_REGRESSION ? 0 : rows->label[r]; /* a target is no class */
-		uint32_t class = o->task == LS_BINARY ? label > 0 : (uint32_t)label;
-		double weight = (double)rows->weight[r] * (o->n_class_weights ? (double)o->class_weight[class] : 1);
-		sum += weight * ref_row_loss(p, rows, r);
-	}
+	for (uint64_t r = 0; r < rows->n_rows; r++)
+		sum += ref_weighted_loss(p, rows, r);
 	return sum;
 }
 
@@ -182,9 +191,10 @@ static struct ref ref_of(const struct ls_fm_model *m, double *all, size_t *ret_n
 
 /* --- the tests --- */
 
-static struct ls_fm_model *make_model(enum ls_fm_kind kind, enum ls_fm_task task, bool normalize, struct ls_pool *pool)
+static struct ls_fm_opts make_opts(enum ls_fm_kind kind, enum ls_fm_task task, enum ls_fm_optimizer optimizer,
+				   bool normalize)
 {
-	struct ls_fm_opts o = ls_fm_defaults(kind, task, LS_SGD);
+	struct ls_fm_opts o = ls_fm_defaults(kind, task, optimizer);
 	o.factors = 5;
 	o.batch = ROWS;
 	o.lr = 1.0f;
@@ -197,15 +207,21 @@ static struct ls_fm_model *make_model(enum ls_fm_kind kind, enum ls_fm_task task
 		for (uint32_t c = 0; c < o.n_class_weights; c++)
 			o.class_weight[c] = 1.0f + 0.5f * (float)c;
 	}
+	return o;
+}
+
+static struct ls_fm_model *make_model(const struct ls_fm_opts *o, struct ls_pool *pool)
+{
 	struct ls_fm_model *m;
 	struct ls_err err = {0};
-	assert_int_equal(ls_fm_model_new(&o, FEATURES, FIELDS, &m, &err), 0);
+	assert_int_equal(ls_fm_model_new(o, FEATURES, FIELDS, &m, &err), 0);
 	ls_fm_model_init(m, pool);
 	for (uint32_t j = 0; j < FEATURES; j++)
 		for (uint32_t out = 0; out < m->outputs; out++)
 			m->linear[j * ls_fm_stride(m) + out] = 0.1f * (float)(j + out) - 0.5f;
 	for (uint32_t i = 0; i < m->outputs * m->n_pairs; i++)
 		m->pair[i] = 0.3f + 0.1f * (float)(i % 11);
+	ls_fm_model_start_states(m);
 	return m;
 }
 
@@ -263,9 +279,10 @@ static void against_the_reference(void **state)
 	for (int kind = 0; kind < 3; kind++)
 		for (int task = 0; task < 3; task++)
 			for (int normalize = 0; normalize < 2; normalize++) {
-				struct sample *s = make_sample((enum ls_fm_task)task);
-				struct ls_fm_model *m =
-					make_model((enum ls_fm_kind)kind, (enum ls_fm_task)task, normalize, pool);
+				struct sample *s = make_sample((enum ls_fm_task)task, false);
+				struct ls_fm_opts o =
+					make_opts((enum ls_fm_kind)kind, (enum ls_fm_task)task, LS_SGD, normalize);
+				struct ls_fm_model *m = make_model(&o, pool);
 				double all[4096];
 				size_t n;
 				struct ref p = ref_of(m, all, &n);
@@ -275,6 +292,93 @@ static void against_the_reference(void **state)
 				ls_fm_model_free(m);
 				free(s);
 			}
+	ls_pool_free(pool);
+}
+
+/* --- a row at a time --- */
+
+/* Parameter i's step from its gradient, by the textbook; s1 and s2 are its state, as in struct ls_param. */
+static double ref_step(const struct ls_fm_opts *o, double v, double g, double *s1, double *s2)
+{
+	double lr = (double)o->lr, n = *s2 + g * g;
+	if (o->optimizer == LS_SGD)
+		return v - lr * g;
+	if (o->optimizer == LS_ADAGRAD) {
+		*s1 += g * g;
+		return v - lr * g / sqrt(*s1);
+	}
+	*s1 += g - (sqrt(n) - sqrt(*s2)) / lr * v; /* FTRL */
+	*s2 = n;
+	return -*s1 * lr / ((double)o->ftrl_beta + sqrt(n));
+}
+
+/* All gradients of a row by central differences, then all steps. Returns the loss before them. */
+static double ref_online_row(const struct ref *p, const struct ls_rows *rows, uint64_t row, size_t n, double *s1,
+			     double *s2)
+{
+	double *all = p->bias, *g = ls_xalloc(n * sizeof *g), loss = ref_weighted_loss(p, rows, row), h = 1e-5;
+	for (size_t i = 0; i < n; i++) {
+		double keep = all[i];
+		all[i] = keep + h;
+		double up = ref_weighted_loss(p, rows, row);
+		all[i] = keep - h;
+		g[i] = (up - ref_weighted_loss(p, rows, row)) / (2 * h);
+		all[i] = keep;
+	}
+	for (size_t i = 0; i < n; i++)
+		all[i] = ref_step(&p->m->opts, all[i], g[i], &s1[i], &s2[i]);
+	free(g);
+	return loss;
+}
+
+/* Rows 0 .. SEQUENCE one after the other, every one seeing what the one before it changed. */
+static void compare_online(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool)
+{
+	enum { SEQUENCE = 16, MOST = 1024 };
+	static double all[MOST], after[MOST], s1[MOST], s2[MOST];
+	size_t n;
+	struct ref p = ref_of(m, all, &n);
+	struct ls_cpu *cpu;
+	struct ls_err err = {0};
+	double loss = 0, want = 0;
+	assert_true(n <= MOST);
+	for (size_t i = 0; i < n; i++) {
+		s1[i] = m->opts.optimizer == LS_ADAGRAD ? (double)m->opts.initial_sum
+							: -all[i] * (double)m->opts.ftrl_beta / (double)m->opts.lr;
+		s2[i] = 0;
+	}
+	for (uint64_t r = 0; r < SEQUENCE; r++)
+		want += ref_online_row(&p, rows, r, n, s1, s2);
+	assert_int_equal(ls_cpu_new(m, rows, pool, NULL, &cpu, &err), 0);
+	assert_int_equal(ls_cpu_steps(cpu, 0, SEQUENCE, &loss, &err), 0);
+	close_to(loss, want, 1);
+	ref_of(m, after, &n);
+	for (size_t i = 0; i < n; i++)
+		close_to(after[i], all[i], 1);
+	ls_cpu_free(cpu);
+}
+
+static void online_against_the_reference(void **state)
+{
+	(void)state;
+	static const enum ls_fm_optimizer optimizers[] = {LS_ADAGRAD, LS_SGD, LS_FTRL};
+	struct ls_pool *pool;
+	struct ls_err err = {0};
+	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
+	for (int i = 0; i < 36; i++) { /* 3 optimizers × 3 tasks × normalize × in_order */
+		enum ls_fm_task task = (enum ls_fm_task)(i / 3 % 3);
+		struct sample *s = make_sample(task, i / 18);
+		struct ls_fm_opts o = make_opts(LS_FFM, task, optimizers[i % 3], i / 9 % 2);
+		o.online = true;
+		o.batch = 1;
+		o.lr = 0.1f;
+		o.factors = 3;
+		o.shuffle = LS_SHUFFLE_NONE;
+		struct ls_fm_model *m = make_model(&o, pool);
+		compare_online(m, &s->rows, pool);
+		ls_fm_model_free(m);
+		free(s);
+	}
 	ls_pool_free(pool);
 }
 
@@ -371,12 +475,13 @@ static void batches_cover_every_row_once(void **state)
 static void infinity_is_named(void **state)
 {
 	(void)state;
-	struct sample *s = make_sample(LS_REGRESSION);
+	struct sample *s = make_sample(LS_REGRESSION, false);
 	s->value[s->start[17]] = 3e38f;
 	struct ls_pool *pool;
 	struct ls_err err = {0};
 	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
-	struct ls_fm_model *m = make_model(LS_FM, LS_REGRESSION, false, pool);
+	struct ls_fm_opts o = make_opts(LS_FM, LS_REGRESSION, LS_SGD, false);
+	struct ls_fm_model *m = make_model(&o, pool);
 	struct ls_cpu *cpu;
 	double loss = -1;
 	assert_int_equal(ls_cpu_new(m, &s->rows, pool, NULL, &cpu, &err), 0);
@@ -420,13 +525,10 @@ static void auto_takes_the_gpu_where_it_pays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(against_the_reference),
-		cmocka_unit_test(optimizers_follow_the_textbook),
-		cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
-		cmocka_unit_test(ftrl_starts_and_shrinks),
-		cmocka_unit_test(metrics_on_known_answers),
-		cmocka_unit_test(batches_cover_every_row_once),
-		cmocka_unit_test(infinity_is_named),
+		cmocka_unit_test(against_the_reference),          cmocka_unit_test(online_against_the_reference),
+		cmocka_unit_test(optimizers_follow_the_textbook), cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
+		cmocka_unit_test(ftrl_starts_and_shrinks),        cmocka_unit_test(metrics_on_known_answers),
+		cmocka_unit_test(batches_cover_every_row_once),   cmocka_unit_test(infinity_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
