@@ -327,7 +327,8 @@ static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint3
 	return true;
 }
 
-/* A row by thread 0; returns for all once it is done. False when it was not finite. */
+/* A row by thread 0; returns for all once it is done. False when it was not finite. A thread without classes needs no
+ * bias, and must not read thread 0's, which waits for nobody but those with classes before it changes it again. */
 static bool do_alone(struct ls_online *o, struct member *w, const struct ls_online_row *r)
 {
 	ls_pool_barrier(o->pool);
@@ -338,7 +339,7 @@ static bool do_alone(struct ls_online *o, struct member *w, const struct ls_onli
 			o->bad = r->number;
 	}
 	ls_pool_barrier(o->pool);
-	if (w != o->members)
+	if (w != o->members && w->share.lo < w->share.hi)
 		memcpy(w->bias, o->members[0].bias, sizeof(float) * ls_fm_linear_size(o->m));
 	return o->bad == UINT64_MAX;
 }

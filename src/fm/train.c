@@ -93,7 +93,8 @@ static int make_model(struct run *r, struct ls_err *err)
 	return t->warm_start ? warm_start(r->m, t->warm_start, err) : 0;
 }
 
-/* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list the same keys. */
+/* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list the same keys, but
+ * for online, which is there only when it is true. */
 static void first_difference(const char *was, const char *is, char *ret, size_t size)
 {
 	size_t i = 0, key = 1;
@@ -112,6 +113,9 @@ static int check_resume(const struct run *r, struct ls_err *err)
 	char *was = ls_fm_opts_text(&r->m->opts), *is = ls_fm_opts_text(&t->opts), text[256];
 	int rc = 0;
 	first_difference(was, is, text, sizeof text);
+	if (r->m->opts.online != t->opts.online)
+		snprintf(text, sizeof text, "online was %s, is %s", r->m->opts.online ? "true" : "false",
+			 t->opts.online ? "true" : "false");
 	if (strcmp(was, is) != 0)
 		rc = ls_err_set(err, LS_EINPUT, "%s: made with other options: %s", t->checkpoint, text);
 	else if (strcmp(r->at.data_digest, t->data_digest) != 0)

@@ -334,7 +334,7 @@ static double ref_online_row(const struct ref *p, const struct ls_rows *rows, ui
 /* Rows 0 .. SEQUENCE one after the other, every one seeing what the one before it changed. */
 static void compare_online(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool)
 {
-	enum { SEQUENCE = 16, MOST = 1024 };
+	enum { SEQUENCE = 10, MOST = 1024 };
 	static double all[MOST], after[MOST], s1[MOST], s2[MOST];
 	size_t n;
 	struct ref p = ref_of(m, all, &n);
@@ -518,6 +518,9 @@ static void auto_takes_the_gpu_where_it_pays(void **state)
 	assert_true(ls_cuda_pays(&m, &many, &two));        /* but not for two */
 	assert_false(ls_cuda_pays(&m, &many, &cold));      /* compiling takes longer than training */
 	assert_true(ls_cuda_pays(&m, &many, &long_cold));
+	m.opts.online = true;
+	assert_false(ls_cuda_pays(&m, &many, &large)); /* the GPU has no steps of one row */
+	m.opts.online = false;
 	m.opts.batch = 16;
 	assert_false(ls_cuda_pays(&m, &many, &large)); /* steps too small */
 }
