@@ -4,11 +4,11 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -74,13 +74,16 @@ void ls_pool_barrier(struct ls_pool *pool)
 	sleep_until_phase_leaves(pool, phase);
 }
 
+/* Whoever is waited for may have lost its core to another program: then sleeping frees this one for it, which yielding
+ * does not. */
 void ls_pool_wait(struct ls_pool *pool, const _Atomic uint64_t *word, uint64_t value)
 {
+	const struct timespec nap = {.tv_nsec = 20000};
 	for (int i = 0; atomic_load_explicit(word, memory_order_acquire) != value; i++)
 		if (i < pool->spins)
 			relax();
 		else
-			sched_yield();
+			nanosleep(&nap, NULL);
 }
 
 static void *member_main(void *arg)

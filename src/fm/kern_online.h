@@ -134,13 +134,32 @@ INLINE void online_pair(float *u, float *w, float xu, float xw, bool has_x, stru
 	*(ls_pack_f *)(w + s.n1) = q1;
 }
 
-INLINE void update_meeting(struct online_side a, struct online_side b, bool same, uint32_t K, struct online_step s)
+/* Asks for line k of those that the next row has at a meeting: factors near, for its score; their state where its
+ * update finds it. */
+INLINE void ask_line(float *const *next_a, struct online_side a, float *const *next_b, struct online_side b, uint32_t k,
+		     size_t n1)
 {
+	const float *line = k / 2 < a.n ? next_a[k / 2] + b.at : next_b[k / 2 - a.n] + a.at;
+	if (k / 2 < a.n + b.n && k % 2 == 0)
+		__builtin_prefetch(line, 1, 3);
+	else if (k / 2 < a.n + b.n)
+		__builtin_prefetch(line + n1, 1, 2);
+}
+
+/* All pairs of two blocks; on the way, what the next row has there is asked for. */
+INLINE void update_meeting(struct online_side a, struct online_side b, float *const *next_a, float *const *next_b,
+			   bool same, uint32_t K, struct online_step s)
+{
+	uint32_t k = 0;
 	for (uint32_t i = 0; i < a.n; i++)
-		for (uint32_t j = same ? i + 1 : 0; j < b.n; j++)
+		for (uint32_t j = same ? i + 1 : 0; j < b.n; j++) {
+			ask_line(next_a, a, next_b, b, k++, s.n1);
 			for (uint32_t c = 0; c < K / 4; c++)
 				online_pair(a.v[i] + b.at + j * K + 4 * c, b.v[j] + a.at + i * K + 4 * c,
 					    a.x ? a.x[i] : 1.0f, a.x ? b.x[j] : 1.0f, a.x != NULL, s);
+		}
+	for (; k < 2 * (a.n + b.n); k++)
+		ask_line(next_a, a, next_b, b, k, s.n1);
 }
 
 /* An entry's factors for its own field have no other entry to multiply: a gradient of zero. */
@@ -168,25 +187,10 @@ INLINE void update_weights(struct online_side a, ptrdiff_t linear, const struct 
 	}
 }
 
-/* Asks for what the next row has at a meeting: factors near, for its score; their state where its update finds it. */
-INLINE void ask_meeting(float *const *next_a, struct online_side a, float *const *next_b, struct online_side b,
-			size_t n1)
-{
-	for (uint32_t i = 0; i < a.n; i++) {
-		__builtin_prefetch(next_a[i] + b.at, 1, 3);
-		__builtin_prefetch(next_a[i] + b.at + n1, 1, 2);
-	}
-	for (uint32_t j = 0; j < b.n; j++) {
-		__builtin_prefetch(next_b[j] + a.at, 1, 3);
-		__builtin_prefetch(next_b[j] + a.at + n1, 1, 2);
-	}
-}
-
 INLINE void update_sides(struct online_side a, struct online_side b, float *const *next, bool same, uint32_t K,
 			 struct online_step s)
 {
-	ask_meeting(next + a.at / K, a, next + b.at / K, b, s.n1);
-	update_meeting(a, b, same, K, s);
+	update_meeting(a, b, next + a.at / K, next + b.at / K, same, K, s);
 	if (same)
 		update_own(a, K, s);
 }
