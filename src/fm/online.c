@@ -19,7 +19,7 @@
 #include "fm/step.h"
 #include "num/num.h"
 
-enum { WINDOW = 64, SLOT_BITS = 15, SLOTS = 1 << SLOT_BITS };
+enum { WINDOW = 64, PLACE_BITS = 9, PLACES = 1 << PLACE_BITS };
 
 enum way {
 	TOGETHER,
@@ -33,12 +33,17 @@ struct said {
 	float part[LS_ONLINE_CLASSES];
 };
 
+/* By a hash of the feature: which entry of a row has it, from 1 on. Half of it stays empty. */
+struct places {
+	uint16_t entry[PLACES];
+};
+_Static_assert(PLACES >= 2 * LS_ONLINE_FIELDS, "searches must end");
+
 struct member {
 	_Alignas(128) struct said said[2];
 	struct ls_online_share share;
 	float *bias;    /* outputs × (1 + states), this thread's copy */
-	uint16_t *seen; /* SLOTS: which entry of which row had a feature, see suspicious */
-	uint32_t rows_seen;
+	struct places places[2]; /* of a row and the one before */
 	double loss; /* thread 0 */
 };
 
@@ -88,7 +93,6 @@ static void make_members(struct ls_online *o, uint32_t classes)
 		if (o->together)
 			make_share(&w->share, classes, t, threads);
 		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(o->m));
-		w->seen = ls_xalloc(sizeof *w->seen * SLOTS);
 	}
 }
 
@@ -142,7 +146,6 @@ void ls_online_free(struct ls_online *o)
 	for (int t = 0; o->members && t < ls_pool_threads(o->pool); t++) {
 		free(o->members[t].share.meeting);
 		free(o->members[t].bias);
-		free(o->members[t].seen);
 	}
 	free(o->members);
 	free(o->x);
@@ -165,55 +168,47 @@ static bool one_of_each_field(const struct ls_online_row *r, uint32_t n_fields)
 	return i == r->n && r->n == n_fields;
 }
 
-/* Whether a feature of the row may be there twice, or may have been in another field of the row before. Remembers the
- * row's features, by a hash: of two that share a slot the later is remembered, so nothing is certain then. */
-static bool suspicious(struct member *w, const struct ls_online_row *r, bool *unsure)
+/* Where a row has a feature, or where it might have it. */
+static uint16_t *find(struct places *p, const struct ls_online_row *r, uint32_t feature)
 {
-	uint32_t now = ++w->rows_seen & 0xff, before = (now - 1) & 0xff;
-	bool yes = *unsure;
-	*unsure = false;
+	uint32_t slot = feature * 0x9e3779b1u >> (32 - PLACE_BITS);
+	while (p->entry[slot] && r->feature[p->entry[slot] - 1] != feature)
+		slot = (slot + 1) % PLACES;
+	return &p->entry[slot];
+}
+
+/* Fills p; false when a feature is there twice. */
+static bool note_places(struct places *p, const struct ls_online_row *r)
+{
+	memset(p, 0, sizeof *p);
 	for (uint32_t i = 0; i < r->n; i++) {
-		uint16_t *slot = &w->seen[r->feature[i] * 0x9e3779b1u >> (32 - SLOT_BITS)];
-		bool twice = *slot >> 8 == now;
-		yes |= twice | (*slot >> 8 == before && (*slot & 0xff) != i);
-		*unsure |= twice;
-		*slot = (uint16_t)(now << 8 | i);
+		uint16_t *at = find(p, r, r->feature[i]);
+		if (*at)
+			return false;
+		*at = (uint16_t)(i + 1);
 	}
-	return yes;
+	return true;
 }
 
-static bool has_twice(const struct ls_online_row *r)
+/* Whether a feature of r is in another field of the row before it, whose places are p. */
+static bool has_moved(const struct ls_online_row *r, struct places *p, const struct ls_online_row *before)
 {
-	uint32_t same = 0;
-	for (uint32_t i = 0; i < r->n; i++)
-		for (uint32_t j = i + 1; j < r->n; j++)
-			same += r->feature[i] == r->feature[j];
-	return same != 0;
-}
-
-/* Whether a feature of r is in another field of q. */
-static bool has_moved(const struct ls_online_row *r, const struct ls_online_row *q)
-{
-	uint32_t moved = 0;
+	bool moved = false;
 	for (uint32_t i = 0; i < r->n; i++) {
-		for (uint32_t j = 0; j < q->n; j++)
-			moved += r->feature[i] == q->feature[j];
-		moved -= i < q->n && r->feature[i] == q->feature[i];
+		uint32_t at = *find(p, before, r->feature[i]);
+		moved |= at && at != i + 1;
 	}
-	return moved != 0;
+	return moved;
 }
 
-/* How to do the row. before: the one before it, which was done together; NULL if there is none. */
-static enum way way_of(const struct ls_online *o, struct member *w, const struct ls_online_row *r,
-		       const struct ls_online_row *before, bool *unsure)
+/* How to do row b. The places of the row before are in w->places, those of this one take turns with them; after a row
+ * that was done alone nobody has to wait. */
+static enum way way_of(const struct ls_online *o, struct member *w, uint32_t b, bool after_alone)
 {
-	if (!o->together || !one_of_each_field(r, o->m->n_fields))
+	const struct ls_online_row *r = &o->row[b];
+	if (!o->together || !one_of_each_field(r, o->m->n_fields) || !note_places(&w->places[b % 2], r))
 		return ALONE;
-	if (!suspicious(w, r, unsure))
-		return TOGETHER;
-	if (has_twice(r))
-		return ALONE;
-	return before && has_moved(r, before) ? AFTER : TOGETHER;
+	return !after_alone && has_moved(r, &w->places[(b + 1) % 2], r - 1) ? AFTER : TOGETHER;
 }
 
 static inline __attribute__((always_inline)) void ask(const void *p, size_t bytes)
@@ -263,7 +258,6 @@ static void prepare(struct ls_online *o, int thread, uint64_t step, uint32_t n)
 	struct member *w = &o->members[thread];
 	struct ls_order order;
 	uint64_t lo, hi;
-	bool unsure = false;
 	ls_pool_share(n, thread, ls_pool_threads(o->pool), &lo, &hi);
 	ls_order_init(&order, (int)o->m->opts.shuffle, o->m->opts.seed, 1, o->rows->n_rows, step);
 	find_rows(o, &order, (uint32_t)lo, (uint32_t)hi);
@@ -271,10 +265,10 @@ static void prepare(struct ls_online *o, int thread, uint64_t step, uint32_t n)
 		finish_row(o, b, step + b);
 	/* the row before the thread's first is another thread's: it is known when all have found theirs */
 	ls_pool_barrier(o->pool);
-	w->rows_seen++;
+	bool alone = true;
 	for (uint32_t b = lo ? (uint32_t)lo - 1 : 0; b < hi; b++) {
-		bool alone = b && b > lo && o->way[b - 1] == ALONE;
-		enum way way = way_of(o, w, &o->row[b], b && !alone ? &o->row[b - 1] : NULL, &unsure);
+		enum way way = way_of(o, w, b, alone);
+		alone = way == ALONE;
 		if (b >= lo)
 			o->way[b] = way;
 	}
