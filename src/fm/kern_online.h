@@ -19,14 +19,14 @@ struct online_side {
 /* n is a constant of the call where it can be. */
 INLINE struct online_side side_of(float *const *v, const float *x, uint32_t block, uint32_t n, uint32_t K)
 {
-	uint32_t lo = block ? block * (LINE / K) - 1 : 0;
+	uint32_t lo = ls_online_first(block, LINE / K);
 	return (struct online_side){v + lo, x ? x + lo : NULL, n, (size_t)lo * K};
 }
 
 /* Fields of a block. */
 INLINE uint32_t block_size(uint32_t block, uint32_t fields, uint32_t K)
 {
-	uint32_t L = LINE / K, lo = block ? block * L - 1 : 0, hi = (block + 1) * L - 1;
+	uint32_t lo = ls_online_first(block, LINE / K), hi = ls_online_first(block + 1, LINE / K);
 	return (hi < fields ? hi : fields) - lo;
 }
 

@@ -66,7 +66,7 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 		return ls_err_set(err, LS_EINPUT,
 				  "%u outputs × %u fields × %u factors a feature is more than lockstep takes",
 				  m->outputs, m->n_fields, o->factors);
-	m->width = (uint32_t)(o->kind == LS_FFM ? (width + 15) / 16 * 16 : width);
+	m->width = (uint32_t)(o->online ? ls_fm_lines(width) * LS_FM_LINE : width);
 	m->bytes = sizeof(float) * m->n_features * ls_fm_stride(m);
 	return 0;
 }
@@ -142,7 +142,7 @@ static void init_features(void *context, int thread, int threads)
 	ls_pool_share(m->n_features, thread, threads, &lo, &hi);
 	for (uint64_t j = lo; j < hi; j++) {
 		float *v = m->record + j * ls_fm_stride(m);
-		for (uint32_t d = 0; d < m->outputs * m->blocks * m->padded; d += 4) {
+		for (uint32_t d = 0; d < ls_fm_lanes(m); d += 4) {
 			struct ls_u32x4 r = ls_philox(key, j, d / 4);
 			for (uint32_t i = 0; i < 4; i++)
 				v[d + i] = (d + i) % m->padded < k ? scale * ls_symf(r.v[i]) : 0.0f;

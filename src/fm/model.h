@@ -4,8 +4,10 @@
  *
  * All of a feature lies in one run of memory, so that a step asks for one place a feature: its linear weights with the
  * optimizer's state of each, [weights][state 1][state 2], outputs floats each, filled up to a multiple of 4; then its
- * factors, [factors][state 1][state 2], each of `width` floats = outputs × blocks × padded factors. blocks is 1, or the
- * number of fields for ffm. Padding is zero and stays zero. */
+ * factors, [factors][state 1][state 2], each of outputs × blocks × padded factors, `width` floats apart. blocks is 1,
+ * or the number of fields for ffm. Padding is zero and stays zero. A model that is trained online has a field at the
+ * same place in its cache line in every feature and state: its linear weights take the room of a field, and width and
+ * the whole are filled up to lines. */
 #ifndef LS_FM_MODEL_H
 #define LS_FM_MODEL_H
 
@@ -44,6 +46,8 @@ struct ls_fm_opts {
 	uint64_t seed;
 };
 
+enum { LS_FM_LINE = 16 }; /* floats of a cache line */
+
 struct ls_fm_model {
 	struct ls_fm_opts opts;
 	uint64_t n_features;
@@ -51,7 +55,7 @@ struct ls_fm_model {
 	uint32_t outputs; /* 1, or the number of classes */
 	uint32_t blocks;  /* 1, or n_fields for ffm */
 	uint32_t padded;  /* factors rounded up to a multiple of 4 */
-	uint32_t width;   /* outputs × blocks × padded; for ffm up to a whole cache line */
+	uint32_t width;   /* floats from factors to their state: outputs × blocks × padded, or more */
 	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2 */
 	uint32_t n_pairs; /* fwfm: fields × (fields + 1) / 2 weights an output; otherwise 0 */
 	float *linear;    /* of feature 0; the next feature's are ls_fm_stride floats further */
@@ -82,6 +86,18 @@ static inline uint32_t ls_fm_pair_index(uint32_t n_fields, uint32_t f, uint32_t 
 	return f * n_fields - f * (f + 1) / 2 + g;
 }
 
+/* Cache lines that so many floats fill. */
+static inline size_t ls_fm_lines(size_t floats)
+{
+	return (floats + LS_FM_LINE - 1) / LS_FM_LINE;
+}
+
+/* A feature's factors. */
+static inline size_t ls_fm_lanes(const struct ls_fm_model *m)
+{
+	return (size_t)m->outputs * m->blocks * m->padded;
+}
+
 /* Floats of a feature's factors, and of its linear weights or of the bias, with their states. */
 static inline size_t ls_fm_record_size(const struct ls_fm_model *m)
 {
@@ -96,16 +112,14 @@ static inline size_t ls_fm_linear_size(const struct ls_fm_model *m)
 /* Floats from a feature's linear weights to its factors, and from a feature to the next. */
 static inline size_t ls_fm_linear_room(const struct ls_fm_model *m)
 {
-	size_t part = m->opts.kind == LS_FFM && 16 % m->padded == 0 ? m->padded : 4; /* see ls_fm_stride */
+	size_t part = m->opts.online && LS_FM_LINE % m->padded == 0 ? m->padded : 4;
 	return (ls_fm_linear_size(m) + part - 1) / part * part;
 }
 
 static inline size_t ls_fm_stride(const struct ls_fm_model *m)
 {
 	size_t size = ls_fm_linear_room(m) + ls_fm_record_size(m);
-	return m->opts.kind == LS_FFM
-		       ? (size + 15) / 16 * 16
-		       : size; /* fields at the same places in lines of every feature and state: online.h */
+	return m->opts.online ? ls_fm_lines(size) * LS_FM_LINE : size;
 }
 
 /* Bytes that the parameters and the optimizer's state of such a model take. */

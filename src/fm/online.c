@@ -42,9 +42,9 @@ _Static_assert(PLACES >= 2 * LS_ONLINE_FIELDS, "searches must end");
 struct member {
 	_Alignas(128) struct said said[2];
 	struct ls_online_share share;
-	float *bias;    /* outputs × (1 + states), this thread's copy */
+	float *bias;             /* outputs × (1 + states), this thread's copy */
 	struct places places[2]; /* of a row and the one before */
-	double loss; /* thread 0 */
+	double loss;             /* thread 0's is complete */
 };
 
 struct ls_online {
@@ -321,17 +321,24 @@ static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint3
 	return true;
 }
 
-/* A row by thread 0; returns for all once it is done. False when it was not finite. A thread without classes needs no
- * bias, and must not read thread 0's, which waits for nobody but those with classes before it changes it again. */
+/* A row by thread 0. False when it was not finite. */
+static bool alone(struct ls_online *o, struct member *w, const struct ls_online_row *r)
+{
+	bool finite = o->kern->online_alone(o->m, r, &o->room);
+	if (finite)
+		w->loss += (double)o->room.loss;
+	else
+		o->bad = r->number;
+	return finite;
+}
+
+/* Returns for all threads once the row is done. False when it was not finite. A thread without classes needs no bias,
+ * and must not read thread 0's, which waits for nobody but those with classes before it changes it again. */
 static bool do_alone(struct ls_online *o, struct member *w, const struct ls_online_row *r)
 {
 	ls_pool_barrier(o->pool);
-	if (w == o->members && o->bad == UINT64_MAX) {
-		if (o->kern->online_alone(o->m, r, &o->room))
-			w->loss += (double)o->room.loss;
-		else
-			o->bad = r->number;
-	}
+	if (w == o->members && o->bad == UINT64_MAX)
+		alone(o, w, r);
 	ls_pool_barrier(o->pool);
 	if (w != o->members && w->share.lo < w->share.hi)
 		memcpy(w->bias, o->members[0].bias, sizeof(float) * ls_fm_linear_size(o->m));
@@ -342,6 +349,11 @@ static bool do_alone(struct ls_online *o, struct member *w, const struct ls_onli
 static void do_window(struct ls_online *o, struct member *w, uint32_t n, uint64_t number)
 {
 	bool on = true, active = w->share.lo < w->share.hi;
+	if (!o->together) {
+		for (uint32_t b = 0; b < n && on && w == o->members; b++)
+			on = alone(o, w, &o->row[b]);
+		return;
+	}
 	for (uint32_t b = 0; b < n; b++) {
 		if (o->way[b] == AFTER)
 			ls_pool_barrier(o->pool);

@@ -22,21 +22,25 @@
 #include "fm/rows.h"
 
 enum {
-	LS_ONLINE_LINE = 16,    /* floats of a cache line */
 	LS_ONLINE_CLASSES = 64, /* the most that threads share out; */
 	LS_ONLINE_FIELDS = 256  /* and of fields */
 };
 
-/* Fields that a cache line has room for; the block of a field, where the linear weights are before field 0; blocks,
- * which are as many as classes; the class in which two fields meet. */
+/* Fields that a cache line has room for; the block of a field, where the linear weights are before field 0, and the
+ * first field of a block; blocks, which are as many as classes; the class in which two fields meet. */
 static inline uint32_t ls_online_line(uint32_t padded)
 {
-	return padded < LS_ONLINE_LINE ? LS_ONLINE_LINE / padded : 1;
+	return padded < LS_FM_LINE ? LS_FM_LINE / padded : 1;
 }
 
 static inline uint32_t ls_online_block(uint32_t field, uint32_t line)
 {
 	return (field + 1) / line;
+}
+
+static inline uint32_t ls_online_first(uint32_t block, uint32_t line)
+{
+	return block ? block * line - 1 : 0;
 }
 
 static inline uint32_t ls_online_classes(uint32_t fields, uint32_t padded)
@@ -46,7 +50,8 @@ static inline uint32_t ls_online_classes(uint32_t fields, uint32_t padded)
 
 static inline uint32_t ls_online_class(uint32_t f, uint32_t g, uint32_t line, uint32_t classes)
 {
-	return (ls_online_block(f, line) + ls_online_block(g, line)) % classes;
+	return (ls_online_block(f, line) + ls_online_block(g, line)) %
+	       classes; /* of blocks a and b: (a + b) % classes */
 }
 
 struct ls_kern;
@@ -74,9 +79,9 @@ struct ls_online_share {
 
 /* Room for a row that one thread does alone. */
 struct ls_online_room {
-	float *back;          /* entries × outputs × fields × padded */
+	float *back;          /* entries × lanes (ls_fm_lanes) */
 	float *total;         /* classes × padded */
-	float *sums;          /* outputs × fields × padded */
+	float *sums;          /* width: the lanes' gradients, then zeros */
 	float *score, *slope; /* outputs, as */
 	float *linear;        /* gradients of linear weights */
 	float *bias;          /* outputs × (1 + states): the thread's copy */
@@ -85,7 +90,7 @@ struct ls_online_room {
 
 struct ls_online;
 
-/* isa: as for ls_cpu_new, which calls this. longest: entries of the longest row. */
+/* Called by ls_cpu_new. longest: entries of the longest row. */
 int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const struct ls_kern *kern,
 		  uint64_t longest, struct ls_online **ret, struct ls_err *err);
 void ls_online_free(struct ls_online *o);

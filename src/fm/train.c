@@ -63,7 +63,8 @@ static int warm_start(struct ls_fm_model *m, const char *path, struct ls_err *er
 				"%s: cannot start from it: kind, task, factors, classes and fields must agree", path);
 	uint64_t n = old->n_features < m->n_features ? old->n_features : m->n_features;
 	for (uint64_t j = 0; j < n && rc == 0; j++) {
-		memcpy(m->record + j * ls_fm_stride(m), old->record + j * ls_fm_stride(old), sizeof(float) * m->width);
+		memcpy(m->record + j * ls_fm_stride(m), old->record + j * ls_fm_stride(old),
+		       sizeof(float) * ls_fm_lanes(m));
 		memcpy(m->linear + j * ls_fm_stride(m), old->linear + j * ls_fm_stride(old),
 		       sizeof(float) * m->outputs);
 	}

@@ -212,12 +212,12 @@ static void lines_have_one_class(void **state)
 			assert_int_equal(ls_pool_new(1, &pool, &err), 0);
 			struct ls_fm_model *m = make_model(&p, false, pool);
 			uint32_t line = ls_online_line(padded), classes = ls_online_classes(fields, padded);
-			assert_int_equal(ls_fm_stride(m) % LS_ONLINE_LINE, 0);
-			assert_int_equal(m->width % LS_ONLINE_LINE, 0);
+			assert_int_equal(ls_fm_stride(m) % LS_FM_LINE, 0);
+			assert_int_equal(m->width % LS_FM_LINE, 0);
 			for (uint32_t f = 0; f < fields; f++)
 				for (uint32_t g = 1; g < fields; g++) {
 					size_t before = (size_t)(m->record - m->linear) + (size_t)(g - 1) * padded;
-					bool same_line = before / LS_ONLINE_LINE == (before + padded) / LS_ONLINE_LINE;
+					bool same_line = before / LS_FM_LINE == (before + padded) / LS_FM_LINE;
 					assert_int_equal(ls_online_class(f, g, line, classes) ==
 								 ls_online_class(f, g - 1, line, classes),
 							 same_line || classes == 1);
