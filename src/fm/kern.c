@@ -16,8 +16,6 @@
 #define TEXT2(a)     #a
 #define TEXT(a)      TEXT2(a)
 
-enum { MAX_K = 256 };
-
 /* One row: borrowed arrays. x is NULL when every value is 1. */
 struct row {
 	const uint32_t *feature;

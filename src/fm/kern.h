@@ -13,7 +13,7 @@
 #define NOT_SPECIALISED __attribute__((noinline, noclone))
 #endif
 
-enum { PACKS_IN_4 = 4 / LS_PACK, LINE = LS_FM_LINE };
+enum { PACKS_IN_4 = 4 / LS_PACK, LINE = LS_FM_LINE, MAX_K = 256 };
 
 /* write is a constant of the call: whether to ask for lines that nobody else has. */
 INLINE void prefetch_run(const float *p, size_t n, bool write)

@@ -3,8 +3,11 @@
 #ifndef LS_FM_KERN_ONLINE_H
 #define LS_FM_KERN_ONLINE_H
 
+#include <string.h>
+
 #include "fm/kern_update.h"
 #include "fm/online.h"
+#include "num/halve.h"
 
 /* --- rows with one entry of each field, in order, and no feature twice: by all threads --- */
 
@@ -92,8 +95,8 @@ INLINE void online_parts(const struct ls_fm_model *m, const struct ls_online_row
 		part[c] = class_part(v, x, n, c, K, m->linear - m->record, totals[c]);
 }
 
-static void online_forward(const struct ls_fm_model *m, const struct ls_online_row *r, const struct ls_online_share *s,
-			   float *part)
+static inline void online_forward(const struct ls_fm_model *m, const struct ls_online_row *r,
+				  const struct ls_online_share *s, float *part)
 {
 	if (m->padded == 4 && !r->x)
 		online_parts(m, r, NULL, s, 4, part);
@@ -224,8 +227,8 @@ INLINE void online_updates(struct ls_fm_model *m, const struct ls_online_row *r,
 		update_weights(side_of(v, x, c, block_size(c, n, K), K), m->linear - m->record, &r->update, slope);
 }
 
-static void online_update(struct ls_fm_model *m, const struct ls_online_row *r, const struct ls_online_row *next,
-			  const struct ls_online_share *s, float slope)
+static inline void online_update(struct ls_fm_model *m, const struct ls_online_row *r, const struct ls_online_row *next,
+				 const struct ls_online_share *s, float slope)
 {
 	if (next->n != r->n)
 		next = r;
@@ -318,8 +321,7 @@ INLINE void alone_update(const struct ls_update *u, float *v, uint32_t n, const 
 	update_lanes(v, v + n, v + 2 * (size_t)n, n, g, 1.0f, false, 0.0f, u, u->optimizer, u->regular);
 }
 
-static NOT_SPECIALISED bool online_alone(struct ls_fm_model *m, const struct ls_online_row *r,
-					 struct ls_online_room *room)
+static inline bool online_alone(struct ls_fm_model *m, const struct ls_online_row *r, struct ls_online_room *room)
 {
 	size_t stride = ls_fm_stride(m);
 	bool finite = true;
