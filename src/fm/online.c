@@ -160,14 +160,6 @@ void ls_online_free(struct ls_online *o)
 
 /* --- a window --- */
 
-static bool one_of_each_field(const struct ls_online_row *r, uint32_t n_fields)
-{
-	uint32_t i = 0;
-	while (i < r->n && r->field[i] == i)
-		i++;
-	return i == r->n && r->n == n_fields;
-}
-
 /* Where a row has a feature, or where it might have it. */
 static uint16_t *find(struct places *p, const struct ls_online_row *r, uint32_t feature)
 {
@@ -206,7 +198,7 @@ static bool has_moved(const struct ls_online_row *r, struct places *p, const str
 static enum way way_of(const struct ls_online *o, struct member *w, uint32_t b, bool after_alone)
 {
 	const struct ls_online_row *r = &o->row[b];
-	if (!o->together || !one_of_each_field(r, o->m->n_fields) || !note_places(&w->places[b % 2], r))
+	if (!o->together || !ls_row_of_each_field(r->field, r->n, o->m->n_fields) || !note_places(&w->places[b % 2], r))
 		return ALONE;
 	return !after_alone && has_moved(r, &w->places[(b + 1) % 2], r - 1) ? AFTER : TOGETHER;
 }
