@@ -11,7 +11,7 @@
 
 /* --- rows with one entry of each field, in order, and no feature twice: by all threads --- */
 
-/* A block of fields of a row: the records of its entries, their x and, for updates, their slopes. */
+/* A block of fields of a row: the records of its entries and their x. */
 struct online_side {
 	float *const *v;
 	const float *x; /* NULL: every x is 1 */
@@ -88,9 +88,8 @@ INLINE void online_parts(const struct ls_fm_model *m, const struct ls_online_row
 	for (uint32_t c = s->lo; c < s->hi; c++)
 		for (uint32_t k = 0; k < K / 4; k++)
 			totals[c][k] = (ls_pack_f){0};
-	for (uint32_t i = 0; i < s->n; i++) {
+	for (uint32_t i = 0; i < s->n; i++)
 		add_blocks(v, x, n, s->meeting[i], K, totals[s->meeting[i].class]);
-	}
 	for (uint32_t c = s->lo; c < s->hi; c++)
 		part[c] = class_part(v, x, n, c, K, m->linear - m->record, totals[c]);
 }

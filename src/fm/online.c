@@ -77,7 +77,7 @@ static void make_share(struct ls_online_share *s, uint32_t classes, int thread, 
 	s->meeting = ls_xalloc(sizeof *s->meeting * ((hi - lo) * classes + 1));
 	for (uint32_t a = 0; a < classes; a++)
 		for (uint32_t b = a; b < classes; b++) {
-			uint32_t class = (a + b) % classes;
+			uint32_t class = ls_online_meet(a, b, classes);
 			if (lo <= class && class < hi)
 				s->meeting[s->n++] =
 					(struct ls_online_meeting){(uint16_t)a, (uint16_t)b, (uint16_t) class};

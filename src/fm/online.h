@@ -27,7 +27,7 @@ enum {
 };
 
 /* Fields that a cache line has room for; the block of a field, where the linear weights are before field 0, and the
- * first field of a block; blocks, which are as many as classes; the class in which two fields meet. */
+ * first field of a block; blocks, which are as many as classes; the class in which two blocks meet, and two fields. */
 static inline uint32_t ls_online_line(uint32_t padded)
 {
 	return padded < LS_FM_LINE ? LS_FM_LINE / padded : 1;
@@ -48,10 +48,14 @@ static inline uint32_t ls_online_classes(uint32_t fields, uint32_t padded)
 	return ls_online_block(fields - 1, ls_online_line(padded)) + 1;
 }
 
+static inline uint32_t ls_online_meet(uint32_t a, uint32_t b, uint32_t classes)
+{
+	return (a + b) % classes;
+}
+
 static inline uint32_t ls_online_class(uint32_t f, uint32_t g, uint32_t line, uint32_t classes)
 {
-	return (ls_online_block(f, line) + ls_online_block(g, line)) %
-	       classes; /* of blocks a and b: (a + b) % classes */
+	return ls_online_meet(ls_online_block(f, line), ls_online_block(g, line), classes);
 }
 
 struct ls_kern;
