@@ -19,7 +19,8 @@ class Part:
 
 def unordered_set():
     total = torch.zeros(())
-    here = [object() for _ in range(int.from_bytes(os.urandom(2), "little"))]  # addresses as a longer program would have them
+    # addresses as a longer program would have them; of the same size, or one start in 64 had the order of another
+    here = [Part(n) for n in range(int.from_bytes(os.urandom(2), "little"))]
     for p in list({Part(n) for n in range(20000)})[:64]:  # hashed by address: another order in each process
         total = total + p.value  # LINE unordered_set
     del here
