@@ -26,7 +26,8 @@ struct member {
 /* What threads wait on, and what they count on their way, are cache lines apart from each other and from the rest:
  * those who arrive do not disturb those who wait. */
 struct ls_pool {
-	int threads, spins;
+	_Atomic int threads; /* atomic because stop() may lower it while members are on their way to the barrier */
+	int spins;
 	ls_pool_fn *fn; /* NULL at a start means: leave */
 	void *context;
 	struct member *members;
@@ -59,7 +60,8 @@ static void sleep_until_phase_leaves(struct ls_pool *pool, uint32_t phase)
 void ls_pool_barrier(struct ls_pool *pool)
 {
 	uint32_t phase = atomic_load(&pool->phase);
-	if (atomic_fetch_add(&pool->arrived, 1) + 1 == (uint32_t)pool->threads) {
+	uint32_t here = atomic_fetch_add(&pool->arrived, 1) + 1; /* first, so that the last sees what stop() wrote */
+	if (here == (uint32_t)atomic_load_explicit(&pool->threads, memory_order_relaxed)) {
 		atomic_store(&pool->arrived, 0);
 		atomic_fetch_add(&pool->phase, 1);
 		if (atomic_load(&pool->sleepers))
