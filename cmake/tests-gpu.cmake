@@ -84,7 +84,7 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND (CMAKE_C_COMPILER_ID STREQUA
     target_include_directories(${t} PRIVATE src tests/fake)
     target_compile_features(${t} PRIVATE cxx_std_17)
     target_compile_options(${t} PRIVATE -U_FORTIFY_SOURCE -ffp-contract=off -fno-strict-aliasing -Wall -Wextra
-      -Wno-unknown-pragmas -Wno-unused-function $<$<BOOL:${LS_WERROR}>:-Werror>)
+      -Wno-unknown-pragmas -Wno-unused-function $<$<BOOL:${LS_WERROR}>:-Werror> $<$<CONFIG:Release>:-O1>) # switching stacks is what takes long
     target_link_libraries(${t} PRIVATE Threads::Threads)
   endforeach()
   set_target_properties(fake_kernels PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake CXX_VISIBILITY_PRESET hidden)
