@@ -56,6 +56,17 @@ struct ls_param {
 		(s1) = (s1) + (g) * (g);                                                                               \
 		(v) = (v) - (lr) * (g) / root(s1);                                                                     \
 	} while (0)
+/* A row at a time the same step is most of the work, so its root is 2r / (r r + s1), one step of Heron's from a seed r:
+ * that is 1 / root(s1) less up to 0.0600 %, and so within 0.0301 % with a 2 that is a little larger. */
+#define LS_CELL_HERON 2.0006004f
+#define LS_CELL_ADAGRAD_ONLINE(v, s1, g, lr, seed)                                                                     \
+	do {                                                                                                           \
+		(s1) = (s1) + (g) * (g);                                                                               \
+		LS_AUTO r_ = seed(s1);                                                                                 \
+		(v) = (v) - ((lr)*LS_CELL_HERON) * (g)*r_ / (r_ * r_ + (s1));                                          \
+	} while (0)
+/* The seed: half the exponent, within 3.53 % of the root. */
+#define LS_CELL_SEED(bits)          (((bits) >> 1) + 0x1fbb6800u)
 #define LS_CELL_OWN_PAIR(u, q)      (0.5f * ((u) * (u) - (q))) /* fwfm: dscore / dr(f,f), of one factor */
 #define LS_CELL_TERM(slope, factor) ((slope) * (factor) + LS_MAGIC)
 
@@ -81,6 +92,18 @@ LS_FN struct ls_param ls_cell_adagrad(struct ls_param p, float g, const struct l
 {
 	g = ls_cell_regular(g, p.v, u);
 	LS_CELL_ADAGRAD(p.v, p.s1, g, u->lr, ls_sqrtf);
+	return p;
+}
+
+LS_FN float ls_cell_seed(float x)
+{
+	return ls_f_bits(LS_CELL_SEED(ls_bits_f(x)));
+}
+
+LS_FN struct ls_param ls_cell_adagrad_online(struct ls_param p, float g, const struct ls_update *u)
+{
+	g = ls_cell_regular(g, p.v, u);
+	LS_CELL_ADAGRAD_ONLINE(p.v, p.s1, g, u->lr, ls_cell_seed);
 	return p;
 }
 

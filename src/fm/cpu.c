@@ -373,6 +373,12 @@ static void steps_main(void *context, int thread, int threads)
 	ls_fp_leave(saved);
 }
 
+void ls_cpu_fetch(struct ls_cpu *c)
+{
+	if (c && c->online)
+		ls_online_fetch(c->online);
+}
+
 int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, struct ls_err *err)
 {
 	if (c->online) {

@@ -15,12 +15,16 @@ struct ls_cpu;
 /* isa: NULL for the best build of the kernels, or its name (step.h). */
 int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const char *isa,
 	       struct ls_cpu **ret, struct ls_err *err);
+/* Leaves the model as ls_cpu_fetch does. */
 void ls_cpu_free(struct ls_cpu *cpu);
 const char *ls_cpu_isa(const struct ls_cpu *cpu);
 
 /* Steps first .. first + n of the whole training (steps are counted through all epochs). Each step's loss, summed over
  * its rows, is added to *loss in turn. LS_EDIFFER: a score was not finite; the message names step and row. */
 int ls_cpu_steps(struct ls_cpu *cpu, uint64_t first, uint64_t n, double *loss, struct ls_err *err);
+
+/* Puts the model in order again (model.h), which steps may leave in disorder, before anybody else looks at it. */
+void ls_cpu_fetch(struct ls_cpu *cpu);
 
 /* Scores of all rows: n_rows × outputs floats. */
 int ls_cpu_predict(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, float *ret_score,

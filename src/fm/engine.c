@@ -21,14 +21,16 @@ static int cpu_steps(void *state, uint64_t first, uint64_t n, double *loss, stru
 static int cpu_predict(void *state, const struct ls_rows *rows, float *ret_score, struct ls_err *err)
 {
 	const struct on_cpu *s = state;
+	ls_cpu_fetch(s->cpu);
 	return ls_cpu_predict(s->m, rows, s->pool, ret_score, err);
 }
 
 static int cpu_fetch(void *state, struct ls_err *err)
 {
-	(void)state;
+	const struct on_cpu *s = state;
 	(void)err;
-	return 0; /* the model is where the CPU works */
+	ls_cpu_fetch(s->cpu);
+	return 0;
 }
 
 static void cpu_free(void *state)

@@ -9,21 +9,87 @@
 #include "fm/online.h"
 #include "num/halve.h"
 
-/* --- rows with one entry of each field, in order, and no feature twice: by all threads --- */
+/* --- rows whose fields rise: by all threads --- */
 
-/* A block of fields of a row: the records of its entries and their x. */
+/* Where the thread's line `class` of an entry away from home is kept. */
+INLINE struct ls_online_at home_line(const struct ls_online_table *t, const struct ls_online_row *r,
+				     struct ls_online_away away, uint32_t class)
+{
+	return ls_online_class_line(t, r->feature[away.entry], ls_online_meet(class, away.turn, t->classes));
+}
+
+/* Copies the lines of entries that are away from home, or puts them back. */
+NOT_SPECIALISED static void copy_away(const struct ls_online_table *t, const struct ls_online_row *r,
+				      const struct ls_online_share *s, bool back)
+{
+	const struct ls_online_part p = s->part;
+	for (uint32_t k = 0; k < r->n_away; k++)
+		for (uint32_t c = 0; c < p.n; c++) {
+			struct ls_online_at home = home_line(t, r, r->away[k], p.lo + c);
+			float *copy = s->copies + k * p.each + c * LINE, *state = copy + p.state;
+			memcpy(back ? home.v : copy, back ? copy : home.v, sizeof(float) * LINE);
+			memcpy(back ? home.v + home.state : state, back ? state : home.v + home.state,
+			       sizeof(float) * LINE);
+		}
+}
+
+/* Asks for what copy_away will copy. */
+INLINE void ask_away(const struct ls_online_table *t, const struct ls_online_row *r, struct ls_online_part p)
+{
+	for (uint32_t k = 0; k < r->n_away; k++)
+		for (uint32_t c = 0; c < p.n; c++) {
+			struct ls_online_at home = home_line(t, r, r->away[k], p.lo + c);
+			__builtin_prefetch(home.v, 1, 3);
+			__builtin_prefetch(home.v + home.state, 1, 2);
+		}
+}
+
+/* By field: where a thread's lines of the entry's feature begin. whole: every field has an entry. */
+INLINE void find_lines(const struct ls_online_table *t, const struct ls_online_row *r, bool whole,
+		       struct ls_online_part p, float **ret)
+{
+	const uint32_t *feature = r->feature;
+	float *base = t->m->linear;
+	size_t group = t->group;
+	for (uint32_t i = 0; i < r->n; i++)
+		ret[whole ? i : r->field[i]] = ls_online_lines(base, group, p, feature[i]);
+}
+
+/* The same of a row that is to be done: NULL where it has no entry, a copy's lines where the feature is away from
+ * home. */
+INLINE void find_row(const struct ls_online_table *t, const struct ls_online_row *r, bool whole,
+		     const struct ls_online_share *s, float **ret)
+{
+	for (uint32_t f = 0; f < t->m->n_fields && !whole; f++)
+		ret[f] = NULL;
+	find_lines(t, r, whole, s->part, ret);
+	for (uint32_t k = 0; k < r->n_away; k++)
+		ret[r->field[r->away[k].entry]] = s->copies + k * s->part.each;
+}
+
+/* Its x by field, in room if they are not already. */
+INLINE const float *find_x(const struct ls_online_row *r, const float *x, bool whole, float *room)
+{
+	for (uint32_t i = 0; i < r->n && x && !whole; i++)
+		room[r->field[i]] = x[i];
+	return whole || !x ? x : room;
+}
+
+/* A block of fields of a row in a class. */
 struct online_side {
 	float *const *v;
-	const float *x; /* NULL: every x is 1 */
+	const float *x;
 	uint32_t n;
-	size_t at; /* in the others' records: where the first of these fields begins */
+	size_t at; /* in the others' lines: where the first of these fields begins */
 };
 
-/* n is a constant of the call where it can be. */
-INLINE struct online_side side_of(float *const *v, const float *x, uint32_t block, uint32_t n, uint32_t K)
+/* line: which of the others' lines has these fields. n is a constant of the call where it can be, and x if it is NULL.
+ * Block 0 has linear weights before its first field. */
+INLINE struct online_side side_of(float *const *v, const float *x, uint32_t block, uint32_t n, uint32_t K,
+				  uint32_t line)
 {
 	uint32_t lo = ls_online_first(block, LINE / K);
-	return (struct online_side){v + lo, x ? x + lo : NULL, n, (size_t)lo * K};
+	return (struct online_side){v + lo, x ? x + lo : NULL, n, (size_t)line * LINE + (block ? 0 : K)};
 }
 
 /* Fields of a block. */
@@ -34,77 +100,91 @@ INLINE uint32_t block_size(uint32_t block, uint32_t fields, uint32_t K)
 }
 
 /* Adds the products of the pairs of two blocks, or of one with itself, to K lanes. */
-INLINE void add_meeting(struct online_side a, struct online_side b, bool same, uint32_t K, ls_pack_f *total)
+INLINE void add_meeting(struct online_side a, struct online_side b, bool same, bool whole, uint32_t K, ls_pack_f *total)
 {
 	for (uint32_t i = 0; i < a.n; i++)
-		for (uint32_t j = same ? i + 1 : 0; j < b.n; j++)
-			for (uint32_t c = 0; c < K / 4; c++) {
+		for (uint32_t j = same ? i + 1 : 0; j < b.n && (whole || a.v[i]); j++)
+			for (uint32_t c = 0; c < K / 4 && (whole || b.v[j]); c++) {
 				ls_pack_f u = *(const ls_pack_f *)(a.v[i] + b.at + j * K + 4 * c);
 				ls_pack_f w = *(const ls_pack_f *)(b.v[j] + a.at + i * K + 4 * c);
 				total[c] += a.x ? (u * a.x[i]) * (w * b.x[j]) : u * w;
 			}
 }
 
-/* By the number of fields, which are nearly always as many as fill a line: then the loops are straight code. */
-INLINE void add_blocks(float *const *v, const float *x, uint32_t n, struct ls_online_meeting at, uint32_t K,
-		       ls_pack_f *total)
+INLINE void add_sides(float *const *v, const float *x, struct ls_online_meeting at, uint32_t na, uint32_t nb, bool same,
+		      bool whole, uint32_t K, ls_pack_f *total)
 {
-	const uint32_t L = LINE / K, a = at.a, b = at.b, na = block_size(a, n, K), nb = block_size(b, n, K);
-	if (a != b && na == L && nb == L)
-		add_meeting(side_of(v, x, a, L, K), side_of(v, x, b, L, K), false, K, total);
-	else if (a != b && na == L - 1 && nb == L)
-		add_meeting(side_of(v, x, a, L - 1, K), side_of(v, x, b, L, K), false, K, total);
-	else
-		add_meeting(side_of(v, x, a, na, K), side_of(v, x, b, nb, K), a == b, K, total);
+	add_meeting(side_of(v, x, at.a, na, K, at.line_b), side_of(v, x, at.b, nb, K, at.line_a), same, whole, K,
+		    total);
 }
 
-/* A class's part of the score: linear weights of one block, then what its blocks' meetings add up to. */
-INLINE float class_part(float *const *v, const float *x, uint32_t n, uint32_t c, uint32_t K, ptrdiff_t linear,
-			const ls_pack_f *total)
+/* By the number of fields, which are nearly always as many as fill a line: then the loops are straight code. */
+INLINE void add_blocks(float *const *v, const float *x, uint32_t fields, struct ls_online_meeting at, bool whole,
+		       uint32_t K, ls_pack_f *total)
 {
-	struct online_side own = side_of(v, x, c, block_size(c, n, K), K);
+	const uint32_t L = LINE / K, na = block_size(at.a, fields, K), nb = block_size(at.b, fields, K);
+	bool same = at.a == at.b;
+	if (!same && na == L && nb == L)
+		add_sides(v, x, at, L, L, false, whole, K, total);
+	else if (!same && na == L - 1 && nb == L)
+		add_sides(v, x, at, L - 1, L, false, whole, K, total);
+	else
+		add_sides(v, x, at, na, nb, same, whole, K, total);
+}
+
+/* A block whose linear weights belong to a class, the one of its number; where they are is `at`. */
+INLINE struct online_side weights_of(const struct ls_online_table *t, float *const *v, const float *x,
+				     struct ls_online_part p, uint32_t class, uint32_t K)
+{
+	uint32_t block = p.lo + class, lo = ls_online_first(block, LINE / K);
+	return (struct online_side){v + lo, x ? x + lo : NULL, block_size(block, t->m->n_fields, K),
+				    t->is_spread ? (size_t) class * LINE : 0};
+}
+
+/* A class's part of the score: linear weights, then what its meetings add up to. */
+INLINE float class_part(struct online_side weights, bool whole, uint32_t K, const ls_pack_f *total)
+{
 	float sum = 0.0f, t[LINE];
-	for (uint32_t i = 0; i < own.n; i++)
-		sum += own.v[i][linear] * (x ? own.x[i] : 1.0f);
+	for (uint32_t i = 0; i < weights.n; i++)
+		if (whole || weights.v[i])
+			sum += weights.v[i][weights.at] * (weights.x ? weights.x[i] : 1.0f);
 	memcpy(t, total, sizeof(float) * K);
 	return sum + ls_halve_sum(t, (int)K);
 }
 
-INLINE void find_records(const struct ls_fm_model *m, const struct ls_online_row *r, float **ret)
-{
-	size_t stride = ls_fm_stride(m);
-	for (uint32_t i = 0; i < r->n; i++)
-		ret[i] = m->record + r->feature[i] * stride;
-}
-
 /* x is r's: NULL as a constant of the call where it is NULL. */
-INLINE void online_parts(const struct ls_fm_model *m, const struct ls_online_row *r, const float *x,
+INLINE void online_parts(const struct ls_online_table *t, const struct ls_online_row *r, const float *x, bool whole,
 			 const struct ls_online_share *s, uint32_t K, float *part)
 {
-	float *v[LS_ONLINE_FIELDS];
+	float *v[LS_ONLINE_FIELDS], x_room[LS_ONLINE_FIELDS];
 	ls_pack_f totals[LS_ONLINE_CLASSES][LINE / 4];
-	uint32_t n = r->n;
-	find_records(m, r, v);
-	for (uint32_t c = s->lo; c < s->hi; c++)
+	uint32_t fields = t->m->n_fields;
+	find_row(t, r, whole, s, v);
+	x = find_x(r, x, whole, x_room);
+	copy_away(t, r, s, false);
+	for (uint32_t c = 0; c < s->part.n; c++)
 		for (uint32_t k = 0; k < K / 4; k++)
 			totals[c][k] = (ls_pack_f){0};
 	for (uint32_t i = 0; i < s->n; i++)
-		add_blocks(v, x, n, s->meeting[i], K, totals[s->meeting[i].class]);
-	for (uint32_t c = s->lo; c < s->hi; c++)
-		part[c] = class_part(v, x, n, c, K, m->linear - m->record, totals[c]);
+		add_blocks(v, x, fields, s->meeting[i], whole, K, totals[s->meeting[i].class]);
+	for (uint32_t c = 0; c < s->part.n; c++)
+		part[c] = class_part(weights_of(t, v, x, s->part, c, K), whole, K, totals[c]);
 }
 
-static inline void online_forward(const struct ls_fm_model *m, const struct ls_online_row *r,
+static inline void online_forward(const struct ls_online_table *t, const struct ls_online_row *r,
 				  const struct ls_online_share *s, float *part)
 {
-	if (m->padded == 4 && !r->x)
-		online_parts(m, r, NULL, s, 4, part);
-	else if (m->padded == 4)
-		online_parts(m, r, r->x, s, 4, part);
-	else if (m->padded == 8)
-		online_parts(m, r, r->x, s, 8, part);
+	bool whole = r->n == t->m->n_fields;
+	if (t->m->padded == 4 && whole && !r->x)
+		online_parts(t, r, NULL, true, s, 4, part);
+	else if (t->m->padded == 4 && whole)
+		online_parts(t, r, r->x, true, s, 4, part);
+	else if (t->m->padded == 4)
+		online_parts(t, r, r->x, false, s, 4, part);
+	else if (t->m->padded == 8)
+		online_parts(t, r, r->x, whole, s, 8, part);
 	else
-		online_parts(m, r, r->x, s, 16, part);
+		online_parts(t, r, r->x, whole, s, 16, part);
 }
 
 /* The step that all parameters of a row take. */
@@ -113,14 +193,6 @@ struct online_step {
 	float slope, lr;
 };
 
-INLINE void online_four(float *v, struct online_step s, ls_pack_f g)
-{
-	ls_pack_f p = *(ls_pack_f *)v, s1 = *(ls_pack_f *)(v + s.n1);
-	LS_CELL_ADAGRAD(p, s1, g, s.lr, ls_pack_sqrt);
-	*(ls_pack_f *)v = p;
-	*(ls_pack_f *)(v + s.n1) = s1;
-}
-
 /* Four factors of an entry and the four of another that they multiply: all loads before all stores. */
 INLINE void online_pair(float *u, float *w, float xu, float xw, bool has_x, struct online_step s)
 {
@@ -128,8 +200,8 @@ INLINE void online_pair(float *u, float *w, float xu, float xw, bool has_x, stru
 	ls_pack_f p1 = *(ls_pack_f *)(u + s.n1), q1 = *(ls_pack_f *)(w + s.n1);
 	ls_pack_f gp = has_x ? (s.slope * xu) * (q * xw) : s.slope * q;
 	ls_pack_f gq = has_x ? (s.slope * xw) * (p * xu) : s.slope * p;
-	LS_CELL_ADAGRAD(p, p1, gp, s.lr, ls_pack_sqrt);
-	LS_CELL_ADAGRAD(q, q1, gq, s.lr, ls_pack_sqrt);
+	LS_CELL_ADAGRAD_ONLINE(p, p1, gp, s.lr, ls_pack_seed);
+	LS_CELL_ADAGRAD_ONLINE(q, q1, gq, s.lr, ls_pack_seed);
 	*(ls_pack_f *)u = p;
 	*(ls_pack_f *)(u + s.n1) = p1;
 	*(ls_pack_f *)w = q;
@@ -141,22 +213,22 @@ INLINE void online_pair(float *u, float *w, float xu, float xw, bool has_x, stru
 INLINE void ask_line(float *const *next_a, struct online_side a, float *const *next_b, struct online_side b, uint32_t k,
 		     size_t n1)
 {
-	const float *line = k / 2 < a.n ? next_a[k / 2] + b.at : next_b[k / 2 - a.n] + a.at;
+	const float *at = k / 2 < a.n ? next_a[k / 2] + b.at : next_b[k / 2 - a.n] + a.at;
 	if (k / 2 < a.n + b.n && k % 2 == 0)
-		__builtin_prefetch(line, 1, 3);
+		__builtin_prefetch(at, 1, 3);
 	else if (k / 2 < a.n + b.n)
-		__builtin_prefetch(line + n1, 1, 2);
+		__builtin_prefetch(at + n1, 1, 3);
 }
 
 /* All pairs of two blocks; on the way, what the next row has there is asked for. */
 INLINE void update_meeting(struct online_side a, struct online_side b, float *const *next_a, float *const *next_b,
-			   bool same, uint32_t K, struct online_step s)
+			   bool same, bool whole, uint32_t K, struct online_step s)
 {
 	uint32_t k = 0;
 	for (uint32_t i = 0; i < a.n; i++)
 		for (uint32_t j = same ? i + 1 : 0; j < b.n; j++) {
 			ask_line(next_a, a, next_b, b, k++, s.n1);
-			for (uint32_t c = 0; c < K / 4; c++)
+			for (uint32_t c = 0; c < K / 4 && (whole || (a.v[i] && b.v[j])); c++)
 				online_pair(a.v[i] + b.at + j * K + 4 * c, b.v[j] + a.at + i * K + 4 * c,
 					    a.x ? a.x[i] : 1.0f, a.x ? b.x[j] : 1.0f, a.x != NULL, s);
 		}
@@ -164,129 +236,153 @@ INLINE void update_meeting(struct online_side a, struct online_side b, float *co
 		ask_line(next_a, a, next_b, b, k, s.n1);
 }
 
-/* An entry's factors for its own field have no other entry to multiply: a gradient of zero. */
-INLINE void update_own(struct online_side a, uint32_t K, struct online_step s)
+INLINE void adagrad_lanes(float *v, size_t state, uint32_t n, const float *g, const struct ls_update *u)
 {
+	for (uint32_t i = 0; i < n; i++) {
+		struct ls_param p = ls_cell_adagrad_online((struct ls_param){v[i], v[state + i], 0.0f}, g[i], u);
+		v[i] = p.v;
+		v[state + i] = p.s1;
+	}
+}
+
+INLINE void update_weights(struct online_side a, bool whole, const struct ls_update *u, float slope)
+{
+	float values[2][LINE], g[LINE], *at[LINE];
+	uint32_t n = 0;
 	for (uint32_t i = 0; i < a.n; i++)
-		for (uint32_t c = 0; c < K / 4; c++)
-			online_four(a.v[i] + a.at + i * K + 4 * c, s,
-				    s.slope * (a.x ? a.x[i] : 1.0f) * ((ls_pack_f){0} * -1.0f));
-}
-
-/* Linear weights of a block. */
-INLINE void update_weights(struct online_side a, ptrdiff_t linear, const struct ls_update *u, float slope)
-{
-	float v[LINE], s1[LINE], g[LINE];
-	for (uint32_t i = 0; i < a.n; i++) {
-		v[i] = a.v[i][linear];
-		s1[i] = a.v[i][linear + 1];
-		g[i] = a.x ? slope * a.x[i] : slope;
-	}
-	update_lanes(v, s1, NULL, a.n, g, 1.0f, false, 0.0f, u, LS_ADAGRAD, 0);
-	for (uint32_t i = 0; i < a.n; i++) {
-		a.v[i][linear] = v[i];
-		a.v[i][linear + 1] = s1[i];
+		if (whole || a.v[i]) {
+			at[n] = a.v[i] + a.at;
+			values[0][n] = at[n][0];
+			values[1][n] = at[n][1];
+			g[n++] = a.x ? slope * a.x[i] : slope;
+		}
+	adagrad_lanes(values[0], LINE, n, g, u);
+	for (uint32_t i = 0; i < n; i++) {
+		at[i][0] = values[0][i];
+		at[i][1] = values[1][i];
 	}
 }
 
-INLINE void update_sides(struct online_side a, struct online_side b, float *const *next, bool same, uint32_t K,
-			 struct online_step s)
+INLINE void update_sides(float *const *v, const float *x, float *const *next, struct ls_online_meeting at, uint32_t na,
+			 uint32_t nb, bool same, bool whole, uint32_t K, struct online_step s)
 {
-	update_meeting(a, b, next + a.at / K, next + b.at / K, same, K, s);
-	if (same)
-		update_own(a, K, s);
+	const uint32_t L = LINE / K;
+	update_meeting(side_of(v, x, at.a, na, K, at.line_b), side_of(v, x, at.b, nb, K, at.line_a),
+		       next + ls_online_first(at.a, L), next + ls_online_first(at.b, L), same, whole, K, s);
 }
 
 /* As add_blocks. */
-INLINE void update_blocks(float *const *v, const float *x, uint32_t n, float *const *next, struct ls_online_meeting at,
-			  uint32_t K, struct online_step s)
+INLINE void update_blocks(float *const *v, const float *x, uint32_t fields, float *const *next,
+			  struct ls_online_meeting at, bool whole, uint32_t K, struct online_step s)
 {
-	const uint32_t L = LINE / K, a = at.a, b = at.b, na = block_size(a, n, K), nb = block_size(b, n, K);
-	if (a != b && na == L && nb == L)
-		update_sides(side_of(v, x, a, L, K), side_of(v, x, b, L, K), next, false, K, s);
-	else if (a != b && na == L - 1 && nb == L)
-		update_sides(side_of(v, x, a, L - 1, K), side_of(v, x, b, L, K), next, false, K, s);
-	else if (a == b && na == L)
-		update_sides(side_of(v, x, a, L, K), side_of(v, x, a, L, K), next, true, K, s);
+	const uint32_t L = LINE / K, na = block_size(at.a, fields, K), nb = block_size(at.b, fields, K);
+	bool same = at.a == at.b;
+	if (!same && na == L && nb == L)
+		update_sides(v, x, next, at, L, L, false, whole, K, s);
+	else if (!same && na == L - 1 && nb == L)
+		update_sides(v, x, next, at, L - 1, L, false, whole, K, s);
+	else if (same && na == L)
+		update_sides(v, x, next, at, L, L, true, whole, K, s);
 	else
-		update_sides(side_of(v, x, a, na, K), side_of(v, x, b, nb, K), next, a == b, K, s);
+		update_sides(v, x, next, at, na, nb, same, whole, K, s);
 }
 
-INLINE void online_updates(struct ls_fm_model *m, const struct ls_online_row *r, const float *x,
+INLINE void online_updates(const struct ls_online_table *t, const struct ls_online_row *r, const float *x, bool whole,
 			   const struct ls_online_row *next, const struct ls_online_share *s, float slope, uint32_t K)
 {
-	float *v[LS_ONLINE_FIELDS], *later[LS_ONLINE_FIELDS];
-	struct online_step step = {m->width, slope, r->update.lr};
-	uint32_t n = r->n;
-	find_records(m, r, v);
-	find_records(m, next, later);
+	float *v[LS_ONLINE_FIELDS], *later[LS_ONLINE_FIELDS], x_room[LS_ONLINE_FIELDS];
+	struct online_step step = {s->part.state, slope, r->update.lr};
+	uint32_t fields = t->m->n_fields;
+	find_row(t, r, whole, s, v);
+	x = find_x(r, x, whole, x_room);
+	for (uint32_t f = 0; f < fields && next->n != fields; f++)
+		later[f] = t->m->linear; /* what a row without the field asks for */
+	if (next->n == fields)
+		find_lines(t, next, true, s->part, later);
+	else
+		find_lines(t, next, false, s->part, later);
+	ask_away(t, next, s->part);
 	for (uint32_t i = 0; i < s->n; i++)
-		update_blocks(v, x, n, later, s->meeting[i], K, step);
-	for (uint32_t c = s->lo; c < s->hi; c++)
-		update_weights(side_of(v, x, c, block_size(c, n, K), K), m->linear - m->record, &r->update, slope);
+		update_blocks(v, x, fields, later, s->meeting[i], whole, K, step);
+	for (uint32_t c = 0; c < s->part.n; c++)
+		update_weights(weights_of(t, v, x, s->part, c, K), whole, &r->update, slope);
+	copy_away(t, r, s, true);
 }
 
-static inline void online_update(struct ls_fm_model *m, const struct ls_online_row *r, const struct ls_online_row *next,
-				 const struct ls_online_share *s, float slope)
+static inline void online_update(const struct ls_online_table *t, const struct ls_online_row *r,
+				 const struct ls_online_row *next, const struct ls_online_share *s, float slope)
 {
-	if (next->n != r->n)
-		next = r;
-	if (m->padded == 4 && !r->x)
-		online_updates(m, r, NULL, next, s, slope, 4);
-	else if (m->padded == 4)
-		online_updates(m, r, r->x, next, s, slope, 4);
-	else if (m->padded == 8)
-		online_updates(m, r, r->x, next, s, slope, 8);
+	bool whole = r->n == t->m->n_fields;
+	if (t->m->padded == 4 && whole && !r->x)
+		online_updates(t, r, NULL, true, next, s, slope, 4);
+	else if (t->m->padded == 4 && whole)
+		online_updates(t, r, r->x, true, next, s, slope, 4);
+	else if (t->m->padded == 4)
+		online_updates(t, r, r->x, false, next, s, slope, 4);
+	else if (t->m->padded == 8)
+		online_updates(t, r, r->x, whole, next, s, slope, 8);
 	else
-		online_updates(m, r, r->x, next, s, slope, 16);
+		online_updates(t, r, r->x, whole, next, s, slope, 16);
 }
 
 /* --- any row, any model: by one thread --- */
 
+INLINE void alone_lanes(float *v, size_t state, uint32_t n, const float *g, const struct ls_update *u)
+{
+	if (u->optimizer == LS_ADAGRAD)
+		adagrad_lanes(v, state, n, g, u);
+	else
+		update_lanes(v, v + state, v + 2 * state, n, g, 1.0f, false, 0.0f, u, u->optimizer, u->regular);
+}
+
+/* Adds the products of a pair to its class's total, and each entry's factors to the other's P. */
+INLINE void alone_pair(const struct ls_online_table *t, const struct ls_online_row *r, uint32_t o, uint32_t i,
+		       uint32_t j, float *total, float *back)
+{
+	const struct ls_fm_model *m = t->m;
+	uint32_t K = m->padded, f = r->field[i], g = r->field[j];
+	size_t each = ls_fm_lanes(m), at = (size_t)o * m->n_fields * K;
+	const float *u = ls_online_factors(t, r->feature[i], o, g).v, *w = ls_online_factors(t, r->feature[j], o, f).v;
+	float *sum = total + (size_t)ls_online_class(f, g, ls_online_line(K), t->classes) * K;
+	float *to_i = back + i * each + at + (size_t)g * K, *to_j = back + j * each + at + (size_t)f * K;
+	float xi = r->x ? r->x[i] : 1.0f, xj = r->x ? r->x[j] : 1.0f;
+	for (uint32_t k = 0; k < K; k++) {
+		float ux = u[k] * xi, wx = w[k] * xj;
+		sum[k] += ux * wx;
+		to_i[k] += wx;
+		to_j[k] += ux;
+	}
+}
+
 /* Totals of the classes and P of the entries (cell.h), each in the order of the row. P begins at -0, which changes no
  * term that is added to it. */
-INLINE void alone_pairs(const struct ls_fm_model *m, const struct ls_online_row *r, uint32_t o, float *total,
+INLINE void alone_pairs(const struct ls_online_table *t, const struct ls_online_row *r, uint32_t o, float *total,
 			float *back)
 {
-	uint32_t K = m->padded, L = ls_online_line(K), classes = ls_online_classes(m->n_fields, K);
-	size_t stride = ls_fm_stride(m), each = (size_t)m->outputs * m->n_fields * K,
-	       at_o = (size_t)o * m->n_fields * K;
-	memset(total, 0, sizeof(float) * classes * K);
+	const struct ls_fm_model *m = t->m;
+	size_t lanes = (size_t)m->n_fields * m->padded;
+	memset(total, 0, sizeof(float) * t->classes * m->padded);
 	for (uint32_t i = 0; i < r->n; i++)
-		for (size_t k = 0; k < (size_t)m->n_fields * K; k++)
-			back[i * each + at_o + k] = -0.0f;
+		for (size_t k = 0; k < lanes; k++)
+			back[i * ls_fm_lanes(m) + o * lanes + k] = -0.0f;
 	for (uint32_t i = 0; i < r->n; i++)
-		for (uint32_t j = i + 1; j < r->n; j++) {
-			uint32_t f = r->field[i], g = r->field[j];
-			const float *u = m->record + r->feature[i] * stride + at_o + (size_t)g * K;
-			const float *w = m->record + r->feature[j] * stride + at_o + (size_t)f * K;
-			float *t = total + (size_t)ls_online_class(f, g, L, classes) * K;
-			float *to_i = back + i * each + at_o + (size_t)g * K,
-			      *to_j = back + j * each + at_o + (size_t)f * K;
-			float xi = r->x ? r->x[i] : 1.0f, xj = r->x ? r->x[j] : 1.0f;
-			for (uint32_t k = 0; k < K; k++) {
-				float ux = u[k] * xi, wx = w[k] * xj;
-				t[k] += ux * wx;
-				to_i[k] += wx;
-				to_j[k] += ux;
-			}
-		}
+		for (uint32_t j = i + 1; j < r->n; j++)
+			alone_pair(t, r, o, i, j, total, back);
 }
 
 /* The score: bias, then the classes' parts. */
-INLINE float alone_score(const struct ls_fm_model *m, const struct ls_online_row *r, uint32_t o, float bias,
+INLINE float alone_score(const struct ls_online_table *t, const struct ls_online_row *r, uint32_t o, float bias,
 			 const float *total)
 {
-	uint32_t K = m->padded, L = ls_online_line(K), classes = ls_online_classes(m->n_fields, K);
-	size_t stride = ls_fm_stride(m);
+	uint32_t K = t->m->padded, L = ls_online_line(K);
 	float score = bias;
-	for (uint32_t c = 0; c < classes; c++) {
-		float sum = 0.0f, t[MAX_K];
+	for (uint32_t c = 0; c < t->classes; c++) {
+		float sum = 0.0f, lanes[MAX_K];
 		for (uint32_t i = 0; i < r->n; i++)
 			if (ls_online_block(r->field[i], L) == c)
-				sum += m->linear[r->feature[i] * stride + o] * (r->x ? r->x[i] : 1.0f);
-		memcpy(t, total + (size_t)c * K, sizeof(float) * K);
-		score += sum + ls_halve_sum(t, (int)K);
+				sum += ls_online_weights(t, r->feature[i]).v[o] * (r->x ? r->x[i] : 1.0f);
+		memcpy(lanes, total + (size_t)c * K, sizeof(float) * K);
+		score += sum + ls_halve_sum(lanes, (int)K);
 	}
 	return score;
 }
@@ -307,6 +403,31 @@ INLINE void alone_gradients(const struct ls_fm_model *m, const struct ls_online_
 		}
 }
 
+/* Whether an entry of field g stands beside one of those that have the feature of entry i, the first of them. */
+INLINE bool has_partner(const struct ls_online_row *r, uint32_t i, uint32_t g, const uint32_t *entries)
+{
+	bool found = false;
+	for (uint32_t j = i; j < r->n && entries[g] && !found; j++)
+		found = r->feature[j] == r->feature[i] && entries[g] > (r->field[j] == g);
+	return found;
+}
+
+/* The step of the feature of entry i: its linear weights, and of its factors those that multiply another entry's. */
+INLINE void alone_update(const struct ls_online_table *t, const struct ls_online_row *r, uint32_t i,
+			 struct ls_online_room *room)
+{
+	const struct ls_fm_model *m = t->m;
+	struct ls_online_at weights = ls_online_weights(t, r->feature[i]);
+	alone_gradients(m, r, i, room);
+	alone_lanes(weights.v, weights.state, m->outputs, room->linear, &r->update);
+	for (uint32_t g = 0; g < m->n_fields; g++)
+		for (uint32_t o = 0; o < m->outputs && has_partner(r, i, g, room->entries); o++) {
+			struct ls_online_at at = ls_online_factors(t, r->feature[i], o, g);
+			const float *sums = room->sums + ((size_t)o * m->n_fields + g) * m->padded;
+			alone_lanes(at.v, at.state, m->padded, sums, &r->update);
+		}
+}
+
 static bool came_before(const struct ls_online_row *r, uint32_t i)
 {
 	for (uint32_t j = 0; j < i; j++)
@@ -315,33 +436,35 @@ static bool came_before(const struct ls_online_row *r, uint32_t i)
 	return false;
 }
 
-INLINE void alone_update(const struct ls_update *u, float *v, uint32_t n, const float *g)
+/* Scores, loss and slopes. False when one of them is not finite. */
+INLINE bool alone_forward(const struct ls_online_table *t, const struct ls_online_row *r, struct ls_online_room *room)
 {
-	update_lanes(v, v + n, v + 2 * (size_t)n, n, g, 1.0f, false, 0.0f, u, u->optimizer, u->regular);
-}
-
-static inline bool online_alone(struct ls_fm_model *m, const struct ls_online_row *r, struct ls_online_room *room)
-{
-	size_t stride = ls_fm_stride(m);
+	const struct ls_fm_model *m = t->m;
 	bool finite = true;
 	for (uint32_t o = 0; o < m->outputs; o++) {
-		alone_pairs(m, r, o, room->total, room->back);
-		room->score[o] = alone_score(m, r, o, room->bias[o], room->total);
+		alone_pairs(t, r, o, room->total, room->back);
+		room->score[o] = alone_score(t, r, o, room->bias[o], room->total);
 	}
 	room->loss = ls_cell_row_loss((int)m->opts.task, m->opts.label_smoothing, room->score, m->outputs, r->label,
 				      r->weight, room->slope);
 	for (uint32_t o = 0; o < m->outputs; o++)
 		finite = finite && ls_exp_of(room->score[o]) != LS_EXP_INF && ls_exp_of(room->slope[o]) != LS_EXP_INF;
-	if (!finite || ls_exp_of(room->loss) == LS_EXP_INF)
+	return finite && ls_exp_of(room->loss) != LS_EXP_INF;
+}
+
+static inline bool online_alone(const struct ls_online_table *t, const struct ls_online_row *r,
+				struct ls_online_room *room)
+{
+	if (!alone_forward(t, r, room))
 		return false;
-	for (uint32_t i = 0; i < r->n; i++) {
-		if (came_before(r, i))
-			continue;
-		alone_gradients(m, r, i, room);
-		alone_update(&r->update, m->record + r->feature[i] * stride, m->width, room->sums);
-		alone_update(&r->update, m->linear + r->feature[i] * stride, m->outputs, room->linear);
-	}
-	alone_update(&r->update, room->bias, m->outputs, room->slope);
+	for (uint32_t i = 0; i < r->n; i++)
+		room->entries[r->field[i]]++;
+	for (uint32_t i = 0; i < r->n; i++)
+		if (!came_before(r, i))
+			alone_update(t, r, i, room);
+	alone_lanes(room->bias, t->m->outputs, t->m->outputs, room->slope, &r->update);
+	for (uint32_t i = 0; i < r->n; i++)
+		room->entries[r->field[i]] = 0;
 	return true;
 }
 

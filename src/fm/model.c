@@ -66,8 +66,11 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 		return ls_err_set(err, LS_EINPUT,
 				  "%u outputs × %u fields × %u factors a feature is more than lockstep takes",
 				  m->outputs, m->n_fields, o->factors);
-	m->width = (uint32_t)(o->online ? ls_fm_lines(width) * LS_FM_LINE : width);
-	m->bytes = sizeof(float) * m->n_features * ls_fm_stride(m);
+	m->width = (uint32_t)width;
+	if (ls_fm_aligned(m))
+		m->width = (uint32_t)(ls_fm_linear_room(m) + width + LS_FM_LINE - 1) / LS_FM_LINE * LS_FM_LINE;
+	uint64_t group = ls_fm_aligned(m) ? LS_FM_GROUP : 1;
+	m->bytes = sizeof(float) * ((m->n_features + group - 1) / group * group) * ls_fm_stride(m);
 	return 0;
 }
 
@@ -117,13 +120,27 @@ void ls_fm_model_free(struct ls_fm_model *m)
 	free(m);
 }
 
-/* The state that an optimizer starts from, for n parameters at v. */
-static void init_states(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n)
+/* The state that an optimizer starts from, for n parameters at v; it is `state` floats further. */
+static void init_states(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n, size_t state)
 {
 	for (size_t i = 0; i < n && m->opts.optimizer == LS_ADAGRAD; i++)
-		v[n + i] = m->opts.initial_sum;
+		v[state + i] = m->opts.initial_sum;
 	for (size_t i = 0; i < n && m->opts.optimizer == LS_FTRL; i++)
-		v[n + i] = ls_cell_ftrl_start(v[i], u);
+		v[state + i] = ls_cell_ftrl_start(v[i], u);
+}
+
+static void init_feature_states(const struct ls_fm_model *m, const struct ls_update *u, uint64_t feature)
+{
+	init_states(m, u, m->record + feature * ls_fm_stride(m), ls_fm_lanes(m), m->width);
+	init_states(m, u, m->linear + feature * ls_fm_stride(m), m->outputs, m->outputs);
+}
+
+static void init_other_states(const struct ls_fm_model *m, const struct ls_update *u)
+{
+	size_t pairs = (size_t)m->outputs * m->n_pairs;
+	init_states(m, u, m->bias, m->outputs, m->outputs);
+	if (pairs)
+		init_states(m, u, m->pair, pairs, pairs);
 }
 
 struct init {
@@ -147,8 +164,7 @@ static void init_features(void *context, int thread, int threads)
 			for (uint32_t i = 0; i < 4; i++)
 				v[d + i] = (d + i) % m->padded < k ? scale * ls_symf(r.v[i]) : 0.0f;
 		}
-		init_states(m, &in->update, v, m->width);
-		init_states(m, &in->update, m->linear + j * ls_fm_stride(m), m->outputs);
+		init_feature_states(m, &in->update, j);
 	}
 	ls_fp_leave(saved);
 }
@@ -159,21 +175,15 @@ void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool)
 	ls_pool_run(pool, init_features, &in);
 	for (size_t i = 0; i < (size_t)m->outputs * m->n_pairs; i++)
 		m->pair[i] = 1.0f; /* every pair of fields counts alike at first: an fm */
-	init_states(m, &in.update, m->bias, m->outputs);
-	if (m->n_pairs)
-		init_states(m, &in.update, m->pair, (size_t)m->outputs * m->n_pairs);
+	init_other_states(m, &in.update);
 }
 
 void ls_fm_model_start_states(struct ls_fm_model *m)
 {
 	struct ls_update u = ls_fm_update(&m->opts, 0, 1);
-	for (uint64_t j = 0; j < m->n_features; j++) {
-		init_states(m, &u, m->record + j * ls_fm_stride(m), m->width);
-		init_states(m, &u, m->linear + j * ls_fm_stride(m), m->outputs);
-	}
-	init_states(m, &u, m->bias, m->outputs);
-	if (m->n_pairs)
-		init_states(m, &u, m->pair, (size_t)m->outputs * m->n_pairs);
+	for (uint64_t j = 0; j < m->n_features; j++)
+		init_feature_states(m, &u, j);
+	init_other_states(m, &u);
 }
 
 static double schedule(const struct ls_fm_opts *o, uint64_t step)

@@ -5,9 +5,11 @@
  * All of a feature lies in one run of memory, so that a step asks for one place a feature: its linear weights with the
  * optimizer's state of each, [weights][state 1][state 2], outputs floats each, filled up to a multiple of 4; then its
  * factors, [factors][state 1][state 2], each of outputs × blocks × padded factors, `width` floats apart. blocks is 1,
- * or the number of fields for ffm. Padding is zero and stays zero. A model that is trained online has a field at the
- * same place in its cache line in every feature and state: its linear weights take the room of a field, and width and
- * the whole are filled up to lines. */
+ * or the number of fields for ffm. Padding is zero and stays zero.
+ *
+ * A model that is trained online, with as many factors as divide a cache line, has a field at the same place in its
+ * line in every feature and state: its linear weights take the room of a field before the first, they and the factors
+ * fill whole lines, and so does each state; and it has memory for whole groups of features (online_table.h). */
 #ifndef LS_FM_MODEL_H
 #define LS_FM_MODEL_H
 
@@ -46,7 +48,7 @@ struct ls_fm_opts {
 	uint64_t seed;
 };
 
-enum { LS_FM_LINE = 16 }; /* floats of a cache line */
+enum { LS_FM_LINE = 16, LS_FM_GROUP = 64 }; /* floats of a cache line; features of a group */
 
 struct ls_fm_model {
 	struct ls_fm_opts opts;
@@ -55,7 +57,7 @@ struct ls_fm_model {
 	uint32_t outputs; /* 1, or the number of classes */
 	uint32_t blocks;  /* 1, or n_fields for ffm */
 	uint32_t padded;  /* factors rounded up to a multiple of 4 */
-	uint32_t width;   /* floats from factors to their state: outputs × blocks × padded, or more */
+	uint32_t width;   /* floats from factors to their state: outputs × blocks × padded, or whole lines */
 	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2 */
 	uint32_t n_pairs; /* fwfm: fields × (fields + 1) / 2 weights an output; otherwise 0 */
 	float *linear;    /* of feature 0; the next feature's are ls_fm_stride floats further */
@@ -86,16 +88,16 @@ static inline uint32_t ls_fm_pair_index(uint32_t n_fields, uint32_t f, uint32_t 
 	return f * n_fields - f * (f + 1) / 2 + g;
 }
 
-/* Cache lines that so many floats fill. */
-static inline size_t ls_fm_lines(size_t floats)
-{
-	return (floats + LS_FM_LINE - 1) / LS_FM_LINE;
-}
-
 /* A feature's factors. */
 static inline size_t ls_fm_lanes(const struct ls_fm_model *m)
 {
 	return (size_t)m->outputs * m->blocks * m->padded;
+}
+
+/* Whether fields are aligned to lines. */
+static inline bool ls_fm_aligned(const struct ls_fm_model *m)
+{
+	return m->opts.online && LS_FM_LINE % m->padded == 0;
 }
 
 /* Floats of a feature's factors, and of its linear weights or of the bias, with their states. */
@@ -112,14 +114,13 @@ static inline size_t ls_fm_linear_size(const struct ls_fm_model *m)
 /* Floats from a feature's linear weights to its factors, and from a feature to the next. */
 static inline size_t ls_fm_linear_room(const struct ls_fm_model *m)
 {
-	size_t part = m->opts.online && LS_FM_LINE % m->padded == 0 ? m->padded : 4;
+	size_t part = ls_fm_aligned(m) ? m->padded : 4;
 	return (ls_fm_linear_size(m) + part - 1) / part * part;
 }
 
 static inline size_t ls_fm_stride(const struct ls_fm_model *m)
 {
-	size_t size = ls_fm_linear_room(m) + ls_fm_record_size(m);
-	return m->opts.online ? ls_fm_lines(size) * LS_FM_LINE : size;
+	return (ls_fm_aligned(m) ? 0 : ls_fm_linear_room(m)) + ls_fm_record_size(m);
 }
 
 /* Bytes that the parameters and the optimizer's state of such a model take. */

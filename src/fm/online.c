@@ -48,14 +48,16 @@ struct member {
 };
 
 struct ls_online {
+	struct ls_online_table table;
 	struct ls_fm_model *m;
 	const struct ls_rows *rows;
 	struct ls_pool *pool;
 	const struct ls_kern *kern;
-	bool has_x, together; /* rows may be done by all threads */
+	bool has_x, together; /* rows may be done by all threads: each has a share */
 	struct ls_online_row row[WINDOW];
 	enum way way[WINDOW];
-	float *x; /* WINDOW × longest */
+	float *x;                    /* WINDOW × longest */
+	struct ls_online_away *away; /* WINDOW × fields */
 	uint64_t longest;
 	struct member *members;
 	struct ls_online_room room;
@@ -67,47 +69,58 @@ struct ls_online {
 
 /* --- making it --- */
 
-/* Classes lo .. hi, and which blocks meet in them. */
-static void make_share(struct ls_online_share *s, uint32_t classes, int thread, int threads)
+static struct ls_online_meeting meeting_of(const struct ls_online_table *t, uint32_t a, uint32_t b, uint32_t class)
 {
+	bool spread = t->home != NULL;
+	return (struct ls_online_meeting){(uint8_t)a, (uint8_t)b, (uint8_t) class, (uint8_t)(spread ? class : b),
+					  (uint8_t)(spread ? class : a)};
+}
+
+/* A thread's classes, and which blocks meet in them. */
+static void make_share(struct ls_online_share *s, const struct ls_online_table *t, int thread, int threads)
+{
+	uint32_t classes = t->classes;
 	uint64_t lo, hi;
 	ls_pool_share(classes, thread, threads, &lo, &hi);
-	s->lo = (uint32_t)lo;
-	s->hi = (uint32_t)hi;
-	s->meeting = ls_xalloc(sizeof *s->meeting * ((hi - lo) * classes + 1));
+	if (lo == hi)
+		return;
+	s->part = t->of_class[lo];
+	s->copies = ls_xalloc_aligned(128, sizeof(float) * t->m->n_fields * 2 * LS_FM_LINE * s->part.n);
+	s->meeting = ls_xalloc(sizeof *s->meeting * (hi - lo) * classes);
 	for (uint32_t a = 0; a < classes; a++)
 		for (uint32_t b = a; b < classes; b++) {
 			uint32_t class = ls_online_meet(a, b, classes);
 			if (lo <= class && class < hi)
-				s->meeting[s->n++] =
-					(struct ls_online_meeting){(uint16_t)a, (uint16_t)b, (uint16_t) class};
+				s->meeting[s->n++] = meeting_of(t, a, b, class - (uint32_t)lo);
 		}
 }
 
-static void make_members(struct ls_online *o, uint32_t classes)
+static void make_members(struct ls_online *o)
 {
 	int threads = ls_pool_threads(o->pool);
 	o->members = ls_xalloc_aligned(128, sizeof *o->members * (size_t)threads);
 	for (int t = 0; t < threads; t++) {
 		struct member *w = &o->members[t];
 		if (o->together)
-			make_share(&w->share, classes, t, threads);
+			make_share(&w->share, &o->table, t, threads);
 		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(o->m));
 	}
 }
 
-static int make_room(struct ls_online *o, uint32_t classes, struct ls_err *err)
+static int make_room(struct ls_online *o, struct ls_err *err)
 {
 	const struct ls_fm_model *m = o->m;
 	struct ls_online_room *r = &o->room;
-	r->back = ls_alloc_array(o->longest * m->width, sizeof(float));
-	r->total = ls_alloc_array((size_t)classes * m->padded, sizeof(float));
-	r->sums = ls_alloc_array(m->width, sizeof(float));
+	r->back = ls_alloc_array(o->longest * ls_fm_lanes(m), sizeof(float));
+	r->total = ls_alloc_array((size_t)o->table.classes * m->padded, sizeof(float));
+	r->sums = ls_alloc_array(ls_fm_lanes(m), sizeof(float));
 	r->score = ls_alloc_array(m->outputs, sizeof(float));
 	r->slope = ls_alloc_array(m->outputs, sizeof(float));
 	r->linear = ls_alloc_array(m->outputs, sizeof(float));
+	r->entries = ls_alloc_array(m->n_fields, sizeof *r->entries);
 	o->x = o->has_x ? ls_alloc_array(o->longest * WINDOW, sizeof(float)) : NULL;
-	if (!r->back || !r->total || !r->sums || !r->score || !r->slope || !r->linear || (o->has_x && !o->x))
+	if (!r->back || !r->total || !r->sums || !r->score || !r->slope || !r->linear || !r->entries ||
+	    (o->has_x && !o->x))
 		return ls_err_set(err, LS_ENOMEM, "no memory for rows of up to %llu entries",
 				  (unsigned long long)o->longest);
 	return 0;
@@ -117,23 +130,22 @@ int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 		  uint64_t longest, struct ls_online **ret, struct ls_err *err)
 {
 	struct ls_online *o = ls_xalloc(sizeof *o);
-	uint32_t classes = ls_online_classes(m->n_fields, m->padded);
-	bool usual = m->opts.optimizer == LS_ADAGRAD && !ls_fm_update(&m->opts, 0, 1).regular && m->outputs == 1;
 	o->m = m;
 	o->rows = rows;
 	o->pool = pool;
 	o->kern = kern;
 	o->longest = longest;
 	o->has_x = rows->value || m->opts.normalize;
-	o->together = usual && (m->padded == 4 || m->padded == 8 || m->padded == 16) && classes <= LS_ONLINE_CLASSES &&
-		      m->n_fields <= LS_ONLINE_FIELDS;
 	o->bad = UINT64_MAX;
-	int rc = make_room(o, classes, err);
+	int rc = ls_online_table_init(&o->table, m, rows, pool, err);
+	rc = rc ? rc : make_room(o, err);
 	if (rc) {
 		ls_online_free(o);
 		return rc;
 	}
-	make_members(o, classes);
+	o->together = o->table.shared;
+	o->away = o->table.home ? ls_xalloc(sizeof *o->away * WINDOW * m->n_fields) : NULL;
+	make_members(o);
 	o->room.bias = o->members[0].bias;
 	*ret = o;
 	return 0;
@@ -143,11 +155,16 @@ void ls_online_free(struct ls_online *o)
 {
 	if (!o)
 		return;
+	ls_online_fetch(o);
+	ls_online_table_free(&o->table);
 	for (int t = 0; o->members && t < ls_pool_threads(o->pool); t++) {
-		free(o->members[t].share.meeting);
+		struct ls_online_share *s = &o->members[t].share;
+		free(s->copies);
+		free(s->meeting);
 		free(o->members[t].bias);
 	}
 	free(o->members);
+	free(o->away);
 	free(o->x);
 	free(o->room.back);
 	free(o->room.total);
@@ -155,6 +172,7 @@ void ls_online_free(struct ls_online *o)
 	free(o->room.score);
 	free(o->room.slope);
 	free(o->room.linear);
+	free(o->room.entries);
 	free(o);
 }
 
@@ -188,9 +206,16 @@ static bool has_moved(const struct ls_online_row *r, struct places *p, const str
 	bool moved = false;
 	for (uint32_t i = 0; i < r->n; i++) {
 		uint32_t at = *find(p, before, r->feature[i]);
-		moved |= at && at != i + 1;
+		moved |= at && before->field[at - 1] != r->field[i];
 	}
 	return moved;
+}
+
+static struct ls_online_away away_of(const struct ls_online_table *t, const struct ls_online_row *r, uint32_t i)
+{
+	uint32_t line = ls_online_line(t->m->padded), here = ls_online_block(r->field[i], line);
+	uint32_t home = ls_online_block(ls_online_home(t, r->feature[i]), line);
+	return (struct ls_online_away){(uint8_t)i, (uint8_t)(home < here ? home + t->classes - here : home - here)};
 }
 
 /* How to do row b. The places of the row before are in w->places, those of this one take turns with them; after a row
@@ -198,9 +223,24 @@ static bool has_moved(const struct ls_online_row *r, struct places *p, const str
 static enum way way_of(const struct ls_online *o, struct member *w, uint32_t b, bool after_alone)
 {
 	const struct ls_online_row *r = &o->row[b];
-	if (!o->together || !ls_row_of_each_field(r->field, r->n, o->m->n_fields) || !note_places(&w->places[b % 2], r))
+	bool rise = o->together;
+	for (uint32_t i = 1; i < r->n; i++)
+		rise &= r->field[i - 1] < r->field[i];
+	if (!rise || !note_places(&w->places[b % 2], r))
 		return ALONE;
 	return !after_alone && has_moved(r, &w->places[(b + 1) % 2], r - 1) ? AFTER : TOGETHER;
+}
+
+/* Entries of a row that threads share whose features are away from home. */
+static void find_away(const struct ls_online *o, struct ls_online_row *r)
+{
+	r->n_away = 0;
+	if (!o->table.home)
+		return;
+	r->away = o->away + (size_t)(r - o->row) * o->m->n_fields;
+	for (uint32_t i = 0; i < r->n; i++)
+		if (ls_online_home(&o->table, r->feature[i]) != r->field[i])
+			r->away[r->n_away++] = away_of(&o->table, r, i);
 }
 
 static inline __attribute__((always_inline)) void ask(const void *p, size_t bytes)
@@ -231,6 +271,13 @@ static void find_rows(struct ls_online *o, const struct ls_order *order, uint32_
 	}
 }
 
+/* Asks where the features of a row are at home. */
+static inline __attribute__((always_inline)) void ask_homes(const struct ls_online *o, const struct ls_online_row *r)
+{
+	for (uint32_t i = 0; i < r->n && o->table.home; i++)
+		__builtin_prefetch(&o->table.home[r->feature[i]]);
+}
+
 static void finish_row(struct ls_online *o, uint32_t b, uint64_t step)
 {
 	struct ls_online_row *r = &o->row[b];
@@ -254,6 +301,8 @@ static void prepare(struct ls_online *o, int thread, uint64_t step, uint32_t n)
 	ls_order_init(&order, (int)o->m->opts.shuffle, o->m->opts.seed, 1, o->rows->n_rows, step);
 	find_rows(o, &order, (uint32_t)lo, (uint32_t)hi);
 	for (uint32_t b = (uint32_t)lo; b < hi; b++)
+		ask_homes(o, &o->row[b]);
+	for (uint32_t b = (uint32_t)lo; b < hi; b++)
 		finish_row(o, b, step + b);
 	/* the row before the thread's first is another thread's: it is known when all have found theirs */
 	ls_pool_barrier(o->pool);
@@ -261,8 +310,11 @@ static void prepare(struct ls_online *o, int thread, uint64_t step, uint32_t n)
 	for (uint32_t b = lo ? (uint32_t)lo - 1 : 0; b < hi; b++) {
 		enum way way = way_of(o, w, b, alone);
 		alone = way == ALONE;
-		if (b >= lo)
-			o->way[b] = way;
+		if (b < lo)
+			continue;
+		o->way[b] = way;
+		if (!alone)
+			find_away(o, &o->row[b]);
 	}
 }
 
@@ -271,7 +323,7 @@ static void prepare(struct ls_online *o, int thread, uint64_t step, uint32_t n)
 static void update_bias(struct member *w, const struct ls_online_row *r, float slope)
 {
 	struct ls_param p = {w->bias[0], w->bias[1], 0.0f}; /* AdaGrad, one output */
-	p = ls_cell_adagrad(p, slope, &r->update);
+	p = ls_cell_adagrad_online(p, slope, &r->update);
 	w->bias[0] = p.v;
 	w->bias[1] = p.s1;
 }
@@ -281,15 +333,15 @@ static float score_of(struct ls_online *o, struct member *w, const struct ls_onl
 {
 	struct said *mine = &w->said[number % 2];
 	float score = w->bias[0];
-	o->kern->online_forward(o->m, r, &w->share, mine->part);
+	o->kern->online_forward(&o->table, r, &w->share, mine->part);
 	atomic_store_explicit(&mine->row, number, memory_order_release);
 	for (int t = 0; t < ls_pool_threads(o->pool); t++) {
 		const struct member *other = &o->members[t];
 		const struct said *s = &other->said[number % 2];
-		if (other->share.lo == other->share.hi)
+		if (!other->share.part.n)
 			continue;
 		ls_pool_wait(o->pool, &s->row, number);
-		for (uint32_t c = other->share.lo; c < other->share.hi; c++)
+		for (uint32_t c = 0; c < other->share.part.n; c++)
 			score += s->part[c];
 	}
 	return score;
@@ -298,7 +350,7 @@ static float score_of(struct ls_online *o, struct member *w, const struct ls_onl
 /* A row by all threads that have classes. False when it was not finite: all of them see that. */
 static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint32_t n, uint64_t number)
 {
-	const struct ls_online_row *r = &o->row[b], *next = &o->row[b + 1 < n ? b + 1 : b];
+	const struct ls_online_row *r = &o->row[b], *next = &o->row[b + 1 < n && o->way[b + 1] != ALONE ? b + 1 : b];
 	const struct ls_fm_opts *opts = &o->m->opts;
 	float slope, score = score_of(o, w, r, number);
 	float loss = ls_cell_row_loss((int)opts->task, opts->label_smoothing, &score, 1, r->label, r->weight, &slope);
@@ -307,7 +359,7 @@ static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint3
 			o->bad = r->number;
 		return false;
 	}
-	o->kern->online_update(o->m, r, next, &w->share, slope);
+	o->kern->online_update(&o->table, r, next, &w->share, slope);
 	update_bias(w, r, slope);
 	w->loss += (double)loss;
 	return true;
@@ -316,7 +368,7 @@ static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint3
 /* A row by thread 0. False when it was not finite. */
 static bool alone(struct ls_online *o, struct member *w, const struct ls_online_row *r)
 {
-	bool finite = o->kern->online_alone(o->m, r, &o->room);
+	bool finite = o->kern->online_alone(&o->table, r, &o->room);
 	if (finite)
 		w->loss += (double)o->room.loss;
 	else
@@ -332,7 +384,7 @@ static bool do_alone(struct ls_online *o, struct member *w, const struct ls_onli
 	if (w == o->members && o->bad == UINT64_MAX)
 		alone(o, w, r);
 	ls_pool_barrier(o->pool);
-	if (w != o->members && w->share.lo < w->share.hi)
+	if (w != o->members && w->share.part.n)
 		memcpy(w->bias, o->members[0].bias, sizeof(float) * ls_fm_linear_size(o->m));
 	return o->bad == UINT64_MAX;
 }
@@ -340,7 +392,7 @@ static bool do_alone(struct ls_online *o, struct member *w, const struct ls_onli
 /* All rows of a window. After one that is not finite only the barriers are left. */
 static void do_window(struct ls_online *o, struct member *w, uint32_t n, uint64_t number)
 {
-	bool on = true, active = w->share.lo < w->share.hi;
+	bool on = true, active = w->share.part.n;
 	if (!o->together) {
 		for (uint32_t b = 0; b < n && on && w == o->members; b++)
 			on = alone(o, w, &o->row[b]);
@@ -385,9 +437,15 @@ uint64_t ls_online_steps(struct ls_online *o, uint64_t first, uint64_t n, double
 	o->n = n;
 	o->loss = *loss;
 	o->bad = UINT64_MAX;
+	ls_online_spread(&o->table, o->pool);
 	ls_pool_run(o->pool, steps_main, o);
 	o->said += n;
 	if (o->bad == UINT64_MAX)
 		*loss = o->members[0].loss;
 	return o->bad;
+}
+
+void ls_online_fetch(struct ls_online *o)
+{
+	ls_online_gather(&o->table, o->pool);
 }

@@ -2,10 +2,8 @@
  * without a batch. There is no sum over a batch then, so nothing is on a grid: docs/NUMERICS.md says what is added in
  * which order instead.
  *
- * The factors of a row are a matrix, entry by field. Fields come in blocks of as many as fill a cache line, blocks a
- * and b meet in class (a + b) mod blocks, and each thread has some neighbouring classes: of every feature it reads and
- * writes the same lines of the record, which no other thread does. A row then costs one exchange of the classes' parts
- * of its score.
+ * Each thread has some classes of field pairs (online_table.h): of every feature it reads and writes lines that no
+ * other thread does. A row then costs one exchange of the classes' parts of its score.
  *
  * kern_online.h has the arithmetic, online.c the threads. Everything here belongs to online.c; the kernels borrow it.
  */
@@ -19,46 +17,15 @@
 #include "base/pool.h"
 #include "fm/cell.h"
 #include "fm/model.h"
+#include "fm/online_table.h"
 #include "fm/rows.h"
 
-enum {
-	LS_ONLINE_CLASSES = 64, /* the most that threads share out; */
-	LS_ONLINE_FIELDS = 256  /* and of fields */
-};
-
-/* Fields that a cache line has room for; the block of a field, where the linear weights are before field 0, and the
- * first field of a block; blocks, which are as many as classes; the class in which two blocks meet, and two fields. */
-static inline uint32_t ls_online_line(uint32_t padded)
-{
-	return padded < LS_FM_LINE ? LS_FM_LINE / padded : 1;
-}
-
-static inline uint32_t ls_online_block(uint32_t field, uint32_t line)
-{
-	return (field + 1) / line;
-}
-
-static inline uint32_t ls_online_first(uint32_t block, uint32_t line)
-{
-	return block ? block * line - 1 : 0;
-}
-
-static inline uint32_t ls_online_classes(uint32_t fields, uint32_t padded)
-{
-	return ls_online_block(fields - 1, ls_online_line(padded)) + 1;
-}
-
-static inline uint32_t ls_online_meet(uint32_t a, uint32_t b, uint32_t classes)
-{
-	return (a + b) % classes;
-}
-
-static inline uint32_t ls_online_class(uint32_t f, uint32_t g, uint32_t line, uint32_t classes)
-{
-	return ls_online_meet(ls_online_block(f, line), ls_online_block(g, line), classes);
-}
-
 struct ls_kern;
+
+/* An entry whose feature is away from home: its lines of class c are kept as those of c + turn. */
+struct ls_online_away {
+	uint8_t entry, turn;
+};
 
 struct ls_online_row {
 	const uint32_t *feature;
@@ -68,27 +35,33 @@ struct ls_online_row {
 	float label, weight;
 	uint64_t number; /* in the data */
 	struct ls_update update;
+	uint32_t n_away; /* entries whose features are away from home */
+	struct ls_online_away *away;
 };
 
-/* Blocks a <= b, and the class in which they meet. */
+/* Blocks a <= b, the class in which they meet, counted from the thread's first, and at which of its lines of a feature
+ * of a, and of b. */
 struct ls_online_meeting {
-	uint16_t a, b, class;
+	uint8_t a, b, class, line_a, line_b;
 };
 
-/* What a thread does of each row: classes lo .. hi, whose meetings are in the order of a, then b: that of memory. */
+/* What a thread does of each row. Meetings are in the order of a, then b. */
 struct ls_online_share {
-	uint32_t lo, hi, n;
+	struct ls_online_part part;
+	uint32_t n;
 	struct ls_online_meeting *meeting;
+	float *copies; /* of lines of features away from home, from a row's forward to its update */
 };
 
 /* Room for a row that one thread does alone. */
 struct ls_online_room {
 	float *back;          /* entries × lanes (ls_fm_lanes) */
 	float *total;         /* classes × padded */
-	float *sums;          /* width: the lanes' gradients, then zeros */
+	float *sums;          /* lanes: gradients */
 	float *score, *slope; /* outputs, as */
 	float *linear;        /* gradients of linear weights */
 	float *bias;          /* outputs × (1 + states): the thread's copy */
+	uint32_t *entries;    /* by field: the row's; zero between rows */
 	float loss;
 };
 
@@ -97,8 +70,11 @@ struct ls_online;
 /* Called by ls_cpu_new. longest: entries of the longest row. */
 int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const struct ls_kern *kern,
 		  uint64_t longest, struct ls_online **ret, struct ls_err *err);
+/* Leaves the model as ls_online_fetch does. */
 void ls_online_free(struct ls_online *o);
 /* As ls_cpu_steps. Returns the data row that was not finite, or UINT64_MAX. */
 uint64_t ls_online_steps(struct ls_online *o, uint64_t first, uint64_t n, double *loss);
+/* As ls_cpu_fetch. */
+void ls_online_fetch(struct ls_online *o);
 
 #endif

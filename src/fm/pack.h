@@ -87,6 +87,11 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_sqrt(ls_pack_f x)
 #endif
 }
 
+static inline __attribute__((always_inline)) ls_pack_f ls_pack_seed(ls_pack_f x)
+{
+	return (ls_pack_f)LS_CELL_SEED((ls_pack_s)x);
+}
+
 /* 4 doubles, in 4 / LS_PACK packs, as floats. */
 static inline __attribute__((always_inline)) ls_pack_f ls_pack_narrow(const ls_pack_d *in)
 {

@@ -121,13 +121,14 @@ struct ls_kern {
 	void (*predict)(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo, uint64_t hi, float *score,
 			float *scratch);
 	/* A row at a time (online.h). The share's parts of the score, by class; */
-	void (*online_forward)(const struct ls_fm_model *m, const struct ls_online_row *r,
+	void (*online_forward)(const struct ls_online_table *t, const struct ls_online_row *r,
 			       const struct ls_online_share *s, float *part);
 	/* its parameters' step, with those of the next row asked for; */
-	void (*online_update)(struct ls_fm_model *m, const struct ls_online_row *r, const struct ls_online_row *next,
-			      const struct ls_online_share *s, float slope);
+	void (*online_update)(const struct ls_online_table *t, const struct ls_online_row *r,
+			      const struct ls_online_row *next, const struct ls_online_share *s, float slope);
 	/* or everything, by one thread: false, with nothing changed, when the row is not finite. */
-	bool (*online_alone)(struct ls_fm_model *m, const struct ls_online_row *r, struct ls_online_room *room);
+	bool (*online_alone)(const struct ls_online_table *t, const struct ls_online_row *r,
+			     struct ls_online_room *room);
 };
 
 /* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512", "sve"); NULL when it cannot run here.

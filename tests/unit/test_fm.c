@@ -179,7 +179,7 @@ static struct ref ref_of(const struct ls_fm_model *m, double *all, size_t *ret_n
 			all[n++] = (double)m->linear[j * ls_fm_stride(m) + o];
 	p.factor = all + n;
 	for (uint64_t j = 0; j < m->n_features; j++)
-		for (uint32_t d = 0; d < m->width; d++)
+		for (uint32_t d = 0; d < ls_fm_lanes(m); d++)
 			if (d % m->padded < m->opts.factors)
 				all[n++] = (double)m->record[j * ls_fm_stride(m) + d];
 	p.pair = all + n;
@@ -297,7 +297,26 @@ static void against_the_reference(void **state)
 
 /* --- a row at a time --- */
 
-/* Parameter i's step from its gradient, by the textbook; s1 and s2 are its state, as in struct ls_param. */
+/* AdaGrad's root has a seed and one step of Heron's (cell.h). */
+static double ref_root(double sum)
+{
+	double r = (double)ls_cell_seed((float)sum), root = (r * r + sum) / ((double)LS_CELL_HERON * r);
+	assert_true(fabs(root / sqrt(sum) - 1) < 3.02e-4);
+	return root;
+}
+
+/* Over two powers of two, which is all there is; and at both ends of what --initial-sum takes. */
+static void root_is_close(void **state)
+{
+	(void)state;
+	for (uint32_t u = 0x3f800000; u < 0x40800000; u += 5)
+		ref_root((double)ls_f_bits(u));
+	ref_root(1e-30);
+	ref_root(1e30);
+}
+
+/* Parameter i's step from its gradient, by the textbook but for that root; s1 and s2 are its state, as in struct
+ * ls_param. */
 static double ref_step(const struct ls_fm_opts *o, double v, double g, double *s1, double *s2)
 {
 	double lr = (double)o->lr, n = *s2 + g * g;
@@ -305,7 +324,7 @@ static double ref_step(const struct ls_fm_opts *o, double v, double g, double *s
 		return v - lr * g;
 	if (o->optimizer == LS_ADAGRAD) {
 		*s1 += g * g;
-		return v - lr * g / sqrt(*s1);
+		return v - lr * g / ref_root(*s1);
 	}
 	*s1 += g - (sqrt(n) - sqrt(*s2)) / lr * v; /* FTRL */
 	*s2 = n;
@@ -528,10 +547,15 @@ static void auto_takes_the_gpu_where_it_pays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(against_the_reference),          cmocka_unit_test(online_against_the_reference),
-		cmocka_unit_test(optimizers_follow_the_textbook), cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
-		cmocka_unit_test(ftrl_starts_and_shrinks),        cmocka_unit_test(metrics_on_known_answers),
-		cmocka_unit_test(batches_cover_every_row_once),   cmocka_unit_test(infinity_is_named),
+		cmocka_unit_test(against_the_reference),
+		cmocka_unit_test(online_against_the_reference),
+		cmocka_unit_test(root_is_close),
+		cmocka_unit_test(optimizers_follow_the_textbook),
+		cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
+		cmocka_unit_test(ftrl_starts_and_shrinks),
+		cmocka_unit_test(metrics_on_known_answers),
+		cmocka_unit_test(batches_cover_every_row_once),
+		cmocka_unit_test(infinity_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,147 @@
+#include "fm/online_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fm/cell.h"
+
+#if defined(__x86_64__)
+bool ls_online_spreads = true;
+#else
+bool ls_online_spreads = false;
+#endif
+
+/* --- homes --- */
+
+struct search {
+	struct ls_online_table *t;
+	const struct ls_rows *rows;
+};
+
+/* Where a feature is at home, and so which of two threads says so last, is not seen in the bytes. */
+static void find_homes(void *context, int thread, int threads)
+{
+	const struct search *s = context;
+	uint64_t lo, hi;
+	ls_pool_share(s->rows->n_entries, thread, threads, &lo, &hi);
+	for (uint64_t e = lo; e < hi; e++) {
+		_Atomic uint8_t *home = &s->t->home[s->rows->feature[e]];
+		if (atomic_load_explicit(home, memory_order_relaxed) == LS_ONLINE_NO_HOME)
+			atomic_store_explicit(home, (uint8_t)s->rows->field[e], memory_order_relaxed);
+	}
+}
+
+static void share_classes(struct ls_online_table *t, bool spread, int threads)
+{
+	const struct ls_fm_model *m = t->m;
+	for (int i = 0; i < threads; i++) {
+		uint64_t lo, hi;
+		ls_pool_share(t->classes, i, threads, &lo, &hi);
+		uint32_t n = (uint32_t)(hi - lo);
+		struct ls_online_part p = {(uint32_t)lo, n, 0, ls_fm_stride(m), m->width};
+		if (spread)
+			p = (struct ls_online_part){p.lo, n, lo * 2 * LS_FM_LINE * LS_FM_GROUP, n * 2 * LS_FM_LINE,
+						    n * LS_FM_LINE};
+		for (uint64_t c = lo; c < hi; c++)
+			t->of_class[c] = p;
+	}
+}
+
+static int make_homes(struct ls_online_table *t, const struct ls_rows *rows, struct ls_pool *pool, struct ls_err *err)
+{
+	uint64_t n = t->m->n_features;
+	t->home = ls_alloc_array(n + !n, sizeof *t->home);
+	if (!t->home)
+		return ls_err_set(err, LS_ENOMEM, "no memory for the fields of %llu features", (unsigned long long)n);
+	for (uint64_t j = 0; j < n; j++)
+		atomic_init(&t->home[j], LS_ONLINE_NO_HOME);
+	ls_pool_run(pool, find_homes, &(struct search){t, rows});
+	for (uint64_t j = 0; j < n; j++)
+		if (ls_online_home(t, (uint32_t)j) == LS_ONLINE_NO_HOME)
+			atomic_init(&t->home[j], 0);
+	return 0;
+}
+
+int ls_online_table_init(struct ls_online_table *t, struct ls_fm_model *m, const struct ls_rows *rows,
+			 struct ls_pool *pool, struct ls_err *err)
+{
+	bool usual = m->opts.optimizer == LS_ADAGRAD && !ls_fm_update(&m->opts, 0, 1).regular && m->outputs == 1;
+	t->m = m;
+	t->group = LS_FM_GROUP * ls_fm_stride(m);
+	t->classes = ls_online_classes(m->n_fields, m->padded);
+	t->shared = usual && (m->padded == 4 || m->padded == 8 || m->padded == 16) && t->classes <= LS_ONLINE_CLASSES &&
+		    m->n_fields <= LS_ONLINE_FIELDS;
+	if (!t->shared)
+		return 0;
+	bool spread = ls_online_spreads && ls_pool_threads(pool) > 1;
+	share_classes(t, spread, ls_pool_threads(pool));
+	return spread ? make_homes(t, rows, pool, err) : 0;
+}
+
+void ls_online_table_free(struct ls_online_table *t)
+{
+	free(t->home);
+}
+
+/* --- spreading --- */
+
+/* From a copy of the records of a group to its spread lines, or from these into the copy. */
+static void move_group(const struct ls_online_table *t, uint64_t group, float *records, bool spread)
+{
+	size_t stride = ls_fm_stride(t->m), line = sizeof(float) * LS_FM_LINE;
+	uint32_t fields = ls_online_line(t->m->padded);
+	uint64_t first = group * LS_FM_GROUP, n = t->m->n_features - first;
+	n = n < LS_FM_GROUP ? n : LS_FM_GROUP;
+	if (!spread && n < LS_FM_GROUP)
+		memset(records, 0, sizeof(float) * LS_FM_GROUP * stride); /* as it was before */
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t feature = (uint32_t)first + i, home = ls_online_block(ls_online_home(t, feature), fields);
+		for (uint32_t b = 0; b < t->classes; b++) {
+			struct ls_online_at at = ls_online_class_line(t, feature, ls_online_meet(home, b, t->classes));
+			float *factors = records + i * stride + (size_t)b * LS_FM_LINE, *state = factors + t->m->width;
+			memcpy(spread ? at.v : factors, spread ? factors : at.v, line);
+			memcpy(spread ? at.v + at.state : state, spread ? state : at.v + at.state, line);
+		}
+	}
+}
+
+struct move {
+	struct ls_online_table *t;
+	bool spread;
+};
+
+static void move_groups(void *context, int thread, int threads)
+{
+	const struct move *a = context;
+	const struct ls_fm_model *m = a->t->m;
+	size_t size = a->t->group, bytes = sizeof(float) * size;
+	float *records = ls_xalloc_aligned(sizeof(float) * LS_FM_LINE, bytes);
+	uint64_t lo, hi;
+	ls_pool_share((m->n_features + LS_FM_GROUP - 1) / LS_FM_GROUP, thread, threads, &lo, &hi);
+	for (uint64_t g = lo; g < hi; g++) {
+		float *place = m->linear + g * size;
+		if (a->spread)
+			memcpy(records, place, bytes);
+		move_group(a->t, g, records, a->spread);
+		if (!a->spread)
+			memcpy(place, records, bytes);
+	}
+	free(records);
+}
+
+void ls_online_spread(struct ls_online_table *t, struct ls_pool *pool)
+{
+	if (!t->home || t->is_spread)
+		return;
+	ls_pool_run(pool, move_groups, &(struct move){t, true});
+	t->is_spread = true;
+}
+
+void ls_online_gather(struct ls_online_table *t, struct ls_pool *pool)
+{
+	if (!t->is_spread)
+		return;
+	ls_pool_run(pool, move_groups, &(struct move){t, false});
+	t->is_spread = false;
+}
