@@ -70,7 +70,8 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 	if (ls_fm_aligned(m))
 		m->width = (uint32_t)(ls_fm_linear_room(m) + width + LS_FM_LINE - 1) / LS_FM_LINE * LS_FM_LINE;
 	uint64_t group = ls_fm_aligned(m) ? LS_FM_GROUP : 1;
-	m->bytes = sizeof(float) * ((m->n_features + group - 1) / group * group) * ls_fm_stride(m);
+	uint64_t floats = (m->n_features + group - 1) / group * group * ls_fm_stride(m);
+	m->bytes = sizeof(float) * (floats + (ls_fm_aligned(m) ? ls_fm_linear_room(m) : 0)); /* the last record's end */
 	return 0;
 }
 
