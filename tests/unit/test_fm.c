@@ -370,6 +370,7 @@ static void compare_online(struct ls_fm_model *m, const struct ls_rows *rows, st
 		want += ref_online_row(&p, rows, r, n, s1, s2);
 	assert_int_equal(ls_cpu_new(m, rows, pool, NULL, &cpu, &err), 0);
 	assert_int_equal(ls_cpu_steps(cpu, 0, SEQUENCE, &loss, &err), 0);
+	ls_cpu_fetch(cpu);
 	close_to(loss, want, 1);
 	ref_of(m, after, &n);
 	for (size_t i = 0; i < n; i++)
