@@ -26,10 +26,8 @@ NOT_SPECIALISED static void copy_away(const struct ls_online_table *t, const str
 	for (uint32_t k = 0; k < r->n_away; k++)
 		for (uint32_t c = 0; c < p.n; c++) {
 			struct ls_online_at home = home_line(t, r, r->away[k], p.lo + c);
-			float *copy = s->copies + k * p.each + c * LINE, *state = copy + p.state;
-			memcpy(back ? home.v : copy, back ? copy : home.v, sizeof(float) * LINE);
-			memcpy(back ? home.v + home.state : state, back ? state : home.v + home.state,
-			       sizeof(float) * LINE);
+			float *copy = s->copies + k * p.each + c * LINE;
+			ls_online_copy(home, (struct ls_online_at){copy, p.state}, back);
 		}
 }
 
@@ -208,16 +206,13 @@ INLINE void online_pair(float *u, float *w, float xu, float xw, bool has_x, stru
 	*(ls_pack_f *)(w + s.n1) = q1;
 }
 
-/* Asks for line k of those that the next row has at a meeting: factors near, for its score; their state where its
- * update finds it. */
+/* Asks for line k of the 2 (a.n + b.n) that the next row has at a meeting: of each entry factors, then state. Pairs are
+ * at most as many: a line has at most four fields. */
 INLINE void ask_line(float *const *next_a, struct online_side a, float *const *next_b, struct online_side b, uint32_t k,
 		     size_t n1)
 {
 	const float *at = k / 2 < a.n ? next_a[k / 2] + b.at : next_b[k / 2 - a.n] + a.at;
-	if (k / 2 < a.n + b.n && k % 2 == 0)
-		__builtin_prefetch(at, 1, 3);
-	else if (k / 2 < a.n + b.n)
-		__builtin_prefetch(at + n1, 1, 3);
+	__builtin_prefetch(k % 2 ? at + n1 : at, 1, 3);
 }
 
 /* All pairs of two blocks; on the way, what the next row has there is asked for. */

@@ -100,7 +100,8 @@ static inline bool ls_fm_aligned(const struct ls_fm_model *m)
 	return m->opts.online && LS_FM_LINE % m->padded == 0;
 }
 
-/* Floats of a feature's factors, and of its linear weights or of the bias, with their states. */
+/* Floats of a feature's factors with their states, which in an aligned model end behind the next feature's linear
+ * weights; and of its linear weights, or of the bias, with theirs. */
 static inline size_t ls_fm_record_size(const struct ls_fm_model *m)
 {
 	return (size_t)m->width * (1 + m->states);

@@ -53,7 +53,7 @@ struct ls_online {
 	const struct ls_rows *rows;
 	struct ls_pool *pool;
 	const struct ls_kern *kern;
-	bool has_x, together; /* rows may be done by all threads: each has a share */
+	bool has_x;
 	struct ls_online_row row[WINDOW];
 	enum way way[WINDOW];
 	float *x;                    /* WINDOW × longest */
@@ -85,7 +85,8 @@ static void make_share(struct ls_online_share *s, const struct ls_online_table *
 	if (lo == hi)
 		return;
 	s->part = t->of_class[lo];
-	s->copies = ls_xalloc_aligned(128, sizeof(float) * t->m->n_fields * 2 * LS_FM_LINE * s->part.n);
+	if (t->home)
+		s->copies = ls_xalloc_aligned(128, sizeof(float) * t->m->n_fields * 2 * LS_FM_LINE * s->part.n);
 	s->meeting = ls_xalloc(sizeof *s->meeting * (hi - lo) * classes);
 	for (uint32_t a = 0; a < classes; a++)
 		for (uint32_t b = a; b < classes; b++) {
@@ -101,7 +102,7 @@ static void make_members(struct ls_online *o)
 	o->members = ls_xalloc_aligned(128, sizeof *o->members * (size_t)threads);
 	for (int t = 0; t < threads; t++) {
 		struct member *w = &o->members[t];
-		if (o->together)
+		if (o->table.shared)
 			make_share(&w->share, &o->table, t, threads);
 		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(o->m));
 	}
@@ -143,7 +144,6 @@ int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 		ls_online_free(o);
 		return rc;
 	}
-	o->together = o->table.shared;
 	o->away = o->table.home ? ls_xalloc(sizeof *o->away * WINDOW * m->n_fields) : NULL;
 	make_members(o);
 	o->room.bias = o->members[0].bias;
@@ -200,22 +200,21 @@ static bool note_places(struct places *p, const struct ls_online_row *r)
 	return true;
 }
 
-/* Whether a feature of r is in another field of the row before it, whose places are p. */
-static bool has_moved(const struct ls_online_row *r, struct places *p, const struct ls_online_row *before)
+static uint32_t block_of(const struct ls_online *o, uint32_t field)
+{
+	return ls_online_block(field, ls_online_line(o->m->padded));
+}
+
+/* Whether a feature of r is in another block of the row before it, whose places are p. */
+static bool has_moved(const struct ls_online *o, const struct ls_online_row *r, struct places *p,
+		      const struct ls_online_row *before)
 {
 	bool moved = false;
 	for (uint32_t i = 0; i < r->n; i++) {
 		uint32_t at = *find(p, before, r->feature[i]);
-		moved |= at && before->field[at - 1] != r->field[i];
+		moved |= at && block_of(o, before->field[at - 1]) != block_of(o, r->field[i]);
 	}
 	return moved;
-}
-
-static struct ls_online_away away_of(const struct ls_online_table *t, const struct ls_online_row *r, uint32_t i)
-{
-	uint32_t line = ls_online_line(t->m->padded), here = ls_online_block(r->field[i], line);
-	uint32_t home = ls_online_block(ls_online_home(t, r->feature[i]), line);
-	return (struct ls_online_away){(uint8_t)i, (uint8_t)(home < here ? home + t->classes - here : home - here)};
 }
 
 /* How to do row b. The places of the row before are in w->places, those of this one take turns with them; after a row
@@ -223,24 +222,29 @@ static struct ls_online_away away_of(const struct ls_online_table *t, const stru
 static enum way way_of(const struct ls_online *o, struct member *w, uint32_t b, bool after_alone)
 {
 	const struct ls_online_row *r = &o->row[b];
-	bool rise = o->together;
+	bool rise = o->table.shared;
 	for (uint32_t i = 1; i < r->n; i++)
 		rise &= r->field[i - 1] < r->field[i];
 	if (!rise || !note_places(&w->places[b % 2], r))
 		return ALONE;
-	return !after_alone && has_moved(r, &w->places[(b + 1) % 2], r - 1) ? AFTER : TOGETHER;
+	return !after_alone && has_moved(o, r, &w->places[(b + 1) % 2], r - 1) ? AFTER : TOGETHER;
 }
 
-/* Entries of a row that threads share whose features are away from home. */
+/* Entries of a row that threads share whose features are in another block than at home. */
 static void find_away(const struct ls_online *o, struct ls_online_row *r)
 {
 	r->n_away = 0;
 	if (!o->table.home)
 		return;
 	r->away = o->away + (size_t)(r - o->row) * o->m->n_fields;
-	for (uint32_t i = 0; i < r->n; i++)
-		if (ls_online_home(&o->table, r->feature[i]) != r->field[i])
-			r->away[r->n_away++] = away_of(&o->table, r, i);
+	for (uint32_t i = 0; i < r->n; i++) {
+		uint32_t is = ls_online_home(&o->table, r->feature[i]);
+		uint32_t home = is == r->field[i] ? 0 : block_of(o, is),
+			 here = is == r->field[i] ? 0 : block_of(o, r->field[i]);
+		if (home != here)
+			r->away[r->n_away++] = (struct ls_online_away){
+				(uint8_t)i, (uint8_t)(home < here ? home + o->table.classes - here : home - here)};
+	}
 }
 
 static inline __attribute__((always_inline)) void ask(const void *p, size_t bytes)
@@ -393,7 +397,7 @@ static bool do_alone(struct ls_online *o, struct member *w, const struct ls_onli
 static void do_window(struct ls_online *o, struct member *w, uint32_t n, uint64_t number)
 {
 	bool on = true, active = w->share.part.n;
-	if (!o->together) {
+	if (!o->table.shared) {
 		for (uint32_t b = 0; b < n && on && w == o->members; b++)
 			on = alone(o, w, &o->row[b]);
 		return;

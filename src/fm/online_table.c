@@ -1,7 +1,6 @@
 #include "fm/online_table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "fm/cell.h"
@@ -39,10 +38,12 @@ static void share_classes(struct ls_online_table *t, bool spread, int threads)
 		uint64_t lo, hi;
 		ls_pool_share(t->classes, i, threads, &lo, &hi);
 		uint32_t n = (uint32_t)(hi - lo);
-		struct ls_online_part p = {(uint32_t)lo, n, 0, ls_fm_stride(m), m->width};
-		if (spread)
-			p = (struct ls_online_part){p.lo, n, lo * 2 * LS_FM_LINE * LS_FM_GROUP, n * 2 * LS_FM_LINE,
-						    n * LS_FM_LINE};
+		struct ls_online_part p = {.lo = (uint32_t)lo, .n = n, .each = ls_fm_stride(m), .state = m->width};
+		if (spread) {
+			p.start = lo * 2 * LS_FM_LINE * LS_FM_GROUP;
+			p.each = (size_t)n * 2 * LS_FM_LINE;
+			p.state = (size_t)n * LS_FM_LINE;
+		}
 		for (uint64_t c = lo; c < hi; c++)
 			t->of_class[c] = p;
 	}
@@ -86,44 +87,41 @@ void ls_online_table_free(struct ls_online_table *t)
 
 /* --- spreading --- */
 
-/* From a copy of the records of a group to its spread lines, or from these into the copy. */
-static void move_group(const struct ls_online_table *t, uint64_t group, float *records, bool spread)
-{
-	size_t stride = ls_fm_stride(t->m), line = sizeof(float) * LS_FM_LINE;
-	uint32_t fields = ls_online_line(t->m->padded);
-	uint64_t first = group * LS_FM_GROUP, n = t->m->n_features - first;
-	n = n < LS_FM_GROUP ? n : LS_FM_GROUP;
-	if (!spread && n < LS_FM_GROUP)
-		memset(records, 0, sizeof(float) * LS_FM_GROUP * stride); /* as it was before */
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t feature = (uint32_t)first + i, home = ls_online_block(ls_online_home(t, feature), fields);
-		for (uint32_t b = 0; b < t->classes; b++) {
-			struct ls_online_at at = ls_online_class_line(t, feature, ls_online_meet(home, b, t->classes));
-			float *factors = records + i * stride + (size_t)b * LS_FM_LINE, *state = factors + t->m->width;
-			memcpy(spread ? at.v : factors, spread ? factors : at.v, line);
-			memcpy(spread ? at.v + at.state : state, spread ? state : at.v + at.state, line);
-		}
-	}
-}
-
 struct move {
 	struct ls_online_table *t;
 	bool spread;
 };
 
+/* From a copy of the records of n features to their spread lines, or from these into the copy. */
+static void move_records(const struct move *a, uint64_t first, uint64_t n, float *records)
+{
+	const struct ls_online_table *t = a->t;
+	uint32_t line = ls_online_line(t->m->padded);
+	for (uint64_t i = 0; i < n; i++) {
+		uint32_t feature = (uint32_t)(first + i), home = ls_online_block(ls_online_home(t, feature), line);
+		for (uint32_t b = 0; b < t->classes; b++) {
+			float *copy = records + i * ls_fm_stride(t->m) + (size_t)b * LS_FM_LINE;
+			ls_online_copy(ls_online_class_line(t, feature, ls_online_meet(home, b, t->classes)),
+				       (struct ls_online_at){copy, t->m->width}, a->spread);
+		}
+	}
+}
+
 static void move_groups(void *context, int thread, int threads)
 {
 	const struct move *a = context;
 	const struct ls_fm_model *m = a->t->m;
-	size_t size = a->t->group, bytes = sizeof(float) * size;
-	float *records = ls_xalloc_aligned(sizeof(float) * LS_FM_LINE, bytes);
+	float *records = ls_xalloc_aligned(sizeof(float) * LS_FM_LINE, sizeof(float) * a->t->group);
 	uint64_t lo, hi;
 	ls_pool_share((m->n_features + LS_FM_GROUP - 1) / LS_FM_GROUP, thread, threads, &lo, &hi);
 	for (uint64_t g = lo; g < hi; g++) {
-		float *place = m->linear + g * size;
+		uint64_t first = g * LS_FM_GROUP, left = m->n_features - first;
+		uint64_t n = left < LS_FM_GROUP ? left : LS_FM_GROUP;
+		size_t bytes = sizeof(float) * n * ls_fm_stride(m);
+		float *place = m->linear + g * a->t->group;
 		if (a->spread)
 			memcpy(records, place, bytes);
-		move_group(a->t, g, records, a->spread);
+		move_records(a, first, n, records);
 		if (!a->spread)
 			memcpy(place, records, bytes);
 	}

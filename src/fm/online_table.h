@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/pool.h"
@@ -29,9 +30,9 @@
 #include "fm/rows.h"
 
 enum {
-	LS_ONLINE_CLASSES = 64, /* the most that threads share out; */
-	LS_ONLINE_FIELDS = 255, /* and of fields: */
-	LS_ONLINE_NO_HOME = 255 /* is none */
+	LS_ONLINE_CLASSES = 64,               /* the most that threads share out; */
+	LS_ONLINE_FIELDS = 255,               /* the most fields; */
+	LS_ONLINE_NO_HOME = LS_ONLINE_FIELDS, /* so this is not one */
 };
 
 /* Fields that a cache line has room for; the block of a field, where the linear weights are before field 0, and the
@@ -116,6 +117,14 @@ static inline struct ls_online_at ls_online_slot(const struct ls_online_table *t
 	struct ls_online_at at = ls_online_class_line(t, feature, ls_online_meet(home, slot / line, t->classes));
 	at.v += slot % line * padded;
 	return at;
+}
+
+/* A line and its state, from where it is kept to a copy, or back. */
+static inline void ls_online_copy(struct ls_online_at kept, struct ls_online_at copy, bool back)
+{
+	struct ls_online_at from = back ? copy : kept, to = back ? kept : copy;
+	memcpy(to.v, from.v, sizeof(float) * LS_FM_LINE);
+	memcpy(to.v + to.state, from.v + from.state, sizeof(float) * LS_FM_LINE);
 }
 
 /* These find them wherever lines are. */

@@ -317,21 +317,42 @@ static void root_is_close(void **state)
 
 /* Parameter i's step from its gradient, by the textbook but for that root; s1 and s2 are its state, as in struct
  * ls_param. */
-static double ref_step(const struct ls_fm_opts *o, double v, double g, double *s1, double *s2)
+static double ref_step(const struct ls_fm_opts *o, double step, double v, double g, double *s1, double *s2)
 {
-	double lr = (double)o->lr, n = *s2 + g * g;
+	double lr = (double)o->lr, n = *s2 + g * g, b1 = (double)o->beta1, b2 = (double)o->beta2;
 	if (o->optimizer == LS_SGD)
 		return v - lr * g;
 	if (o->optimizer == LS_ADAGRAD) {
 		*s1 += g * g;
 		return v - lr * g / ref_root(*s1);
 	}
+	if (o->optimizer == LS_ADAM) {
+		*s1 = b1 * *s1 + (1 - b1) * g;
+		*s2 = b2 * *s2 + (1 - b2) * g * g;
+		return v - lr * sqrt(1 - pow(b2, step)) / (1 - pow(b1, step)) * *s1 / (sqrt(*s2) + (double)o->eps);
+	}
 	*s1 += g - (sqrt(n) - sqrt(*s2)) / lr * v; /* FTRL */
 	*s2 = n;
 	return -*s1 * lr / ((double)o->ftrl_beta + sqrt(n));
 }
 
-/* All gradients of a row by central differences, then all steps. Returns the loss before them. */
+/* Whether a row has parameter i: the bias, a weight of one of its features, or a factor that multiplies another entry.
+ */
+static bool ref_has(const struct ref *p, const struct ls_rows *rows, uint64_t row, const double *at)
+{
+	const struct ls_fm_model *m = p->m;
+	uint64_t vector = (uint64_t)(at - p->factor) / m->opts.factors, end = rows->start[row + 1];
+	bool found = at < p->linear;
+	for (uint64_t e = rows->start[row]; e < end && at < p->factor; e++)
+		found |= rows->feature[e] == (uint64_t)(at - p->linear) / m->outputs;
+	for (uint64_t e = rows->start[row]; e < end && at >= p->factor; e++)
+		for (uint64_t d = rows->start[row]; d < end; d++)
+			found |= d != e && rows->feature[e] == vector / m->n_fields / m->outputs &&
+				 rows->field[d] == vector % m->n_fields;
+	return found;
+}
+
+/* All gradients of a row by central differences, then the steps of what it has. Returns the loss before them. */
 static double ref_online_row(const struct ref *p, const struct ls_rows *rows, uint64_t row, size_t n, double *s1,
 			     double *s2)
 {
@@ -345,7 +366,8 @@ static double ref_online_row(const struct ref *p, const struct ls_rows *rows, ui
 		all[i] = keep;
 	}
 	for (size_t i = 0; i < n; i++)
-		all[i] = ref_step(&p->m->opts, all[i], g[i], &s1[i], &s2[i]);
+		if (ref_has(p, rows, row, all + i))
+			all[i] = ref_step(&p->m->opts, (double)row + 1, all[i], g[i], &s1[i], &s2[i]);
 	free(g);
 	return loss;
 }
@@ -363,6 +385,7 @@ static void compare_online(struct ls_fm_model *m, const struct ls_rows *rows, st
 	assert_true(n <= MOST);
 	for (size_t i = 0; i < n; i++) {
 		s1[i] = m->opts.optimizer == LS_ADAGRAD ? (double)m->opts.initial_sum
+			: m->opts.optimizer == LS_ADAM  ? 0
 							: -all[i] * (double)m->opts.ftrl_beta / (double)m->opts.lr;
 		s2[i] = 0;
 	}
@@ -381,14 +404,14 @@ static void compare_online(struct ls_fm_model *m, const struct ls_rows *rows, st
 static void online_against_the_reference(void **state)
 {
 	(void)state;
-	static const enum ls_fm_optimizer optimizers[] = {LS_ADAGRAD, LS_SGD, LS_FTRL};
+	static const enum ls_fm_optimizer optimizers[] = {LS_ADAGRAD, LS_SGD, LS_FTRL, LS_ADAM};
 	struct ls_pool *pool;
 	struct ls_err err = {0};
 	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
-	for (int i = 0; i < 36; i++) { /* 3 optimizers × 3 tasks × normalize × in_order */
-		enum ls_fm_task task = (enum ls_fm_task)(i / 3 % 3);
-		struct sample *s = make_sample(task, i / 18);
-		struct ls_fm_opts o = make_opts(LS_FFM, task, optimizers[i % 3], i / 9 % 2);
+	for (int i = 0; i < 48; i++) { /* 4 optimizers × 3 tasks × normalize × in_order */
+		enum ls_fm_task task = (enum ls_fm_task)(i / 4 % 3);
+		struct sample *s = make_sample(task, i / 24);
+		struct ls_fm_opts o = make_opts(LS_FFM, task, optimizers[i % 4], i / 12 % 2);
 		o.online = true;
 		o.batch = 1;
 		o.lr = 0.1f;

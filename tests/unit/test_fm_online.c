@@ -140,7 +140,7 @@ static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *row
 
 static void same_bytes(const struct ls_fm_model *a, const struct ls_fm_model *b, const struct plan *p, int threads)
 {
-	if (memcmp(a->linear, b->linear, a->bytes) != 0 ||
+	if (memcmp(a->linear, b->linear, sizeof(float) * a->n_features * ls_fm_stride(a)) != 0 ||
 	    memcmp(a->bias, b->bias, sizeof(float) * ls_fm_linear_size(a)) != 0)
 		fail_msg("%u rows, %u fields, %u factors, stray %u, gaps %u, values %d, normalize %d, spread %d, "
 			 "%d threads: other bytes",
