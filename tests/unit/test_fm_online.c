@@ -16,7 +16,7 @@
 #include "fm/cpu.h"
 #include "fm/online.h"
 
-enum { MAX_ROWS = 90, MAX_FIELDS = 80, OWN = 3, MAX_ENTRIES = MAX_ROWS * MAX_FIELDS };
+enum { MAX_ROWS = 90, MAX_FIELDS = 256, OWN = 3, MAX_ENTRIES = MAX_ROWS * MAX_FIELDS };
 
 static const float NOTHING = 1e-45f; /* the least float above zero: times anything below 0.5 it is zero */
 
@@ -179,7 +179,8 @@ static void at_the_edges(void **state)
 {
 	(void)state;
 	uint32_t seed = 5;
-	static const uint32_t edge[][2] = {{1, 4}, {2, 4}, {3, 4}, {1, 16}, {62, 16}, {63, 16}, {64, 16}, {80, 8}};
+	static const uint32_t edge[][2] = {{1, 4},   {2, 4},  {3, 4},   {1, 16},  {62, 16}, {63, 16},
+					   {64, 16}, {80, 8}, {127, 8}, {128, 8}, {255, 4}, {256, 4}};
 	for (size_t i = 0; i < sizeof edge / sizeof *edge; i++) {
 		struct plan p = make_plan(&seed);
 		p.fields = edge[i][0];
