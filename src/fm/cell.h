@@ -57,7 +57,7 @@ struct ls_param {
 		(v) = (v) - (lr) * (g) / root(s1);                                                                     \
 	} while (0)
 /* A row at a time the same step is most of the work, so its root is 2r / (r r + s1), one step of Heron's from a seed r:
- * that is 1 / root(s1) less up to 0.0600 %, and so within 0.0301 % with a 2 that is a little larger. */
+ * that is 1 / root(s1) less up to 0.0600 %, and so within 0.0302 % with a 2 that is a little larger. */
 #define LS_CELL_HERON 2.0006004f
 #define LS_CELL_ADAGRAD_ONLINE(v, s1, g, lr, seed)                                                                     \
 	do {                                                                                                           \

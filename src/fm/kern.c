@@ -155,7 +155,10 @@ enum { MOST_POINTERS = 256 };
 /* Whether every field occurs once, in order: then each part of P has one term, and is set instead of added to. */
 INLINE bool one_of_each_field(const struct row *r, uint32_t n_fields)
 {
-	return r->n <= MOST_POINTERS && ls_row_of_each_field(r->field, r->n, n_fields);
+	uint32_t i = 0;
+	while (i < r->n && r->field[i] == i)
+		i++;
+	return i == r->n && r->n == n_fields && r->n <= MOST_POINTERS;
 }
 
 /* A row with one entry of each field. All pairs of the first entry, then of the second: its records come from memory a

@@ -238,12 +238,12 @@ static void find_away(const struct ls_online *o, struct ls_online_row *r)
 		return;
 	r->away = o->away + (size_t)(r - o->row) * o->m->n_fields;
 	for (uint32_t i = 0; i < r->n; i++) {
-		uint32_t is = ls_online_home(&o->table, r->feature[i]);
-		uint32_t home = is == r->field[i] ? 0 : block_of(o, is),
-			 here = is == r->field[i] ? 0 : block_of(o, r->field[i]);
-		if (home != here)
-			r->away[r->n_away++] = (struct ls_online_away){
-				(uint8_t)i, (uint8_t)(home < here ? home + o->table.classes - here : home - here)};
+		uint32_t home = ls_online_home(&o->table, r->feature[i]), classes = o->table.classes;
+		if (home == r->field[i])
+			continue;
+		uint32_t turn = ls_online_meet(block_of(o, home), classes - block_of(o, r->field[i]), classes);
+		if (turn)
+			r->away[r->n_away++] = (struct ls_online_away){(uint8_t)i, (uint8_t)turn};
 	}
 }
 

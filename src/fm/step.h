@@ -89,15 +89,6 @@ static inline void ls_row_x(const struct ls_fm_opts *opts, const float *value, u
 		ret_x[i] = value ? value[i] * scale : scale;
 }
 
-/* Whether a row's n entries are one of each field, in order. */
-static inline bool ls_row_of_each_field(const uint16_t *field, uint32_t n, uint32_t n_fields)
-{
-	uint32_t i = 0;
-	while (i < n && field[i] == i)
-		i++;
-	return i == n && n == n_fields;
-}
-
 static inline float ls_row_weight(const struct ls_fm_opts *opts, const struct ls_rows *rows, uint64_t row, float label)
 {
 	float weight = rows->weight ? rows->weight[row] : 1.0f;
