@@ -55,6 +55,10 @@ LS_FN float ls_sqrtf(float x)
 {
 	return __fsqrt_rn(x);
 }
+LS_FN float ls_fmaf(float a, float b, float c)
+{
+	return __fmaf_rn(a, b, c);
+}
 #else
 LS_FN uint32_t ls_bits_f(float x)
 {
@@ -87,6 +91,25 @@ LS_FN int ls_clz64(uint64_t u) /* u is not 0 */
 LS_FN float ls_sqrtf(float x)
 {
 	return __builtin_sqrtf(x);
+}
+/* fma without an instruction for it. The product is exact in binary64. Their sum is rounded to odd, which the last
+ * rounding sees as if it were exact: where something is lost and the last bit is 0, the neighbour on that side has a 1.
+ */
+LS_FN float ls_fmaf_by_sum(float a, float b, float c)
+{
+	double p = (double)a * (double)b, s = p + (double)c, part = s - p;
+	double lost = (p - (s - part)) + ((double)c - part);
+	uint64_t bits = ls_bits_d(s), even = ~bits & 1u;
+	even = lost > 0.0 || lost < 0.0 ? even : 0; /* neither if it is not a number, as when s is not finite */
+	return (float)ls_d_bits((lost > 0.0) == (s > 0.0) ? bits + even : bits - even);
+}
+LS_FN float ls_fmaf(float a, float b, float c)
+{
+#if defined(__aarch64__) || defined(__FMA__)
+	return __builtin_fmaf(a, b, c);
+#else
+	return ls_fmaf_by_sum(a, b, c);
+#endif
 }
 #endif
 

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,6 +43,64 @@ static void expect_bits(const char *what, float x, float y, uint32_t want)
 {
 	if (ls_bits_f(y) != want)
 		fail_msg("%s(%a) = %a (%08x), want %08x", what, (double)x, (double)y, ls_bits_f(y), want);
+}
+
+/* --- fma --- */
+
+static void same_fma(float a, float b, float c)
+{
+	float want = __builtin_fmaf(a, b, c), by_sum = ls_fmaf_by_sum(a, b, c), got = ls_fmaf(a, b, c);
+	bool nan = want != want;
+	if (nan ? by_sum == by_sum || got == got
+		: ls_bits_f(by_sum) != ls_bits_f(want) || ls_bits_f(got) != ls_bits_f(want))
+		fail_msg("fma(%a, %a, %a) = %a and %a, want %a", (double)a, (double)b, (double)c, (double)by_sum,
+			 (double)got, (double)want);
+}
+
+/* Sums that are half way between two floats but for what a binary64 loses: one rounding after another goes wrong. */
+static void fma_close_to_half(void **state)
+{
+	(void)state;
+	uint32_t twice_wrong = 0;
+	for (uint32_t i = 0; i < 1u << 16; i++) {
+		float a = 1.0f + (float)(i & 15) * 0x1p-23f, b = 1.0f - (float)(i >> 4 & 15) * 0x1p-23f;
+		float c = 1.0f + (float)(i >> 8 & 7) * 0x1p-23f, scale = ls_f_bits((127u - 20u - (i >> 11 & 7)) << 23);
+		for (int sign = 0; sign < 8; sign++) {
+			float x = sign & 1 ? -a : a, y = (sign & 2 ? -b : b) * scale, z = sign & 4 ? -c : c;
+			same_fma(x, y, z);
+			twice_wrong += (float)((double)x * (double)y + (double)z) != __builtin_fmaf(x, y, z);
+		}
+	}
+	assert_true(twice_wrong > 100);
+}
+
+static void fma_of_anything(void **state)
+{
+	(void)state;
+	static const float special[] = {0.0f,
+					-0.0f,
+					1.0f,
+					-1.0f,
+					0x1p-149f,
+					-0x1p-149f,
+					0x1p-126f,
+					0x1.fffffep127f,
+					-0x1.fffffep127f,
+					__builtin_inff(),
+					-__builtin_inff(),
+					__builtin_nanf("")};
+	for (size_t i = 0; i < COUNT(special); i++)
+		for (size_t j = 0; j < COUNT(special); j++)
+			for (size_t k = 0; k < COUNT(special); k++)
+				same_fma(special[i], special[j], special[k]);
+	for (uint64_t i = 0; i < 300000; i++) {
+		float a = random_float(3 * i, -30, 30), b = random_float(3 * i + 1, -30, 30);
+		same_fma(a, b, random_float(3 * i + 2, -70, 70));
+		same_fma(a, b, -(a * b));
+		same_fma(a * 0x1p-60f, b * 0x1p-60f, random_float(3 * i + 2, -126, -100)); /* where floats are few */
+		same_fma(ls_f_bits(random_word(3 * i)), ls_f_bits(random_word(3 * i + 1)),
+			 ls_f_bits(random_word(3 * i + 2)));
+	}
 }
 
 /* --- order-free sum --- */
@@ -558,6 +617,8 @@ static void version_is_public(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fma_close_to_half),
+		cmocka_unit_test(fma_of_anything),
 		cmocka_unit_test(exponents),
 		cmocka_unit_test(grids),
 		cmocka_unit_test(terms_round_to_even),
