@@ -105,7 +105,8 @@ INLINE void add_meeting(struct online_side a, struct online_side b, bool same, b
 			for (uint32_t c = 0; c < K / 4 && (whole || b.v[j]); c++) {
 				ls_pack_f u = *(const ls_pack_f *)(a.v[i] + b.at + j * K + 4 * c);
 				ls_pack_f w = *(const ls_pack_f *)(b.v[j] + a.at + i * K + 4 * c);
-				total[c] += a.x ? (u * a.x[i]) * (w * b.x[j]) : u * w;
+				total[c] = a.x ? ls_pack_fma(u * a.x[i], w * b.x[j], total[c])
+					       : ls_pack_fma(u, w, total[c]);
 			}
 }
 
@@ -185,47 +186,77 @@ static inline void online_forward(const struct ls_online_table *t, const struct 
 		online_parts(t, r, r->x, whole, s, 16, part);
 }
 
+/* Fields of a block that are worked on together: as many as there are registers for. */
+#if defined(__aarch64__)
+#define AT_ONCE 4
+#else
+#define AT_ONCE 2
+#endif
+
 /* The step that all parameters of a row take. */
 struct online_step {
 	size_t n1; /* floats from a factor to its sum of squares */
 	float slope, lr;
 };
 
-/* Four factors of an entry and the four of another that they multiply: all loads before all stores. */
-INLINE void online_pair(float *u, float *w, float xu, float xw, bool has_x, struct online_step s)
+/* What entry i of a has for entries from .. to of b, at most a line, and what they have for it: all loads before all
+ * stores, so that the pairs' long chains of operations run side by side. */
+INLINE void online_pairs(struct online_side a, struct online_side b, uint32_t i, uint32_t from, uint32_t to, uint32_t K,
+			 struct online_step s)
 {
-	ls_pack_f p = *(ls_pack_f *)u, q = *(ls_pack_f *)w;
-	ls_pack_f p1 = *(ls_pack_f *)(u + s.n1), q1 = *(ls_pack_f *)(w + s.n1);
-	ls_pack_f gp = has_x ? (s.slope * xu) * (q * xw) : s.slope * q;
-	ls_pack_f gq = has_x ? (s.slope * xw) * (p * xu) : s.slope * p;
-	LS_CELL_ADAGRAD_ONLINE(p, p1, gp, s.lr, ls_pack_seed);
-	LS_CELL_ADAGRAD_ONLINE(q, q1, gq, s.lr, ls_pack_seed);
-	*(ls_pack_f *)u = p;
-	*(ls_pack_f *)(u + s.n1) = p1;
-	*(ls_pack_f *)w = q;
-	*(ls_pack_f *)(w + s.n1) = q1;
+	float *u = a.v[i] + b.at + from * K, *w[LINE / 4];
+	ls_pack_f p[LINE / 4], q[LINE / 4], p1[LINE / 4], q1[LINE / 4];
+	uint32_t n = (to - from) * K / 4;
+	for (uint32_t k = 0; k < n; k++) {
+		w[k] = b.v[from + 4 * k / K] + a.at + i * K + 4 * k % K;
+		p[k] = *(ls_pack_f *)(u + 4 * k);
+		p1[k] = *(ls_pack_f *)(u + 4 * k + s.n1);
+		q[k] = *(ls_pack_f *)w[k];
+		q1[k] = *(ls_pack_f *)(w[k] + s.n1);
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t j = from + 4 * k / K;
+		ls_pack_f gp = a.x ? (s.slope * a.x[i]) * (q[k] * b.x[j]) : s.slope * q[k];
+		ls_pack_f gq = a.x ? (s.slope * b.x[j]) * (p[k] * a.x[i]) : s.slope * p[k];
+		LS_CELL_ADAGRAD_ONLINE(p[k], p1[k], gp, s.lr, ls_pack_fma, ls_pack_seed, ls_pack_newton);
+		LS_CELL_ADAGRAD_ONLINE(q[k], q1[k], gq, s.lr, ls_pack_fma, ls_pack_seed, ls_pack_newton);
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		*(ls_pack_f *)(u + 4 * k) = p[k];
+		*(ls_pack_f *)(u + 4 * k + s.n1) = p1[k];
+		*(ls_pack_f *)w[k] = q[k];
+		*(ls_pack_f *)(w[k] + s.n1) = q1[k];
+	}
 }
 
 /* Asks for line k of the 2 (a.n + b.n) that the next row has at a meeting: of each entry factors, then state. Pairs are
- * at most as many: a line has at most four fields. */
+ * at most as many: a line has at most four fields. The first cache has room for the factors of two rows and the state
+ * of one. */
 INLINE void ask_line(float *const *next_a, struct online_side a, float *const *next_b, struct online_side b, uint32_t k,
 		     size_t n1)
 {
 	const float *at = k / 2 < a.n ? next_a[k / 2] + b.at : next_b[k / 2 - a.n] + a.at;
-	__builtin_prefetch(k % 2 ? at + n1 : at, 1, 3);
+	if (k % 2)
+		__builtin_prefetch(at + n1, 1, 2);
+	else
+		__builtin_prefetch(at, 1, 3);
 }
 
 /* All pairs of two blocks; on the way, what the next row has there is asked for. */
 INLINE void update_meeting(struct online_side a, struct online_side b, float *const *next_a, float *const *next_b,
 			   bool same, bool whole, uint32_t K, struct online_step s)
 {
+	const uint32_t once = whole ? AT_ONCE : 1;
 	uint32_t k = 0;
+#pragma GCC unroll 4
 	for (uint32_t i = 0; i < a.n; i++)
-		for (uint32_t j = same ? i + 1 : 0; j < b.n; j++) {
-			ask_line(next_a, a, next_b, b, k++, s.n1);
-			for (uint32_t c = 0; c < K / 4 && (whole || (a.v[i] && b.v[j])); c++)
-				online_pair(a.v[i] + b.at + j * K + 4 * c, b.v[j] + a.at + i * K + 4 * c,
-					    a.x ? a.x[i] : 1.0f, a.x ? b.x[j] : 1.0f, a.x != NULL, s);
+#pragma GCC unroll 4
+		for (uint32_t j = same ? i + 1 : 0; j < b.n; j += once) {
+			uint32_t end = j + once < b.n ? j + once : b.n;
+			for (uint32_t asked = j; asked < end; asked++)
+				ask_line(next_a, a, next_b, b, k++, s.n1);
+			if (whole || (a.v[i] && b.v[j]))
+				online_pairs(a, b, i, j, end, K, s);
 		}
 	for (; k < 2 * (a.n + b.n); k++)
 		ask_line(next_a, a, next_b, b, k, s.n1);
@@ -343,7 +374,7 @@ INLINE void alone_pair(const struct ls_online_table *t, const struct ls_online_r
 	float xi = r->x ? r->x[i] : 1.0f, xj = r->x ? r->x[j] : 1.0f;
 	for (uint32_t k = 0; k < K; k++) {
 		float ux = u[k] * xi, wx = w[k] * xj;
-		sum[k] += ux * wx;
+		sum[k] = ls_fmaf(ux, wx, sum[k]);
 		to_i[k] += wx;
 		to_j[k] += ux;
 	}

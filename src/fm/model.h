@@ -1,6 +1,6 @@
-/* A factorization machine: its options, its parameters and their place in memory.
- * ls_fm_model_new allocates and initialises; ls_fm_model_free accepts NULL. Parameters are written by one engine at a
- * time.
+/* A factorization machine: its options, its parameters and their place in memory, outside ls_cpu_steps and
+ * ls_cpu_fetch. ls_fm_model_new allocates and initialises; ls_fm_model_free accepts NULL. Parameters are written by one
+ * engine at a time.
  *
  * All of a feature lies in one run of memory, so that a step asks for one place a feature: its linear weights with the
  * optimizer's state of each, [weights][state 1][state 2], outputs floats each, filled up to a multiple of 4; then its

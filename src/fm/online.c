@@ -19,7 +19,7 @@
 #include "fm/step.h"
 #include "num/num.h"
 
-enum { WINDOW = 64, PLACE_BITS = 9, PLACES = 1 << PLACE_BITS };
+enum { WINDOW = 64, SEEN_BITS = 12 };
 
 enum way {
 	TOGETHER,
@@ -33,18 +33,17 @@ struct said {
 	float part[LS_ONLINE_CLASSES];
 };
 
-/* By a hash of the feature: which entry of a row has it, from 1 on. Half of it stays empty. */
-struct places {
-	uint16_t entry[PLACES];
+/* By a hash of the feature, whether a row may have it. */
+struct seen {
+	uint64_t bits[(1 << SEEN_BITS) / 64];
 };
-_Static_assert(PLACES >= 2 * LS_ONLINE_FIELDS, "searches must end");
 
 struct member {
 	_Alignas(128) struct said said[2];
 	struct ls_online_share share;
-	float *bias;             /* outputs × (1 + states), this thread's copy */
-	struct places places[2]; /* of a row and the one before */
-	double loss;             /* thread 0's is complete */
+	float *bias;         /* outputs × (1 + states), this thread's copy */
+	struct seen seen[2]; /* in a row and the one before */
+	double loss;         /* thread 0's is complete */
 };
 
 struct ls_online {
@@ -56,7 +55,8 @@ struct ls_online {
 	bool has_x;
 	struct ls_online_row row[WINDOW];
 	enum way way[WINDOW];
-	float *x;                    /* WINDOW × longest */
+	float *x;                    /* WINDOW × longest, as */
+	uint32_t *place;             /* of the entries' records */
 	struct ls_online_away *away; /* WINDOW × fields */
 	uint64_t longest;
 	struct member *members;
@@ -119,8 +119,9 @@ static int make_room(struct ls_online *o, struct ls_err *err)
 	r->slope = ls_alloc_array(m->outputs, sizeof(float));
 	r->linear = ls_alloc_array(m->outputs, sizeof(float));
 	r->entries = ls_alloc_array(m->n_fields, sizeof *r->entries);
+	o->place = ls_alloc_array(o->longest * WINDOW, sizeof *o->place);
 	o->x = o->has_x ? ls_alloc_array(o->longest * WINDOW, sizeof(float)) : NULL;
-	if (!r->back || !r->total || !r->sums || !r->score || !r->slope || !r->linear || !r->entries ||
+	if (!r->back || !r->total || !r->sums || !r->score || !r->slope || !r->linear || !r->entries || !o->place ||
 	    (o->has_x && !o->x))
 		return ls_err_set(err, LS_ENOMEM, "no memory for rows of up to %llu entries",
 				  (unsigned long long)o->longest);
@@ -165,6 +166,7 @@ void ls_online_free(struct ls_online *o)
 	}
 	free(o->members);
 	free(o->away);
+	free(o->place);
 	free(o->x);
 	free(o->room.back);
 	free(o->room.total);
@@ -178,26 +180,37 @@ void ls_online_free(struct ls_online *o)
 
 /* --- a window --- */
 
-/* Where a row has a feature, or where it might have it. */
-static uint16_t *find(struct places *p, const struct ls_online_row *r, uint32_t feature)
+/* Where among n features one is, or n. */
+static uint32_t find(const uint32_t *feature, uint32_t n, uint32_t wanted)
 {
-	uint32_t slot = feature * 0x9e3779b1u >> (32 - PLACE_BITS);
-	while (p->entry[slot] && r->feature[p->entry[slot] - 1] != feature)
-		slot = (slot + 1) % PLACES;
-	return &p->entry[slot];
+	uint32_t i = 0;
+	while (i < n && feature[i] != wanted)
+		i++;
+	return i;
 }
 
-/* Fills p; false when a feature is there twice. */
-static bool note_places(struct places *p, const struct ls_online_row *r)
+static uint32_t seen_bit(uint32_t feature)
 {
-	memset(p, 0, sizeof *p);
+	return feature * 0x9e3779b1u >> (32 - SEEN_BITS);
+}
+
+static bool has_seen(const struct seen *s, uint32_t feature)
+{
+	uint32_t bit = seen_bit(feature);
+	return s->bits[bit / 64] >> bit % 64 & 1;
+}
+
+/* Fills s; false when a feature is there twice. */
+static bool note_features(struct seen *s, const struct ls_online_row *r)
+{
+	bool twice = false;
+	memset(s, 0, sizeof *s);
 	for (uint32_t i = 0; i < r->n; i++) {
-		uint16_t *at = find(p, r, r->feature[i]);
-		if (*at)
-			return false;
-		*at = (uint16_t)(i + 1);
+		uint32_t bit = seen_bit(r->feature[i]);
+		twice |= has_seen(s, r->feature[i]) && find(r->feature, i, r->feature[i]) < i;
+		s->bits[bit / 64] |= (uint64_t)1 << bit % 64;
 	}
-	return true;
+	return !twice;
 }
 
 static uint32_t block_of(const struct ls_online *o, uint32_t field)
@@ -205,29 +218,34 @@ static uint32_t block_of(const struct ls_online *o, uint32_t field)
 	return ls_online_block(field, ls_online_line(o->m->padded));
 }
 
-/* Whether a feature of r is in another block of the row before it, whose places are p. */
-static bool has_moved(const struct ls_online *o, const struct ls_online_row *r, struct places *p,
+/* Whether a feature of r is in another block of the row before it, whose features s has seen. Most that they share are
+ * at the same place. */
+static bool has_moved(const struct ls_online *o, const struct ls_online_row *r, const struct seen *s,
 		      const struct ls_online_row *before)
 {
 	bool moved = false;
 	for (uint32_t i = 0; i < r->n; i++) {
-		uint32_t at = *find(p, before, r->feature[i]);
-		moved |= at && block_of(o, before->field[at - 1]) != block_of(o, r->field[i]);
+		if (!has_seen(s, r->feature[i]))
+			continue;
+		bool same = i < before->n && before->feature[i] == r->feature[i];
+		uint32_t at = same ? i : find(before->feature, before->n, r->feature[i]);
+		moved |= at < before->n && before->field[at] != r->field[i] &&
+			 block_of(o, before->field[at]) != block_of(o, r->field[i]);
 	}
 	return moved;
 }
 
-/* How to do row b. The places of the row before are in w->places, those of this one take turns with them; after a row
- * that was done alone nobody has to wait. */
+/* How to do row b. What the row before has is in w->seen, what this one has takes turns with it; after a row that was
+ * done alone nobody has to wait. */
 static enum way way_of(const struct ls_online *o, struct member *w, uint32_t b, bool after_alone)
 {
 	const struct ls_online_row *r = &o->row[b];
 	bool rise = o->table.shared;
 	for (uint32_t i = 1; i < r->n; i++)
 		rise &= r->field[i - 1] < r->field[i];
-	if (!rise || !note_places(&w->places[b % 2], r))
+	if (!rise || !note_features(&w->seen[b % 2], r))
 		return ALONE;
-	return !after_alone && has_moved(o, r, &w->places[(b + 1) % 2], r - 1) ? AFTER : TOGETHER;
+	return !after_alone && has_moved(o, r, &w->seen[(b + 1) % 2], r - 1) ? AFTER : TOGETHER;
 }
 
 /* Entries of a row that threads share whose features are in another block than at home. */
@@ -275,16 +293,29 @@ static void find_rows(struct ls_online *o, const struct ls_order *order, uint32_
 	}
 }
 
-/* Asks where the features of a row are at home. */
-static inline __attribute__((always_inline)) void ask_homes(const struct ls_online *o, const struct ls_online_row *r)
+/* Asks where the records of a row's features are. */
+static inline __attribute__((always_inline)) void ask_places(const struct ls_online *o, const struct ls_online_row *r)
 {
-	for (uint32_t i = 0; i < r->n && o->table.home; i++)
-		__builtin_prefetch(&o->table.home[r->feature[i]]);
+	for (uint32_t i = 0; i < r->n; i++)
+		__builtin_prefetch(&o->table.front.place[r->feature[i]]);
+}
+
+/* From here on a row's features are the places of their records, and where these are at home is asked for. */
+static inline __attribute__((always_inline)) void find_places(struct ls_online *o, struct ls_online_row *r)
+{
+	uint32_t *place = o->place + (size_t)(r - o->row) * o->longest;
+	for (uint32_t i = 0; i < r->n; i++) {
+		place[i] = o->table.front.place[r->feature[i]];
+		if (o->table.home)
+			__builtin_prefetch(&o->table.home[place[i]]);
+	}
+	r->feature = place;
 }
 
 static void finish_row(struct ls_online *o, uint32_t b, uint64_t step)
 {
 	struct ls_online_row *r = &o->row[b];
+	find_places(o, r);
 	r->label = o->rows->label[r->number];
 	r->weight = ls_row_weight(&o->m->opts, o->rows, r->number, r->label);
 	r->update = ls_fm_update(&o->m->opts, step, 1);
@@ -305,7 +336,7 @@ static void prepare(struct ls_online *o, int thread, uint64_t step, uint32_t n)
 	ls_order_init(&order, (int)o->m->opts.shuffle, o->m->opts.seed, 1, o->rows->n_rows, step);
 	find_rows(o, &order, (uint32_t)lo, (uint32_t)hi);
 	for (uint32_t b = (uint32_t)lo; b < hi; b++)
-		ask_homes(o, &o->row[b]);
+		ask_places(o, &o->row[b]);
 	for (uint32_t b = (uint32_t)lo; b < hi; b++)
 		finish_row(o, b, step + b);
 	/* the row before the thread's first is another thread's: it is known when all have found theirs */
@@ -332,13 +363,24 @@ static void update_bias(struct member *w, const struct ls_online_row *r, float s
 	w->bias[1] = p.s1;
 }
 
+/* Asks for a line of each record of a row, which finds their pages. A line whose page must be looked up holds up all
+ * that comes after it; together, and while the others' parts are on their way, they cost least. */
+static inline __attribute__((always_inline)) void ask_pages(const struct ls_online *o, const struct member *w,
+							    const struct ls_online_row *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		__builtin_prefetch(ls_online_lines(o->m->linear, o->table.group, w->share.part, r->feature[i]), 1, 3);
+}
+
 /* The score: this thread's parts and all others'. */
-static float score_of(struct ls_online *o, struct member *w, const struct ls_online_row *r, uint64_t number)
+static float score_of(struct ls_online *o, struct member *w, const struct ls_online_row *r,
+		      const struct ls_online_row *next, uint64_t number)
 {
 	struct said *mine = &w->said[number % 2];
 	float score = w->bias[0];
 	o->kern->online_forward(&o->table, r, &w->share, mine->part);
 	atomic_store_explicit(&mine->row, number, memory_order_release);
+	ask_pages(o, w, next);
 	for (int t = 0; t < ls_pool_threads(o->pool); t++) {
 		const struct member *other = &o->members[t];
 		const struct said *s = &other->said[number % 2];
@@ -356,7 +398,7 @@ static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint3
 {
 	const struct ls_online_row *r = &o->row[b], *next = &o->row[b + 1 < n && o->way[b + 1] != ALONE ? b + 1 : b];
 	const struct ls_fm_opts *opts = &o->m->opts;
-	float slope, score = score_of(o, w, r, number);
+	float slope, score = score_of(o, w, r, next, number);
 	float loss = ls_cell_row_loss((int)opts->task, opts->label_smoothing, &score, 1, r->label, r->weight, &slope);
 	if (ls_exp_of(score) == LS_EXP_INF || ls_exp_of(slope) == LS_EXP_INF || ls_exp_of(loss) == LS_EXP_INF) {
 		if (w == o->members)

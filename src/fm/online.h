@@ -28,7 +28,7 @@ struct ls_online_away {
 };
 
 struct ls_online_row {
-	const uint32_t *feature;
+	const uint32_t *feature; /* once it is prepared, the places of their records (online_front.h) */
 	const uint16_t *field;
 	const float *x; /* NULL: every x is 1 */
 	uint32_t n;

@@ -25,7 +25,7 @@ static void find_homes(void *context, int thread, int threads)
 	uint64_t lo, hi;
 	ls_pool_share(s->rows->n_entries, thread, threads, &lo, &hi);
 	for (uint64_t e = lo; e < hi; e++) {
-		_Atomic uint8_t *home = &s->t->home[s->rows->feature[e]];
+		_Atomic uint8_t *home = &s->t->home[s->t->front.place[s->rows->feature[e]]];
 		if (atomic_load_explicit(home, memory_order_relaxed) == LS_ONLINE_NO_HOME)
 			atomic_store_explicit(home, (uint8_t)s->rows->field[e], memory_order_relaxed);
 	}
@@ -73,8 +73,9 @@ int ls_online_table_init(struct ls_online_table *t, struct ls_fm_model *m, const
 	t->classes = ls_online_classes(m->n_fields, m->padded);
 	t->shared = usual && (m->padded == 4 || m->padded == 8 || m->padded == 16) && t->classes <= LS_ONLINE_CLASSES &&
 		    m->n_fields <= LS_ONLINE_FIELDS;
-	if (!t->shared)
-		return 0;
+	int rc = ls_online_front_init(&t->front, m, rows, err);
+	if (rc || !t->shared)
+		return rc;
 	bool spread = ls_online_spreads && ls_pool_threads(pool) > 1;
 	share_classes(t, spread, ls_pool_threads(pool));
 	return spread ? make_homes(t, rows, pool, err) : 0;
@@ -83,6 +84,7 @@ int ls_online_table_init(struct ls_online_table *t, struct ls_fm_model *m, const
 void ls_online_table_free(struct ls_online_table *t)
 {
 	free(t->home);
+	ls_online_front_free(&t->front);
 }
 
 /* --- spreading --- */
@@ -98,10 +100,10 @@ static void move_records(const struct move *a, uint64_t first, uint64_t n, float
 	const struct ls_online_table *t = a->t;
 	uint32_t line = ls_online_line(t->m->padded);
 	for (uint64_t i = 0; i < n; i++) {
-		uint32_t feature = (uint32_t)(first + i), home = ls_online_block(ls_online_home(t, feature), line);
+		uint32_t place = (uint32_t)(first + i), home = ls_online_block(ls_online_home(t, place), line);
 		for (uint32_t b = 0; b < t->classes; b++) {
 			float *copy = records + i * ls_fm_stride(t->m) + (size_t)b * LS_FM_LINE;
-			ls_online_copy(ls_online_class_line(t, feature, ls_online_meet(home, b, t->classes)),
+			ls_online_copy(ls_online_class_line(t, place, ls_online_meet(home, b, t->classes)),
 				       (struct ls_online_at){copy, t->m->width}, a->spread);
 		}
 	}
@@ -130,6 +132,7 @@ static void move_groups(void *context, int thread, int threads)
 
 void ls_online_spread(struct ls_online_table *t, struct ls_pool *pool)
 {
+	ls_online_front_set(&t->front, t->m, pool, true);
 	if (!t->home || t->is_spread)
 		return;
 	ls_pool_run(pool, move_groups, &(struct move){t, true});
@@ -138,8 +141,8 @@ void ls_online_spread(struct ls_online_table *t, struct ls_pool *pool)
 
 void ls_online_gather(struct ls_online_table *t, struct ls_pool *pool)
 {
-	if (!t->is_spread)
-		return;
-	ls_pool_run(pool, move_groups, &(struct move){t, false});
+	if (t->is_spread)
+		ls_pool_run(pool, move_groups, &(struct move){t, false});
 	t->is_spread = false;
+	ls_online_front_set(&t->front, t->m, pool, false);
 }

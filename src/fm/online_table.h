@@ -27,6 +27,7 @@
 #include "base/err.h"
 #include "base/pool.h"
 #include "fm/model.h"
+#include "fm/online_front.h"
 #include "fm/rows.h"
 
 enum {
@@ -76,11 +77,12 @@ struct ls_online_part {
 
 struct ls_online_table {
 	struct ls_fm_model *m;
+	struct ls_online_front front;
 	size_t group; /* floats of a group */
 	uint32_t classes;
 	bool shared;                                       /* threads can share the model out */
 	struct ls_online_part of_class[LS_ONLINE_CLASSES]; /* whose part a class is in */
-	_Atomic uint8_t *home;                             /* by feature; NULL: lines are never spread */
+	_Atomic uint8_t *home;                             /* by place; NULL: lines are never spread */
 	bool is_spread;
 };
 
@@ -90,31 +92,30 @@ struct ls_online_at {
 	size_t state;
 };
 
-/* Where a part of a feature begins; base is the model's memory, group the floats of a group. */
-static inline float *ls_online_lines(float *base, size_t group, struct ls_online_part p, uint32_t feature)
+/* Where a part of the record at a place begins; base is the model's memory, group the floats of a group. */
+static inline float *ls_online_lines(float *base, size_t group, struct ls_online_part p, uint32_t place)
 {
-	return base + feature / LS_FM_GROUP * group + p.start + feature % LS_FM_GROUP * p.each;
+	return base + place / LS_FM_GROUP * group + p.start + place % LS_FM_GROUP * p.each;
 }
 
-static inline uint32_t ls_online_home(const struct ls_online_table *t, uint32_t feature)
+static inline uint32_t ls_online_home(const struct ls_online_table *t, uint32_t place)
 {
-	return atomic_load_explicit(&t->home[feature], memory_order_relaxed);
+	return atomic_load_explicit(&t->home[place], memory_order_relaxed);
 }
 
-/* A feature's line of a class. */
-static inline struct ls_online_at ls_online_class_line(const struct ls_online_table *t, uint32_t feature,
-						       uint32_t class)
+/* Its line of a class. */
+static inline struct ls_online_at ls_online_class_line(const struct ls_online_table *t, uint32_t place, uint32_t class)
 {
 	struct ls_online_part p = t->of_class[class];
-	float *v = ls_online_lines(t->m->linear, t->group, p, feature) + (size_t)(class - p.lo) * LS_FM_LINE;
+	float *v = ls_online_lines(t->m->linear, t->group, p, place) + (size_t)(class - p.lo) * LS_FM_LINE;
 	return (struct ls_online_at){v, p.state};
 }
 
-static inline struct ls_online_at ls_online_slot(const struct ls_online_table *t, uint32_t feature, uint32_t slot)
+static inline struct ls_online_at ls_online_slot(const struct ls_online_table *t, uint32_t place, uint32_t slot)
 {
 	uint32_t padded = t->m->padded, line = ls_online_line(padded);
-	uint32_t home = ls_online_block(ls_online_home(t, feature), line);
-	struct ls_online_at at = ls_online_class_line(t, feature, ls_online_meet(home, slot / line, t->classes));
+	uint32_t home = ls_online_block(ls_online_home(t, place), line);
+	struct ls_online_at at = ls_online_class_line(t, place, ls_online_meet(home, slot / line, t->classes));
 	at.v += slot % line * padded;
 	return at;
 }
@@ -128,31 +129,31 @@ static inline void ls_online_copy(struct ls_online_at kept, struct ls_online_at 
 }
 
 /* These find them wherever lines are. */
-static inline struct ls_online_at ls_online_factors(const struct ls_online_table *t, uint32_t feature, uint32_t output,
+static inline struct ls_online_at ls_online_factors(const struct ls_online_table *t, uint32_t place, uint32_t output,
 						    uint32_t field)
 {
 	const struct ls_fm_model *m = t->m;
 	size_t at = (size_t)output * m->n_fields + field;
 	if (t->is_spread)
-		return ls_online_slot(t, feature, field + 1);
-	return (struct ls_online_at){m->record + feature * ls_fm_stride(m) + at * m->padded, m->width};
+		return ls_online_slot(t, place, field + 1);
+	return (struct ls_online_at){m->record + place * ls_fm_stride(m) + at * m->padded, m->width};
 }
 
-static inline struct ls_online_at ls_online_weights(const struct ls_online_table *t, uint32_t feature)
+static inline struct ls_online_at ls_online_weights(const struct ls_online_table *t, uint32_t place)
 {
 	const struct ls_fm_model *m = t->m;
-	float *v = t->is_spread ? ls_online_slot(t, feature, 0).v : m->linear + feature * ls_fm_stride(m);
+	float *v = t->is_spread ? ls_online_slot(t, place, 0).v : m->linear + place * ls_fm_stride(m);
 	return (struct ls_online_at){v, m->outputs};
 }
 
 /* Whether lines are spread where threads share a model out; tests set it before they start. */
 extern bool ls_online_spreads;
 
-/* Finds the features' homes in rows if lines are to be spread. */
+/* Finds the features that come to the front, and homes if lines are to be spread. */
 int ls_online_table_init(struct ls_online_table *t, struct ls_fm_model *m, const struct ls_rows *rows,
 			 struct ls_pool *pool, struct ls_err *err);
 void ls_online_table_free(struct ls_online_table *t);
-/* Both do nothing where there is nothing to do. */
+/* Records to the front, then lines apart; or back. Both do nothing where there is nothing to do. */
 void ls_online_spread(struct ls_online_table *t, struct ls_pool *pool);
 void ls_online_gather(struct ls_online_table *t, struct ls_pool *pool);
 

@@ -92,6 +92,30 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_seed(ls_pack_f x)
 	return (ls_pack_f)LS_CELL_SEED((ls_pack_s)x);
 }
 
+static inline __attribute__((always_inline)) ls_pack_f ls_pack_fma(ls_pack_f a, ls_pack_f b, ls_pack_f c)
+{
+#if defined(__aarch64__)
+	return (ls_pack_f)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#elif defined(__FMA__)
+	return (ls_pack_f)_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
+#else
+	ls_pack_f ret;
+	for (int i = 0; i < 4; i++)
+		ret[i] = ls_fmaf(a[i], b[i], c[i]);
+	return ret;
+#endif
+}
+
+/* ls_cell_newton. */
+static inline __attribute__((always_inline)) ls_pack_f ls_pack_newton(ls_pack_f a, ls_pack_f b)
+{
+#if defined(__aarch64__)
+	return (ls_pack_f)vrsqrtsq_f32((float32x4_t)a, (float32x4_t)b);
+#else
+	return 0.5f * ls_pack_fma(-a, b, (ls_pack_f){3.0f, 3.0f, 3.0f, 3.0f});
+#endif
+}
+
 /* 4 doubles, in 4 / LS_PACK packs, as floats. */
 static inline __attribute__((always_inline)) ls_pack_f ls_pack_narrow(const ls_pack_d *in)
 {

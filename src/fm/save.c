@@ -105,7 +105,9 @@ char *ls_fm_opts_text(const struct ls_fm_opts *o)
 	add_count(&text, "warmup_steps", o->warmup_steps);
 	add_count(&text, "decay_steps", o->decay_steps);
 	add_count(&text, "seed", o->seed);
-	ls_str_add(&text, o->online ? ", \"online\": true}" : "}");
+	if (o->online)
+		add_count(&text, "online", LS_ONLINE_VERSION);
+	ls_str_add(&text, "}");
 	return ls_str_take(&text);
 }
 
@@ -191,6 +193,7 @@ static void get_class_weights(struct opts_source *s, struct ls_fm_opts *o)
 static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *ret, struct ls_err *err)
 {
 	struct opts_source s = {object, path, !json_is_object(object)};
+	const json_t *online = json_object_get(object, "online");
 	struct ls_fm_opts o = {.kind = (enum ls_fm_kind)get_name(&s, "kind", kind_at, 3),
 			       .task = (enum ls_fm_task)get_name(&s, "task", task_at, 3),
 			       .optimizer = (enum ls_fm_optimizer)get_name(&s, "optimizer", optimizer_at, 4),
@@ -213,8 +216,11 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 			       .ftrl_beta = get_float(&s, "ftrl_beta"),
 			       .label_smoothing = get_float(&s, "label_smoothing"),
 			       .normalize = json_is_true(json_object_get(object, "normalize")),
-			       .online = json_is_true(json_object_get(object, "online"))};
+			       .online = online != NULL};
 	get_class_weights(&s, &o);
+	if (online && json_integer_value(online) != LS_ONLINE_VERSION)
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: trained --online by the arithmetic of another version: train it anew", path);
 	if (s.bad || (o.online && (o.kind != LS_FFM || o.batch != 1)))
 		return ls_err_set(err, LS_EINPUT, "%s: its options are not those of a lockstep model", path);
 	*ret = o;

@@ -1,4 +1,4 @@
-/* What lets one source be C17 and CUDA C++: the function qualifier, fixed-width integers, bit casts, the root.
+/* What lets one source be C17 and CUDA C++: the function qualifier, fixed-width integers, bit casts, the root, fma.
  * Owns nothing. Any thread; device code too.
  * Every header of src/num but num.h compiles with gcc, clang, nvcc and NVRTC and includes nothing beyond this file. */
 #ifndef LS_NUM_PORT_H
@@ -92,9 +92,9 @@ LS_FN float ls_sqrtf(float x)
 {
 	return __builtin_sqrtf(x);
 }
-/* fma without an instruction for it. The product is exact in binary64. Their sum is rounded to odd, which the last
- * rounding sees as if it were exact: where something is lost and the last bit is 0, the neighbour on that side has a 1.
- */
+/* fma without an instruction for it. The product is exact in binary64. Their sum is rounded to odd: where something is
+ * lost and the last bit is 0, the neighbour on that side has a 1. With 29 bits more than a float it is then on the same
+ * side of every float, and of every half way between two, as the exact sum. */
 LS_FN float ls_fmaf_by_sum(float a, float b, float c)
 {
 	double p = (double)a * (double)b, s = p + (double)c, part = s - p;

@@ -297,12 +297,12 @@ static void against_the_reference(void **state)
 
 /* --- a row at a time --- */
 
-/* AdaGrad's root has a seed and one step of Heron's (cell.h). */
+/* AdaGrad's root has a seed and one step of Newton's (cell.h). */
 static double ref_root(double sum)
 {
-	double r = (double)ls_cell_seed((float)sum), root = (r * r + sum) / ((double)LS_CELL_HERON * r);
-	assert_true(fabs(root / sqrt(sum) - 1) < 3.02e-4);
-	return root;
+	double y = (double)ls_cell_seed((float)sum), inverse = (double)LS_CELL_NEWTON * y * (3 - sum * y * y) / 2;
+	assert_true(fabs(inverse * sqrt(sum) - 1) < 8.78e-4);
+	return 1 / inverse;
 }
 
 /* Over two powers of two, which is all there is; and at both ends of what --initial-sum takes. */

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "fm/cpu.h"
 #include "fm/online.h"
+#include "fm/pack.h"
 
 enum { MAX_ROWS = 90, MAX_FIELDS = 256, OWN = 3, MAX_ENTRIES = MAX_ROWS * MAX_FIELDS };
 
@@ -143,18 +144,20 @@ static void same_bytes(const struct ls_fm_model *a, const struct ls_fm_model *b,
 	if (memcmp(a->linear, b->linear, sizeof(float) * a->n_features * ls_fm_stride(a)) != 0 ||
 	    memcmp(a->bias, b->bias, sizeof(float) * ls_fm_linear_size(a)) != 0)
 		fail_msg("%u rows, %u fields, %u factors, stray %u, gaps %u, values %d, normalize %d, spread %d, "
-			 "%d threads: other bytes",
+			 "%u in front, %d threads: other bytes",
 			 p->rows, p->fields, p->factors, p->stray, p->gaps, p->values, p->normalize, ls_online_spreads,
-			 threads);
+			 ls_online_front_most, threads);
 }
 
 static void compare(const struct plan *p, int threads, uint32_t *state)
 {
 	struct sample *s = make_sample(p, state);
 	double want_loss, loss;
+	ls_online_front_most = 0;
 	struct ls_fm_model *want = train(p, &s->rows, true, 1, 2 * MAX_ROWS, state, &want_loss);
 	for (int spread = 0; spread < 2; spread++) {
 		ls_online_spreads = spread;
+		ls_online_front_most = draw(state, 2) ? 1 + draw(state, 40) : 1 << 13;
 		struct ls_fm_model *m = train(p, &s->rows, false, threads, 1 + draw(state, 2 * p->rows), state, &loss);
 		same_bytes(want, m, p, threads);
 		assert_true(loss == want_loss);
@@ -238,6 +241,142 @@ static void lines_have_one_class(void **state)
 		}
 }
 
+/* Features by how often they are seen come to the front, as many as may, and go back to where they were. */
+static uint32_t try_front(const struct plan *p, uint32_t most, int threads, uint32_t *state)
+{
+	struct sample *s = make_sample(p, state);
+	struct ls_online_front f = {0};
+	struct ls_pool *pool;
+	struct ls_err err = {0};
+	assert_int_equal(ls_pool_new(threads, &pool, &err), 0);
+	struct ls_fm_model *m = make_model(p, false, pool);
+	size_t stride = ls_fm_stride(m), bytes = sizeof(float) * m->n_features * stride;
+	float *before = ls_xalloc(bytes);
+	memcpy(before, m->linear, bytes);
+	ls_online_front_most = most;
+	assert_int_equal(ls_online_front_init(&f, m, &s->rows, &err), 0);
+	assert_true(f.n <= most);
+	ls_online_front_set(&f, m, pool, true);
+	for (uint64_t j = 0; j < m->n_features; j++)
+		assert_memory_equal(m->linear + f.place[j] * stride, before + j * stride, sizeof(float) * stride);
+	ls_online_front_set(&f, m, pool, false);
+	assert_memory_equal(m->linear, before, bytes);
+	ls_online_front_free(&f);
+	free(before);
+	ls_fm_model_free(m);
+	ls_pool_free(pool);
+	free(s);
+	return f.n;
+}
+
+static void front_and_back(void **state)
+{
+	(void)state;
+	uint32_t seed = 17, in_front = 0;
+	for (int i = 0; i < 30; i++) {
+		struct plan p = make_plan(&seed);
+		in_front += try_front(&p, draw(&seed, 60), 1 + i % 3, &seed);
+	}
+	assert_true(in_front > 200);
+}
+
+/* Rows of two entries each: feature 7, and 8 to 10 in turn; in the later half of them 9 alone. */
+static struct sample_of_two {
+	uint64_t start[200001];
+	uint32_t feature[400000];
+	uint16_t field[400000];
+} * make_two(uint64_t n, struct ls_rows *rows)
+{
+	struct sample_of_two *s = ls_xalloc(sizeof *s);
+	for (uint64_t i = 0; i <= n; i++)
+		s->start[i] = 2 * i;
+	for (uint64_t i = 0; i < 2 * n; i++) {
+		s->feature[i] = i % 2 ? 7 : i > n ? 9 : 8 + (uint32_t)(i / 2 % 3);
+		s->field[i] = i % 2;
+	}
+	*rows = (struct ls_rows){.n_rows = n,
+				 .n_entries = 2 * n,
+				 .n_features = 12,
+				 .n_fields = 2,
+				 .start = s->start,
+				 .feature = s->feature,
+				 .field = s->field};
+	return s;
+}
+
+static void the_most_frequent_are_in_front(void **state)
+{
+	(void)state;
+	static const uint64_t n_rows[] = {30, 3000, 200000}; /* the last are counted in part */
+	static const uint32_t most[] = {0, 1, 2, 3, 4, 100}, want[] = {0, 1, 2, 2, 4, 4};
+	struct plan p = {.fields = 4, .factors = 4, .task = LS_BINARY};
+	struct ls_pool *pool;
+	struct ls_err err = {0};
+	assert_int_equal(ls_pool_new(1, &pool, &err), 0);
+	struct ls_fm_model *m = make_model(&p, false, pool);
+	for (int i = 0; i < 3 * 6; i++) {
+		struct ls_online_front f = {0};
+		struct ls_rows rows;
+		struct sample_of_two *s = make_two(n_rows[i / 6], &rows);
+		ls_online_front_most = most[i % 6];
+		assert_int_equal(ls_online_front_init(&f, m, &rows, &err), 0);
+		assert_true(f.n == want[i % 6] || (most[i % 6] == 3 && f.n == 3)); /* 8 and 10 may tie */
+		assert_int_equal(f.place[7], f.n ? 0 : 7);
+		assert_int_equal(f.place[9], f.n > 1 ? 1 : 9);
+		ls_online_front_free(&f);
+		free(s);
+	}
+	ls_fm_model_free(m);
+	ls_pool_free(pool);
+}
+
+/* Where lines are spread, the record of a feature that stays in its field is at home there, wherever it lies. */
+static void homes_are_by_place(void **state)
+{
+	(void)state;
+	uint32_t seed = 29;
+	for (int i = 0; i < 10; i++) {
+		struct plan p = {.rows = 80, .fields = 2 + draw(&seed, 30), .factors = 4, .task = LS_BINARY};
+		struct sample *s = make_sample(&p, &seed);
+		struct ls_online_table t = {0};
+		struct ls_pool *pool;
+		struct ls_err err = {0};
+		for (uint64_t e = 0; e < s->rows.n_entries; e++)
+			s->field[e] = (uint16_t)(s->feature[e] / OWN);
+		assert_int_equal(ls_pool_new(2, &pool, &err), 0);
+		struct ls_fm_model *m = make_model(&p, false, pool);
+		ls_online_spreads = true;
+		ls_online_front_most = 1 + draw(&seed, 60);
+		assert_int_equal(ls_online_table_init(&t, m, &s->rows, pool, &err), 0);
+		for (uint64_t e = 0; e < s->rows.n_entries; e++)
+			assert_int_equal(ls_online_home(&t, t.front.place[s->feature[e]]), s->field[e]);
+		ls_online_table_free(&t);
+		ls_fm_model_free(m);
+		ls_pool_free(pool);
+		free(s);
+	}
+}
+
+/* Vectors have their own instruction for it on some machines: over all sums that there can be. */
+static void newton_of_vectors(void **state)
+{
+	(void)state;
+	for (uint32_t u = 0; u < 0x7f800000u; u += 257 * 4) {
+		float s[4], y[4];
+		for (uint32_t i = 0; i < 4; i++) {
+			s[i] = ls_f_bits(u + 257 * i);
+			y[i] = ls_cell_seed(s[i]);
+			s[i] *= y[i];
+		}
+		ls_pack_f got =
+			ls_pack_newton((ls_pack_f){s[0], s[1], s[2], s[3]}, (ls_pack_f){y[0], y[1], y[2], y[3]});
+		for (int i = 0; i < 4; i++) {
+			assert_int_equal(ls_bits_f(got[i]), ls_bits_f(0.5f * ls_fmaf_by_sum(-s[i], y[i], 3.0f)));
+			assert_int_equal(ls_bits_f(got[i]), ls_bits_f(ls_cell_newton(s[i], y[i])));
+		}
+	}
+}
+
 /* A row that is not finite stops all threads there, is named, and adds nothing to the loss. */
 static void infinity_is_named(void **state)
 {
@@ -271,9 +410,15 @@ static void infinity_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(together_and_alone_agree), cmocka_unit_test(at_the_edges),
-		cmocka_unit_test(alone_by_any_threads),     cmocka_unit_test(lines_have_one_class),
+		cmocka_unit_test(together_and_alone_agree),
+		cmocka_unit_test(at_the_edges),
+		cmocka_unit_test(alone_by_any_threads),
+		cmocka_unit_test(lines_have_one_class),
 		cmocka_unit_test(infinity_is_named),
+		cmocka_unit_test(front_and_back),
+		cmocka_unit_test(the_most_frequent_are_in_front),
+		cmocka_unit_test(homes_are_by_place),
+		cmocka_unit_test(newton_of_vectors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
