@@ -1,7 +1,6 @@
 #include "fm/online_front.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 
