@@ -462,14 +462,6 @@ INLINE void alone_update(const struct ls_online_table *t, const struct ls_online
 		}
 }
 
-static bool came_before(const struct ls_online_row *r, uint32_t i)
-{
-	for (uint32_t j = 0; j < i; j++)
-		if (r->feature[j] == r->feature[i])
-			return true;
-	return false;
-}
-
 /* Scores, loss and slopes. False when one of them is not finite. */
 INLINE bool alone_forward(const struct ls_online_table *t, const struct ls_online_row *r, struct ls_online_room *room)
 {
@@ -494,7 +486,7 @@ static inline bool online_alone(const struct ls_online_table *t, const struct ls
 	for (uint32_t i = 0; i < r->n; i++)
 		room->entries[r->field[i]]++;
 	for (uint32_t i = 0; i < r->n; i++)
-		if (!came_before(r, i))
+		if (ls_online_find(r->feature, i, r->feature[i]) == i)
 			alone_update(t, r, i, room);
 	alone_lanes(room->bias, t->m->outputs, t->m->outputs, room->slope, &r->update);
 	for (uint32_t i = 0; i < r->n; i++)

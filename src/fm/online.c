@@ -180,15 +180,6 @@ void ls_online_free(struct ls_online *o)
 
 /* --- a window --- */
 
-/* Where among n features one is, or n. */
-static uint32_t find(const uint32_t *feature, uint32_t n, uint32_t wanted)
-{
-	uint32_t i = 0;
-	while (i < n && feature[i] != wanted)
-		i++;
-	return i;
-}
-
 static uint32_t seen_bit(uint32_t feature)
 {
 	return feature * 0x9e3779b1u >> (32 - SEEN_BITS);
@@ -207,7 +198,7 @@ static bool note_features(struct seen *s, const struct ls_online_row *r)
 	memset(s, 0, sizeof *s);
 	for (uint32_t i = 0; i < r->n; i++) {
 		uint32_t bit = seen_bit(r->feature[i]);
-		twice |= has_seen(s, r->feature[i]) && find(r->feature, i, r->feature[i]) < i;
+		twice |= has_seen(s, r->feature[i]) && ls_online_find(r->feature, i, r->feature[i]) < i;
 		s->bits[bit / 64] |= (uint64_t)1 << bit % 64;
 	}
 	return !twice;
@@ -228,7 +219,7 @@ static bool has_moved(const struct ls_online *o, const struct ls_online_row *r, 
 		if (!has_seen(s, r->feature[i]))
 			continue;
 		bool same = i < before->n && before->feature[i] == r->feature[i];
-		uint32_t at = same ? i : find(before->feature, before->n, r->feature[i]);
+		uint32_t at = same ? i : ls_online_find(before->feature, before->n, r->feature[i]);
 		moved |= at < before->n && before->field[at] != r->field[i] &&
 			 block_of(o, before->field[at]) != block_of(o, r->field[i]);
 	}

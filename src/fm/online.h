@@ -39,6 +39,15 @@ struct ls_online_row {
 	struct ls_online_away *away;
 };
 
+/* Where among n features one is, or n. */
+static inline uint32_t ls_online_find(const uint32_t *feature, uint32_t n, uint32_t wanted)
+{
+	uint32_t i = 0;
+	while (i < n && feature[i] != wanted)
+		i++;
+	return i;
+}
+
 /* Blocks a <= b, the class in which they meet, counted from the thread's first, and at which of its lines of a feature
  * of a, and of b. */
 struct ls_online_meeting {

@@ -9,7 +9,7 @@
  * threads of a Xeon were slower than one. There lines are spread: LS_FM_GROUP features share the memory of their
  * records, where each thread's part of all of them is one run of whole pages. In it a feature has its lines of factors
  * by class, then those of state. Nothing is copied elsewhere; ls_online_gather puts all lines back. (On a Neoverse-N1
- * spreading gains nothing, and costs a tenth.)
+ * spreading gains nothing, and costs a sixth.)
  *
  * Which class a line belongs to depends on the feature's field. A feature has a home, the field that it was first seen
  * in, and its lines are spread as if it were always there. In most data it is; where features are hashed into one range

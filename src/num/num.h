@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* Changes whenever any result of src/num or of the arithmetic in src/fm changes a bit; every model file carries it. */
+/* Changes whenever any result of src/num or of the arithmetic in src/fm changes a bit, but for what LS_ONLINE_VERSION
+ * is for; every model file carries it. */
 #define LS_NUMERICS_VERSION 2
 /* Changes when only training a row at a time changes a bit; what was trained so carries it among its options. */
 #define LS_ONLINE_VERSION 3
