@@ -1,6 +1,5 @@
 #include "base/parallel.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 
 #include "base/pool.h"
@@ -31,13 +30,4 @@ void ls_parallel(int threads, size_t tasks, void (*run)(void *ctx, size_t task),
 	}
 	ls_pool_run(pool, work, &crew);
 	ls_pool_free(pool);
-}
-
-int ls_parallel_cpus(void)
-{
-	cpu_set_t set;
-	if (sched_getaffinity(0, sizeof set, &set) < 0)
-		return 1;
-	int n = CPU_COUNT(&set);
-	return n > 0 ? n : 1;
 }

@@ -10,7 +10,4 @@
  */
 void ls_parallel(int threads, size_t tasks, void (*run)(void *ctx, size_t task), void *ctx);
 
-/* The number of CPUs this process may run on, at least 1. */
-int ls_parallel_cpus(void);
-
 #endif

@@ -15,6 +15,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "base/cpus.h"
 #include "base/mem.h"
 
 struct member {
@@ -57,7 +58,7 @@ static void sleep_until_phase_leaves(struct ls_pool *pool, uint32_t phase)
 	atomic_fetch_sub(&pool->sleepers, 1);
 }
 
-void ls_pool_barrier(struct ls_pool *pool)
+uint32_t ls_pool_arrive(struct ls_pool *pool)
 {
 	uint32_t phase = atomic_load(&pool->phase);
 	uint32_t here = atomic_fetch_add(&pool->arrived, 1) + 1; /* first, so that the last sees what stop() wrote */
@@ -66,14 +67,23 @@ void ls_pool_barrier(struct ls_pool *pool)
 		atomic_fetch_add(&pool->phase, 1);
 		if (atomic_load(&pool->sleepers))
 			syscall(SYS_futex, &pool->phase, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-		return;
 	}
+	return phase;
+}
+
+void ls_pool_leave(struct ls_pool *pool, uint32_t phase)
+{
 	for (int i = 0; i < pool->spins; i++) {
 		if (atomic_load_explicit(&pool->phase, memory_order_acquire) != phase)
 			return;
 		relax();
 	}
 	sleep_until_phase_leaves(pool, phase);
+}
+
+void ls_pool_barrier(struct ls_pool *pool)
+{
+	ls_pool_leave(pool, ls_pool_arrive(pool));
 }
 
 /* Whoever is waited for may have lost its core to another program: then sleeping frees this one for it, which yielding
@@ -116,7 +126,7 @@ int ls_pool_new(int threads, struct ls_pool **ret, struct ls_err *err)
 	pool->threads = threads;
 	pool->members = ls_xalloc((size_t)threads * sizeof *pool->members);
 	/* spinning is for threads that have a core each */
-	pool->spins = threads <= sysconf(_SC_NPROCESSORS_ONLN) ? 20000 : 50;
+	pool->spins = threads <= ls_cpus() ? 20000 : 50;
 	for (int i = 1; i < threads; i++) {
 		pool->members[i] = (struct member){.pool = pool, .index = i};
 		int rc = pthread_create(&pool->members[i].handle, NULL, member_main, &pool->members[i]);

@@ -19,6 +19,10 @@ int ls_pool_threads(const struct ls_pool *pool);
 void ls_pool_run(struct ls_pool *pool, ls_pool_fn *fn, void *context);
 /* Called by every thread from inside fn. Spins a little, then sleeps, so that more threads than cores still get on. */
 void ls_pool_barrier(struct ls_pool *pool);
+/* A barrier in two halves, with work of the thread's own in between: ls_pool_leave waits until all have arrived, and
+ * takes what ls_pool_arrive gave. */
+uint32_t ls_pool_arrive(struct ls_pool *pool);
+void ls_pool_leave(struct ls_pool *pool, uint32_t phase);
 
 /* Waits until *word is value, which another thread of fn stores with memory_order_release. */
 void ls_pool_wait(struct ls_pool *pool, const _Atomic uint64_t *word, uint64_t value);

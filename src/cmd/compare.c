@@ -13,7 +13,7 @@ static const struct ls_opt opts[] = {
 	{"ignore", 0, "GLOB", "leave out tensors, values, columns and files of these names; may be repeated"},
 	{"html", 0, "FILE", "also write a page with tables and histograms"},
 	{"all", 0, NULL, "print every difference, not only the first 40 of a file"},
-	{"threads", 0, "N", "compare with N threads (default: one a core)"},
+	{"threads", 0, "N", "compare with N threads (default: one for each CPU it may use)"},
 	{0},
 };
 

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/cpus.h"
 #include "cmd/gpu.h"
 #include "fm/cuda.h"
 #include "gpu/cache.h"
@@ -26,8 +26,7 @@ static int parse_device(const char *device, struct ls_fm_engine_choice *c, struc
 int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct ls_fm_engine_choice *ret,
 			 struct ls_err *err)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t threads = cpus > 0 ? (uint64_t)cpus : 1;
+	uint64_t threads = (uint64_t)ls_cpus();
 	int rc = ls_args_u64(args, "threads", 1, 1024, &threads, err);
 	*ret = (struct ls_fm_engine_choice){.threads = (int)threads, .kernels = kernels};
 	const char *memory = ls_args_get(args, "device-memory");

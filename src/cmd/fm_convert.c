@@ -10,7 +10,7 @@ static const struct ls_opt opts[] = {
 	{"format", 0, "svm|ffm|npz|lsd", "what DATA is, where its first bytes and tokens could mislead"},
 	{"labels", 0, "FILE.npy", "a label a row, for data that have none"},
 	{"weights", 0, "FILE.npy", "a weight a row, for data that have none"},
-	{"threads", 0, "N", "threads to parse with (default: all CPUs); the file is the same"},
+	{"threads", 0, "N", "threads to parse with (default: all CPUs it may use); the file is the same"},
 	{0},
 };
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/mem.h"
-#include "base/parallel.h"
 #include "cmd/validate.h"
 #include "fm/step.h"
 #include "gpu/driver.h"
@@ -73,7 +73,7 @@ static int cpu_ways(struct ls_validate_ways *w, bool full, struct ls_err *err)
 {
 	static const char *const builds[] = {"baseline", "avx2", "avx512", "sve256"};
 	const char *best = ls_kern_pick(NULL)->name;
-	int all = ls_parallel_cpus() > 1 ? ls_parallel_cpus() : 2;
+	int all = ls_cpus() > 1 ? ls_cpus() : 2;
 	int rc = add_cpu(w, all, best, true, err);
 	if (rc == 0)
 		rc = add_cpu(w, 1, best, true, err);

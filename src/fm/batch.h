@@ -6,11 +6,10 @@
 #include <stdint.h>
 
 #include "fm/model.h"
+#include "fm/order.h"
 
-/* Row numbers of the batch of a step: n of them (at most the batch size), a function of (seed, step) and the data's
- * size. */
-uint32_t ls_fm_pick(const struct ls_fm_opts *opts, uint64_t n_rows, uint64_t step, uint32_t lo, uint32_t hi,
-		    uint64_t *ret_rows);
+/* How many rows a step takes (at most the batch size), and which. */
+struct ls_order ls_fm_order(const struct ls_fm_opts *opts, uint64_t n_rows, uint64_t step);
 uint64_t ls_fm_steps_per_epoch(const struct ls_fm_opts *opts, uint64_t n_rows);
 
 #endif

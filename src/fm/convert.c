@@ -2,7 +2,7 @@
  */
 #include <string.h>
 
-#include "base/parallel.h"
+#include "base/cpus.h"
 #include "fm/data.h"
 #include "fm/lsd.h"
 #include "fm/source.h"
@@ -40,7 +40,7 @@ static int stream_text(struct ls_source *source, const struct ls_data_opts *o, s
 		       struct ls_err *err)
 {
 	struct stream s = {.w = w};
-	int rc = ls_text_read(source, ls_text_format_named(o->format), o->threads > 0 ? o->threads : ls_parallel_cpus(),
+	int rc = ls_text_read(source, ls_text_format_named(o->format), o->threads > 0 ? o->threads : ls_cpus(),
 			      add_block, &s, err);
 	const char *name = ls_source_name(source);
 	if (rc == 0 && !s.any_rows)

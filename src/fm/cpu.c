@@ -1,9 +1,10 @@
 /* A step: rows are shared out for the forward pass, then features for the backward pass.
  *
- *   A  each worker: its rows' scores, slopes and back vectors, its largest exponents, its entries' keys
- *   barrier
- *   B  each worker: the grids (same for all), its rows' part of the scalar sums, then the features it owns:
- *      keys sorted by feature, gradient and update in place
+ *   A  each worker: its rows' scores, slopes and back vectors, its largest exponents
+ *   barrier, and until the last has come: the rest of the sort of this step's entries by feature, and its first pass
+ *      for the worker's rows of the next step, none of which needs a parameter
+ *   B  each worker: the grids (same for all), its rows' part of the scalar sums, then the features it owns: gradient
+ *      and update in place
  *   barrier (fwfm: C  field weights, shared out; barrier)
  *
  * A feature has one owner, so no two workers touch the same parameter; who owns what does not reach the bytes. The bias
@@ -15,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/shares.h"
+#include "fm/ahead.h"
 #include "fm/batch.h"
 #include "fm/engine.h"
 #include "fm/online.h"
@@ -23,17 +27,33 @@
 #include "fm/step.h"
 #include "num/num.h"
 
+/* A worker's rows of a step: lo..hi of its n_all. */
+struct rows_of {
+	uint32_t lo, hi, n_all, n_entries;
+};
+
+enum { ROWS, COLUMNS, HALVES }; /* of a step, shared out each in its way */
+
 /* One worker's own, on cache lines of its own. */
 struct worker {
 	struct ls_worker w;
-	float *bias;       /* outputs × (1 + states), this worker's copy */
-	int64_t *bias_sum; /* outputs */
+	struct rows_of rows[2]; /* of a step and of the next */
+	struct ls_sort_part part;
+	struct ls_shares shares[HALVES]; /* this worker's copies */
+	double took[HALVES];             /* seconds of the steps since shares were adjusted, */
+	double told[HALVES];             /* and of those before, for all to read */
+	double *times;                   /* threads: room to adjust */
+	float *bias;                     /* outputs × (1 + states), this worker's copy */
+	int64_t *bias_sum;               /* outputs */
 	int64_t loss_sum;
 	double loss_total; /* worker 0: with the steps of a call */
 	char pad[64];
 };
 
-enum { CROWD = 4 }; /* threads; with two, asking costs more than it saves (Neoverse-V1; a Xeon gains from 8 on) */
+enum {
+	CROWD = 4,  /* threads; with two, asking costs more than it saves (Neoverse-V1; a Xeon gains from 8 on) */
+	ROUND = 16, /* steps until shares are adjusted */
+};
 
 struct ls_cpu {
 	struct ls_fm_model *m;
@@ -42,7 +62,7 @@ struct ls_cpu {
 	const struct ls_kern *kern;
 	struct ls_online *online; /* if the model is trained a row at a time: then nothing below is used */
 	struct ls_step step;      /* what all workers share; each works on a copy */
-	uint64_t *pick;
+	struct ls_ahead ahead[2]; /* rows of a step and of the next */
 	struct ls_sort sort;
 	struct ls_found *found; /* by place of a sorted key; NULL where no column is wide */
 	size_t entries;         /* that a batch may have */
@@ -64,11 +84,9 @@ static uint64_t longest_row(const struct ls_rows *rows)
 	return longest;
 }
 
-static int check_sizes(const struct ls_fm_model *m, const struct ls_rows *rows, int threads, uint64_t longest,
-		       struct ls_err *err)
+static int check_sizes(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t longest, struct ls_err *err)
 {
-	uint64_t each = (m->opts.batch + (uint64_t)threads - 1) / (uint64_t)threads * longest;
-	if (each * (uint64_t)threads >= UINT32_MAX)
+	if (longest >= UINT32_MAX / m->opts.batch)
 		return ls_err_set(
 			err, LS_EINPUT,
 			"a batch of %u rows with up to %llu entries each is too large; take a smaller --batch",
@@ -85,10 +103,10 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	struct ls_fm_model *m = c->m;
 	struct ls_step *st = &c->step;
 	int threads = ls_pool_threads(c->pool);
-	size_t batch = m->opts.batch, each = (batch + (size_t)threads - 1) / (size_t)threads * longest;
+	size_t batch = m->opts.batch;
 	bool ffm = m->opts.kind == LS_FFM, fwfm = m->opts.kind == LS_FWFM;
-	c->entries = each * (size_t)threads + 1;
-	st->entries_each = (uint32_t)each;
+	c->entries = batch * longest;
+	st->longest = (uint32_t)longest;
 	st->has_x = c->rows->value || m->opts.normalize;
 	st->crowd = threads >= CROWD;
 	st->back_stride = (size_t)m->outputs * (fwfm || ffm ? m->n_fields : 1) * m->padded;
@@ -98,7 +116,6 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 				 ? sizeof *st->terms * batch * m->outputs * ls_term_stride(m->padded)
 				 : 0;
 	c->sums_bytes = fwfm ? sizeof(float) * st->back_stride * 2 * batch : 0;
-	c->pick = ls_alloc_array(batch, sizeof *c->pick);
 	st->score = ls_alloc_array(batch * m->outputs, sizeof(float));
 	st->slope = ls_alloc_array(batch * m->outputs, sizeof(float));
 	st->loss = ls_alloc_array(batch, sizeof(float));
@@ -109,10 +126,12 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->sums = fwfm ? ls_fm_big_alloc(c->sums_bytes) : NULL;
 	st->terms = c->terms_bytes ? ls_fm_big_alloc(c->terms_bytes) : NULL;
 	c->found = wide ? ls_fm_big_alloc(c->entries * sizeof *c->found) : NULL;
-	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features, each);
-	if (!c->pick || !st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
+	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features, c->entries), ahead = true;
+	for (int i = 0; i < 2; i++)
+		ahead &= ls_ahead_init(&c->ahead[i], m->opts.batch, st->longest);
+	if (!st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
 	    (fwfm && (!st->field || !st->sums)) || !st->back || (c->terms_bytes && !st->terms) || (wide && !c->found) ||
-	    !sort)
+	    !sort || !ahead)
 		return ls_err_set(err, LS_ENOMEM, "no memory for a batch of %zu rows; take a smaller --batch", batch);
 	return 0;
 }
@@ -125,11 +144,9 @@ static void make_workers(struct ls_cpu *c)
 	c->workers = ls_xalloc(sizeof *c->workers * (size_t)threads);
 	for (int t = 0; t < threads; t++) {
 		struct worker *w = &c->workers[t];
-		w->w.keys = ls_sort_keys(&c->sort, t);
-		w->w.digits = ls_sort_counts(&c->sort, t);
-		w->w.digit_bits = c->sort.bits;
-		w->w.place =
-			ls_xalloc(sizeof *w->w.place * ((m->opts.batch + (size_t)threads - 1) / (size_t)threads + 1));
+		for (int i = 0; i < HALVES; i++)
+			ls_shares_init(&w->shares[i], threads);
+		w->times = ls_xalloc(sizeof *w->times * (size_t)threads);
 		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 		w->w.bias = w->bias;
 		w->bias_sum = ls_xalloc(sizeof *w->bias_sum * m->outputs);
@@ -146,7 +163,7 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 	if (!kern)
 		return ls_err_set(err, LS_EUNKNOWN, "this machine cannot run the \"%s\" kernels", isa);
 	uint64_t longest = longest_row(rows);
-	int rc = check_sizes(m, rows, ls_pool_threads(pool), longest ? longest : 1, err);
+	int rc = check_sizes(m, rows, longest ? longest : 1, err);
 	if (rc)
 		return rc;
 	struct ls_cpu *c = ls_xalloc(sizeof *c);
@@ -163,7 +180,6 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 		ls_cpu_free(c);
 		return rc;
 	}
-	c->step.pick = c->pick;
 	if (!c->online)
 		make_workers(c);
 	*ret = c;
@@ -174,7 +190,9 @@ static void free_workers(struct ls_cpu *c)
 {
 	for (int t = 0; c->workers && t < ls_pool_threads(c->pool); t++) {
 		struct worker *w = &c->workers[t];
-		free(w->w.place);
+		for (int i = 0; i < HALVES; i++)
+			ls_shares_free(&w->shares[i]);
+		free(w->times);
 		free(w->bias);
 		free(w->bias_sum);
 		free(w->w.sums);
@@ -191,7 +209,6 @@ void ls_cpu_free(struct ls_cpu *c)
 	free_workers(c);
 	ls_online_free(c->online);
 	struct ls_step *st = &c->step;
-	free(c->pick);
 	free(st->score);
 	free(st->slope);
 	free(st->loss);
@@ -203,6 +220,8 @@ void ls_cpu_free(struct ls_cpu *c)
 	ls_fm_big_free(st->terms, c->terms_bytes);
 	ls_fm_big_free(c->found, c->entries * sizeof *c->found);
 	ls_sort_free(&c->sort);
+	for (int i = 0; i < 2; i++)
+		ls_ahead_free(&c->ahead[i]);
 	free(c);
 }
 
@@ -213,20 +232,41 @@ const char *ls_cpu_isa(const struct ls_cpu *cpu)
 
 /* --- phase A --- */
 
-static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step)
+static uint32_t first_entry(const struct ls_step *st, const struct rows_of *of)
 {
-	int threads = ls_pool_threads(c->pool);
-	uint64_t lo, hi;
-	uint32_t n = ls_fm_pick(&c->m->opts, c->rows->n_rows, step, 0, 0, c->pick);
-	ls_pool_share(n, thread, threads, &lo, &hi);
-	ls_fm_pick(&c->m->opts, c->rows->n_rows, step, (uint32_t)lo, (uint32_t)hi, c->pick);
-	st->n_rows = n;
+	return of->lo * st->longest;
+}
+
+/* A worker's rows of a step, found and sorted as far as it can alone. */
+static void prepare_rows(struct ls_cpu *c, const struct ls_step *st, struct worker *w, int thread, uint64_t step)
+{
+	struct rows_of *of = &w->rows[step % 2];
+	const struct ls_ahead *ahead = &c->ahead[step % 2];
+	struct ls_order order = ls_fm_order(&c->m->opts, c->rows->n_rows, step);
+	of->n_all = order.n;
+	of->lo = (uint32_t)ls_shares_begin(&w->shares[ROWS], order.n, thread);
+	of->hi = (uint32_t)ls_shares_begin(&w->shares[ROWS], order.n, thread + 1);
+	of->n_entries = ls_ahead_find(ahead, c->rows, &order, of->lo, of->hi);
+	ls_sort_first(&c->sort, step, thread,
+		      &(struct ls_sort_rows){.feature = ahead->feature + first_entry(st, of),
+					     .n_entries = of->n_entries,
+					     .entry = first_entry(st, of),
+					     .place = ls_keys_are_rows(st) ? ahead->place : NULL,
+					     .lo = of->lo,
+					     .hi = of->hi});
+}
+
+static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, uint64_t step)
+{
+	const struct rows_of *of = &w->rows[step % 2];
+	const struct ls_ahead *ahead = &c->ahead[step % 2];
+	st->n_rows = of->n_all;
+	w->w.place = ahead->place;
+	w->w.feature = ahead->feature + first_entry(st, of);
+	w->w.n_entries = of->n_entries;
 	w->w.exps = (struct ls_exps){LS_EXP_MIN, st->has_x ? LS_EXP_MIN : 0, LS_EXP_MIN, LS_EXP_MIN, LS_EXP_MIN};
 	w->w.bad_row = UINT64_MAX;
-	w->w.n_keys = 0;
-	memset(w->w.digits, 0, sizeof *w->w.digits << w->w.digit_bits);
-	c->kern->forward(st, &w->w, (uint32_t)lo, (uint32_t)hi, (uint32_t)thread * st->entries_each);
-	ls_sort_first(&c->sort, thread, w->w.n_keys);
+	c->kern->forward(st, &w->w, of->lo, of->hi, first_entry(st, of));
 }
 
 /* --- phase B --- */
@@ -249,39 +289,29 @@ static bool whole_batch(const struct ls_cpu *c, struct ls_exps *ret_exps, uint64
 	for (int t = 0; t < ls_pool_threads(c->pool); t++) {
 		const struct ls_worker *w = &c->workers[t].w;
 		ls_exps_max(ret_exps, &w->exps);
-		*ret_entries += w->n_keys;
+		*ret_entries += w->n_entries;
 		*ret_bad = w->bad_row < *ret_bad ? w->bad_row : *ret_bad;
 	}
 	return *ret_bad == UINT64_MAX;
 }
 
-static void scalar_sums(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread)
+static void scalar_sums(struct ls_cpu *c, struct ls_step *st, struct worker *w, const struct rows_of *of)
 {
-	uint64_t lo, hi;
 	uint32_t outputs = c->m->outputs;
 	double bias_scale = ls_pow2(st->grids.bias), loss_scale = ls_pow2(st->grids.loss);
-	ls_pool_share(st->n_rows, thread, ls_pool_threads(c->pool), &lo, &hi);
 	memset(w->bias_sum, 0, sizeof *w->bias_sum * outputs);
 	w->loss_sum = 0;
-	for (uint64_t b = lo; b < hi; b++) {
+	for (size_t b = of->lo; b < of->hi; b++) {
 		w->loss_sum += ls_sum_term((double)st->loss[b] * loss_scale);
 		for (uint32_t o = 0; o < outputs; o++)
 			w->bias_sum[o] += ls_sum_term((double)st->slope[b * outputs + o] * bias_scale);
 	}
 	if (st->terms)
-		c->kern->terms(st, (uint32_t)lo, (uint32_t)hi);
+		c->kern->terms(st, of->lo, of->hi);
 	if (c->m->n_pairs) {
 		memset(w->w.pair_sums, 0, sizeof *w->w.pair_sums * outputs * c->m->n_pairs);
-		c->kern->pairs(st, &w->w, (uint32_t)lo, (uint32_t)hi);
+		c->kern->pairs(st, &w->w, of->lo, of->hi);
 	}
-}
-
-static void phase_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread)
-{
-	size_t n, before;
-	const uint64_t *keys = ls_sort_rest(&c->sort, thread, &n, &before);
-	w->w.found = c->found ? c->found + before : NULL;
-	c->kern->columns(st, &w->w, keys, n);
 }
 
 /* --- bias, field weights --- */
@@ -329,21 +359,58 @@ static double batch_loss(const struct ls_cpu *c, const struct ls_step *st)
 
 /* --- a stretch of steps --- */
 
+/* Phase A with its barrier; *ret are the worker's keys. */
+static const uint64_t *rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step,
+				 size_t *ret_n)
+{
+	double begun = ls_clock();
+	size_t before;
+	phase_rows(c, st, w, step);
+	uint32_t phase = ls_pool_arrive(c->pool);
+	if ((step - c->first) % ROUND == 0)
+		w->part = ls_sort_part(&c->sort, step, &w->shares[COLUMNS], thread);
+	const uint64_t *keys = ls_sort_rest(&c->sort, step, &w->part, ret_n, &before);
+	w->w.found = c->found ? c->found + before : NULL;
+	if (step + 1 < c->first + c->n)
+		prepare_rows(c, st, w, thread, step + 1);
+	w->took[ROWS] += ls_clock() - begun;
+	ls_pool_leave(c->pool, phase);
+	return keys;
+}
+
+/* Phase B with its barrier. `last` of a round: then workers tell each other how long they took. */
+static void columns_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, const uint64_t *keys, size_t n,
+			 bool last)
+{
+	double begun = ls_clock();
+	c->kern->columns(st, &w->w, keys, n);
+	w->took[COLUMNS] += ls_clock() - begun;
+	for (int i = 0; i < HALVES && last; i++) {
+		w->told[i] = w->took[i];
+		w->took[i] = 0.0;
+	}
+	ls_pool_barrier(c->pool);
+	for (int i = 0; i < HALVES && last; i++) {
+		for (int t = 0; t < ls_pool_threads(c->pool); t++)
+			w->times[t] = c->workers[t].told[i];
+		ls_shares_adjust(&w->shares[i], w->times);
+	}
+}
+
 static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step)
 {
-	phase_rows(c, st, w, thread, step);
-	ls_pool_barrier(c->pool);
+	size_t n_keys;
+	const uint64_t *keys = rows_half(c, st, w, thread, step, &n_keys);
 	struct ls_exps exps;
 	uint64_t entries, bad;
 	if (!whole_batch(c, &exps, &entries, &bad))
 		return false;
 	st->grids = ls_fm_grids(&exps, self_exp(c->m), st->n_rows, entries);
 	st->update = ls_fm_update(&c->m->opts, step, st->n_rows);
-	scalar_sums(c, st, w, thread);
+	scalar_sums(c, st, w, &w->rows[step % 2]);
 	if (st->terms)
 		ls_pool_barrier(c->pool);
-	phase_columns(c, st, w, thread);
-	ls_pool_barrier(c->pool);
+	columns_half(c, st, w, keys, n_keys, (step - c->first) % ROUND == ROUND - 1);
 	if (c->m->n_pairs) {
 		update_pairs(c, st, thread);
 		ls_pool_barrier(c->pool);
@@ -364,6 +431,9 @@ static void steps_main(void *context, int thread, int threads)
 	size_t bias_bytes = sizeof(float) * ls_fm_linear_size(c->m);
 	memcpy(w->bias, c->m->bias, bias_bytes);
 	w->loss_total = c->loss;
+	memset(w->took, 0, sizeof w->took);
+	prepare_rows(c, &st, w, thread, c->first);
+	ls_pool_barrier(c->pool);
 	for (uint64_t s = c->first; s < c->first + c->n; s++)
 		if (!one_step(c, &st, w, thread, s))
 			break;

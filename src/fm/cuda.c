@@ -84,7 +84,7 @@ static int run_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct 
 {
 	uint64_t n_rows = c->rows->n_rows;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t rows = ls_fm_pick(&c->m->opts, n_rows, first + i, 0, 0, NULL);
+		uint32_t rows = ls_fm_order(&c->m->opts, n_rows, first + i).n;
 		c->updates[i] = ls_fm_update(&c->m->opts, first + i, rows);
 	}
 	*c->state = (struct ls_cuda_state){.bad_row = UINT64_MAX};

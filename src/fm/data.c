@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/cpus.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "fm/csr.h"
@@ -266,7 +267,7 @@ int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct 
 	o = o ? o : &usual;
 	struct ls_data *d = ls_xalloc(sizeof *d);
 	d->source = s;
-	d->threads = o->threads > 0 ? o->threads : ls_parallel_cpus();
+	d->threads = o->threads > 0 ? o->threads : ls_cpus();
 	const char *name = ls_source_name(s);
 	int rc = ls_data_check_format(s, o, err);
 	if (rc == 0 && ls_source_content(s) == LS_CONTENT_LSD)

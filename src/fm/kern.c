@@ -305,54 +305,27 @@ static void row_outputs_any(const struct ls_fm_model *m, const struct row *r, co
 
 /* --- forward --- */
 
-/* Where the rows of a batch lie and what their labels are: loads that do not wait for each other, unlike those of a
- * loop that goes on to use each row. */
-static void find_rows(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi)
+/* What the backward pass needs to know of a row's entries. */
+INLINE void note_row(struct ls_step *st, uint32_t b, const struct ls_row_place *at, uint32_t entry)
 {
-	const uint64_t *restrict start = st->rows->start, *restrict pick = st->pick;
-	const float *restrict label = st->rows->label;
-	for (uint32_t b = lo; b < hi; b++) {
-		w->place[b - lo] = (struct ls_row_place){
-			start[pick[b]], (uint32_t)(start[pick[b] + 1] - start[pick[b]]), label[pick[b]]};
-	}
-}
-
-/* An fm over values of 1 needs to know an entry's row and nothing else of it: then keys hold the row, not the entry. */
-INLINE bool keys_are_rows(const struct ls_step *st)
-{
-	return st->m->opts.kind == LS_FM && !st->has_x;
-}
-
-/* The keys of a row's entries for the sort, and what else the backward pass needs to know of them. */
-INLINE void note_row(struct ls_step *st, struct ls_worker *w, uint32_t b, const struct ls_row_place *at, uint32_t entry)
-{
-	const uint32_t *restrict from = st->rows->feature + at->first;
-	uint64_t *restrict keys = w->keys + w->n_keys;
-	uint32_t *restrict row_of = st->row_of + entry, *restrict digits = w->digits;
-	uint32_t n = at->n, mask = (1u << w->digit_bits) - 1;
-	bool by_row = keys_are_rows(st);
-	for (uint32_t i = 0; i < n; i++)
-		keys[i] = (uint64_t)from[i] << 32 | (by_row ? b : entry + i);
-	for (uint32_t i = 0; i < n; i++)
-		digits[from[i] & mask]++;
-	for (uint32_t i = 0; i < n && !by_row; i++)
+	uint32_t *restrict row_of = st->row_of + entry;
+	for (uint32_t i = 0; i < at->n && !ls_keys_are_rows(st); i++)
 		row_of[i] = b;
 	if (st->field)
-		memcpy(st->field + entry, st->rows->field + at->first, n * sizeof *st->field);
-	w->n_keys += n;
+		memcpy(st->field + entry, st->rows->field + at->first, at->n * sizeof *st->field);
 }
 
-/* Row b of the batch, whose entries begin at `entry`; next is the row after it, or NULL. */
+/* Row b of the batch, whose entries begin at `entry`; n_next features of the row after it follow its own. */
 static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, const struct ls_row_place *at,
-			uint32_t entry, const struct ls_row_place *next)
+			const uint32_t *feature, uint32_t entry, uint32_t n_next)
 {
 	const struct ls_fm_model *m = st->m;
 	const struct ls_rows *rows = st->rows;
-	struct row r = {.feature = rows->feature + at->first,
+	struct row r = {.feature = feature,
 			.field = rows->field ? rows->field + at->first : NULL,
 			.n = at->n,
-			.next = next ? rows->feature + next->first : NULL,
-			.n_next = next ? next->n : 0,
+			.next = feature + at->n,
+			.n_next = n_next,
 			.crowd = st->crowd};
 	if (st->has_x) {
 		ls_row_x(&m->opts, rows->value ? rows->value + at->first : NULL, at->n, st->x + entry);
@@ -372,7 +345,7 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 			     2 * m->outputs * ls_term_stride(m->padded), true);
 	row_outputs_any(m, &r, w->bias, &to, score);
 	st->loss[b] = ls_cell_row_loss((int)m->opts.task, m->opts.label_smoothing, score, m->outputs, at->label,
-				       ls_row_weight(&m->opts, rows, st->pick[b], at->label), slope);
+				       ls_row_weight(&m->opts, rows, at->row, at->label), slope);
 	struct ls_exps e = {.slope = largest_exp(slope, m->outputs, LS_EXP_MIN),
 			    .value = LS_EXP_MIN,
 			    .back = by_entry ? ls_exp_of(ls_f_bits(to.top))
@@ -380,23 +353,23 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 			    .sums = st->sums ? largest_exp(to.sums, 2 * st->back_stride, LS_EXP_MIN) : LS_EXP_MIN,
 			    .loss = largest_exp(&st->loss[b], 1, LS_EXP_MIN)};
 	if (e.slope == LS_EXP_INF || e.back == LS_EXP_INF || e.sums == LS_EXP_INF || e.loss == LS_EXP_INF)
-		w->bad_row = st->pick[b] < w->bad_row ? st->pick[b] : w->bad_row;
+		w->bad_row = at->row < w->bad_row ? at->row : w->bad_row;
 	ls_exps_max(&w->exps, &e);
 }
 
 static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry)
 {
-	enum { AHEAD = 6, LINES = 3 };
-	find_rows(st, w, lo, hi);
+	enum { AHEAD = 6, LINES = 2 };
+	const uint32_t *feature = w->feature;
 	for (uint32_t b = lo; b < hi; b++) {
-		const struct ls_row_place *at = &w->place[b - lo];
-		for (uint32_t line = 0; b + AHEAD < hi && line < LINES; line++)
-			__builtin_prefetch(st->rows->feature + at[AHEAD].first + LINE * line);
-		for (uint32_t line = 0; b + AHEAD < hi && st->rows->field && line < LINES - 1; line++)
-			__builtin_prefetch(st->rows->field + at[AHEAD].first + 2 * LINE * line);
-		note_row(st, w, b, at, entry);
-		forward_row(st, w, b, at, entry, b + 1 < hi ? at + 1 : NULL);
+		const struct ls_row_place *at = &w->place[b];
+		if (st->rows->field && b + AHEAD < hi)
+			for (uint32_t line = 0; line < LINES; line++)
+				__builtin_prefetch(st->rows->field + at[AHEAD].first + 2 * LINE * line);
+		note_row(st, b, at, entry);
+		forward_row(st, w, b, at, feature, entry, b + 1 < hi ? at[1].n : 0);
 		entry += at->n;
+		feature += at->n;
 	}
 }
 

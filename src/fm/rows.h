@@ -18,4 +18,12 @@ struct ls_rows {
 	const float *weight;     /* n_rows, finite, >= 0; NULL: every weight is 1 */
 };
 
+/* What is wanted of a row first. */
+struct ls_row_place {
+	uint64_t row;
+	uint64_t first; /* its first entry */
+	uint32_t n;
+	float label;
+};
+
 #endif

@@ -5,54 +5,130 @@
 #include "fm/model.h"
 #include "num/sum.h"
 
-enum { MAX_BITS = 11 };
+/* MANY: workers from which on gather() is worth its while (a Xeon: 21 us instead of 33 with 16, as much with 8, more
+ * with 4). */
+enum { MAX_BITS = 11, MANY = 8 };
 
-static size_t bytes_of(const struct ls_sort *s)
+static size_t digits_of(const struct ls_sort *s)
 {
-	return s->threads * s->each * sizeof *s->keys;
+	return (size_t)1 << s->bits;
 }
 
-bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, size_t each)
+static size_t from_bytes(const struct ls_sort *s)
+{
+	return 2 * s->threads * (digits_of(s) + 1) * sizeof *s->from;
+}
+
+bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, size_t room)
 {
 	uint32_t bits = (uint32_t)ls_log2_ceil(n_features > 4 ? n_features : 4);
 	uint32_t passes = bits <= 2 * MAX_BITS ? 2 : (bits + MAX_BITS - 1) / MAX_BITS;
-	*s = (struct ls_sort){.threads = threads, .bits = (bits + passes - 1) / passes, .passes = passes, .each = each};
-	size_t bytes = bytes_of(s);
-	s->keys = ls_fm_big_alloc(bytes);
-	s->first = ls_fm_big_alloc(bytes);
-	s->third = passes > 2 ? ls_fm_big_alloc(bytes) : NULL;
-	s->from = ls_fm_big_alloc(sizeof *s->from * threads * ((1u << s->bits) + 1));
-	return s->keys && s->first && s->from && (s->third || passes == 2);
+	*s = (struct ls_sort){.threads = threads, .bits = (bits + passes - 1) / passes, .passes = passes, .room = room};
+	size_t bytes = room * sizeof *s->sorted;
+	bool two = passes > 2 || threads >= MANY;
+	s->first = ls_fm_big_alloc(2 * bytes);
+	s->from = ls_fm_big_alloc(from_bytes(s));
+	s->sorted = ls_fm_big_alloc(bytes);
+	s->other = two ? ls_fm_big_alloc(bytes) : NULL;
+	return s->first && s->from && s->sorted && (s->other || !two);
 }
 
 void ls_sort_free(struct ls_sort *s)
 {
-	size_t bytes = bytes_of(s);
-	ls_fm_big_free(s->keys, bytes);
-	ls_fm_big_free(s->first, bytes);
-	ls_fm_big_free(s->third, bytes);
-	ls_fm_big_free(s->from, sizeof *s->from * s->threads * ((1u << s->bits) + 1));
+	size_t bytes = s->room * sizeof *s->sorted;
+	ls_fm_big_free(s->first, 2 * bytes);
+	ls_fm_big_free(s->from, from_bytes(s));
+	ls_fm_big_free(s->sorted, bytes);
+	ls_fm_big_free(s->other, bytes);
 }
 
-uint64_t *ls_sort_keys(const struct ls_sort *s, int thread)
+/* What the first pass leaves of a batch: a worker's keys of digit d are from[d] .. from[d + 1] of `first`. */
+static uint64_t *first_of(const struct ls_sort *s, uint64_t batch)
 {
-	return s->keys + (size_t)thread * s->each;
+	return s->first + batch % 2 * s->room;
 }
 
-uint32_t *ls_sort_counts(const struct ls_sort *s, int thread)
+static uint32_t *from_of(const struct ls_sort *s, uint64_t batch, uint32_t worker)
 {
-	return s->from + (size_t)thread * ((1u << s->bits) + 1);
+	return s->from + (batch % 2 * s->threads + worker) * (digits_of(s) + 1);
 }
 
 /* Counts become the places where each digit begins. */
-static void begin(uint32_t *count, uint32_t digits)
+static void begin(uint32_t *count, size_t digits, uint32_t at)
 {
-	uint32_t sum = 0;
-	for (uint32_t d = 0; d < digits; d++) {
+	for (size_t d = 0; d < digits; d++) {
 		uint32_t here = count[d];
-		count[d] = sum;
-		sum += here;
+		count[d] = at;
+		at += here;
 	}
+}
+
+static void put_entries(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place, uint64_t *restrict to)
+{
+	const uint32_t *feature = rows->feature;
+	for (uint32_t i = 0; i < rows->n_entries; i++)
+		to[place[feature[i] & mask]++] = (uint64_t)feature[i] << 32 | (rows->entry + i);
+}
+
+static void put_rows(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place, uint64_t *restrict to)
+{
+	const uint32_t *feature = rows->feature;
+	for (uint32_t b = rows->lo; b < rows->hi; feature += rows->place[b++].n)
+		for (uint32_t i = 0; i < rows->place[b].n; i++)
+			to[place[feature[i] & mask]++] = (uint64_t)feature[i] << 32 | b;
+}
+
+/* A digit's place, from[digit + 1], moves on with each key, up to where the next digit begins. */
+void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread, const struct ls_sort_rows *rows)
+{
+	uint32_t mask = (uint32_t)digits_of(s) - 1, *from = from_of(s, batch, (uint32_t)thread);
+	memset(from, 0, (digits_of(s) + 1) * sizeof *from);
+	for (uint32_t i = 0; i < rows->n_entries; i++)
+		from[1 + (rows->feature[i] & mask)]++;
+	from[0] = rows->entry;
+	begin(from + 1, digits_of(s), rows->entry);
+	if (rows->place)
+		put_rows(rows, mask, from + 1, first_of(s, batch));
+	else
+		put_entries(rows, mask, from + 1, first_of(s, batch));
+}
+
+/* How many keys of the batch have a digit below d. */
+static size_t below(const struct ls_sort *s, uint64_t batch, uint32_t d)
+{
+	size_t n = 0;
+	for (uint32_t t = 0; t < s->threads; t++)
+		n += from_of(s, batch, t)[d] - from_of(s, batch, t)[0];
+	return n;
+}
+
+/* The first digit of a worker's part. Entries and digits are counted half each: entries are added up, features updated,
+ * of which each digit has about as many. */
+static uint32_t part_begin(const struct ls_sort *s, uint64_t batch, const struct ls_shares *shares, int thread)
+{
+	uint32_t digits = (uint32_t)digits_of(s), lo = 0, hi = digits;
+	uint64_t n = below(s, batch, digits), want = ls_shares_begin(shares, 2 * n * digits, thread);
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+		if (below(s, batch, mid) * digits + mid * n < want)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+struct ls_sort_part ls_sort_part(const struct ls_sort *s, uint64_t batch, const struct ls_shares *shares, int thread)
+{
+	bool last = thread + 1 == (int)s->threads;
+	return (struct ls_sort_part){thread ? part_begin(s, batch, shares, thread) : 0,
+				     last ? (uint32_t)digits_of(s) : part_begin(s, batch, shares, thread + 1)};
+}
+
+static void count(const uint64_t *from, size_t n, uint32_t shift, uint32_t mask, uint32_t *counts)
+{
+	for (size_t i = 0; i < n; i++)
+		counts[from[i] >> shift & mask]++;
 }
 
 static void scatter(const uint64_t *restrict from, size_t n, uint32_t shift, uint32_t mask, uint32_t *restrict place,
@@ -62,79 +138,65 @@ static void scatter(const uint64_t *restrict from, size_t n, uint32_t shift, uin
 		to[place[from[i] >> shift & mask]++] = from[i];
 }
 
-void ls_sort_first(const struct ls_sort *s, int thread, size_t n)
-{
-	uint32_t place[1 << MAX_BITS], digits = 1u << s->bits, *from = ls_sort_counts(s, thread);
-	begin(from, digits);
-	from[digits] = (uint32_t)n;
-	memcpy(place, from, sizeof *place * digits);
-	scatter(ls_sort_keys(s, thread), n, 32, digits - 1, place, s->first + (size_t)thread * s->each);
-}
-
-/* How many keys of the batch have a digit below d. */
-static size_t below(const struct ls_sort *s, uint32_t d)
-{
-	size_t n = 0;
-	for (uint32_t t = 0; t < s->threads; t++)
-		n += ls_sort_counts(s, (int)t)[d];
-	return n;
-}
-
-/* The first digit of a worker's share. Shares are alike in entries and digits together, each counted half: entries are
- * added up, features updated, of which each digit has about as many. */
-static uint32_t share_begin(const struct ls_sort *s, uint32_t thread)
-{
-	uint32_t digits = 1u << s->bits, lo = 0, hi = digits;
-	uint64_t n = below(s, digits), want = 2 * n * digits * thread / s->threads;
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-		if (below(s, mid) * digits + mid * n < want)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static void count(const uint64_t *from, size_t n, uint32_t shift, uint32_t mask, uint32_t *counts)
-{
-	for (size_t i = 0; i < n; i++)
-		counts[from[i] >> shift & mask]++;
-}
-
 /* The second pass reads the workers' results of the first, digit by digit, so that equal features come together. */
-static void second_pass(const struct ls_sort *s, uint32_t lo, uint32_t hi, uint64_t *to)
+static void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, uint64_t *to)
 {
-	uint32_t place[1 << MAX_BITS], mask = (1u << s->bits) - 1, shift = 32 + s->bits;
+	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, shift = 32 + s->bits;
+	const uint64_t *first = first_of(s, batch);
 	memset(place, 0, sizeof *place << s->bits);
 	for (uint32_t t = 0; t < s->threads; t++) {
-		const uint32_t *from = ls_sort_counts(s, (int)t);
-		count(s->first + t * s->each + from[lo], from[hi] - from[lo], shift, mask, place);
+		const uint32_t *from = from_of(s, batch, t);
+		count(first + from[part->lo], from[part->hi] - from[part->lo], shift, mask, place);
 	}
-	begin(place, mask + 1);
-	for (uint32_t d = lo; d < hi; d++)
+	begin(place, digits_of(s), 0);
+	for (uint32_t d = part->lo; d < part->hi; d++)
 		for (uint32_t t = 0; t < s->threads; t++) {
-			const uint32_t *from = ls_sort_counts(s, (int)t);
-			scatter(s->first + t * s->each + from[d], from[d + 1] - from[d], shift, mask, place, to);
+			const uint32_t *from = from_of(s, batch, t);
+			scatter(first + from[d], from[d + 1] - from[d], shift, mask, place, to);
 		}
+}
+
+/* With many workers the runs of a digit are too short for that: they are put together by digit first. */
+static void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, uint64_t *restrict to)
+{
+	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, lo = part->lo, hi = part->hi;
+	const uint64_t *first = first_of(s, batch);
+	memset(place, 0, sizeof *place * (hi - lo));
+	for (uint32_t t = 0; t < s->threads; t++) {
+		const uint32_t *from = from_of(s, batch, t);
+		for (uint32_t d = lo; d < hi; d++)
+			place[d - lo] += from[d + 1] - from[d];
+		for (uint32_t i = from[lo]; i < from[hi]; i += LS_FM_LINE / 2)
+			__builtin_prefetch(first + i);
+	}
+	begin(place, hi - lo, 0);
+	for (uint32_t t = 0; t < s->threads; t++) {
+		const uint32_t *from = from_of(s, batch, t);
+		for (uint32_t i = from[lo]; i < from[hi]; i++)
+			to[place[(first[i] >> 32 & mask) - lo]++] = first[i];
+	}
 }
 
 static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *from, size_t n, uint64_t *to)
 {
-	uint32_t place[1 << MAX_BITS], mask = (1u << s->bits) - 1, shift = 32 + pass * s->bits;
+	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, shift = 32 + pass * s->bits;
 	memset(place, 0, sizeof *place << s->bits);
 	count(from, n, shift, mask, place);
-	begin(place, mask + 1);
+	begin(place, digits_of(s), 0);
 	scatter(from, n, shift, mask, place, to);
 }
 
-const uint64_t *ls_sort_rest(const struct ls_sort *s, int thread, size_t *ret_n, size_t *ret_before)
+const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, size_t *ret_n,
+			     size_t *ret_before)
 {
-	uint32_t lo = share_begin(s, (uint32_t)thread), hi = share_begin(s, (uint32_t)thread + 1);
-	size_t at = below(s, lo), n = below(s, hi) - at;
-	uint64_t *from = s->keys + at, *to = s->third ? s->third + at : NULL;
-	second_pass(s, lo, hi, from);
-	for (uint32_t pass = 2; pass < s->passes; pass++) {
+	size_t at = below(s, batch, part->lo), n = below(s, batch, part->hi) - at;
+	uint64_t *from = s->sorted + at, *to = s->other ? s->other + at : NULL;
+	uint32_t pass = s->threads >= MANY ? 1 : 2;
+	if (pass == 1)
+		gather(s, batch, part, from);
+	else
+		second_pass(s, batch, part, from);
+	for (; pass < s->passes; pass++) {
 		other_pass(s, pass, from, n, to);
 		uint64_t *t = from;
 		from = to;

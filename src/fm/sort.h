@@ -1,7 +1,9 @@
 /* The entries of a batch by feature, sorted by all workers together: a radix sort whose first pass each worker does on
- * its own keys and whose other passes it does on its share of the features.
- * struct ls_sort owns its buffers: ls_sort_init, ls_sort_free. Between ls_sort_first and ls_sort_rest all workers meet
- * at a barrier, and again before the next batch. Which worker gets which feature does not reach the bytes. */
+ * its own rows and whose other passes it does on its share of the features.
+ * struct ls_sort owns its buffers: ls_sort_init, ls_sort_free. Between ls_sort_first and ls_sort_rest of a batch all
+ * workers meet at a barrier, and between ls_sort_rest of a batch and ls_sort_first of the second batch after it: what
+ * the first pass leaves is kept for two batches, told apart by whether their number is odd. Which worker gets which
+ * feature does not reach the bytes. */
 #ifndef LS_FM_SORT_H
 #define LS_FM_SORT_H
 
@@ -9,24 +11,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/shares.h"
+#include "fm/rows.h"
+
 struct ls_sort {
 	uint32_t threads, bits, passes; /* bits of a digit */
-	size_t each;                    /* keys a worker may have */
-	uint64_t *keys, *first, *third; /* threads × each; third: NULL unless there are more than two passes */
-	uint32_t *from;                 /* (1 << bits) + 1 a worker: counts, then where each digit begins */
+	size_t room;                    /* keys a batch may have */
+	uint64_t *first;                /* 2 × room: each worker's keys by their lowest digit */
+	uint32_t *from;                 /* 2 × threads × ((1 << bits) + 1): where in them each digit begins */
+	uint64_t *sorted, *other;       /* room each; other: NULL if one is enough */
 };
 
-/* Keys are feature << 32 | anything, with features below n_features. false: no memory; free it all the same. */
-bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, size_t each);
+/* A worker's rows of a batch. */
+struct ls_sort_rows {
+	const uint32_t *feature;          /* of all their entries */
+	uint32_t n_entries, entry;        /* entry: number of the first, and where its key may go */
+	const struct ls_row_place *place; /* NULL: keys are feature << 32 | entry, otherwise feature << 32 | row */
+	uint32_t lo, hi;                  /* rows */
+};
+
+/* Features are below n_features. false: no memory; free it all the same. */
+bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, size_t room);
 void ls_sort_free(struct ls_sort *s);
 
-/* Where a worker puts its keys, and where it counts the lowest `bits` bits of their features. */
-uint64_t *ls_sort_keys(const struct ls_sort *s, int thread);
-uint32_t *ls_sort_counts(const struct ls_sort *s, int thread);
-
-void ls_sort_first(const struct ls_sort *s, int thread, size_t n);
-/* The keys of this worker's features, sorted; every feature is one worker's. *ret_before: keys of the workers before
- * it. */
-const uint64_t *ls_sort_rest(const struct ls_sort *s, int thread, size_t *ret_n, size_t *ret_before);
+void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread, const struct ls_sort_rows *rows);
+/* A worker's part of the features: digits lo..hi of the lowest. */
+struct ls_sort_part {
+	uint32_t lo, hi;
+};
+/* Parts of this batch by shares, which may be kept for others: the workers' must be of the same batch. */
+struct ls_sort_part ls_sort_part(const struct ls_sort *s, uint64_t batch, const struct ls_shares *shares, int thread);
+/* The keys of this worker's part, sorted. *ret_before: keys of the workers before it. */
+const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, size_t *ret_n,
+			     size_t *ret_before);
 
 #endif

@@ -1,9 +1,9 @@
 /* One step of training, or a stretch of prediction, as the CPU kernels see it: borrowed pointers, no ownership.
  * cpu.c fills it; kern.c, compiled once an instruction set, does the arithmetic. Workers write disjoint parts.
  *
- * A batch's entries are numbered e: worker t's rows have theirs from t * entries_each on, without gaps.
- * back[] holds, for each entry, the vector that its factors' gradient is a multiple of (cell.h): one a row for fm, one
- * a row and field for fwfm, one an entry for ffm. */
+ * A batch's entries are numbered e: those of a worker's rows, which begin with row b, from b × longest on, without
+ * gaps. back[] holds, for each entry, the vector that its factors' gradient is a multiple of (cell.h): one a row for
+ * fm, one a row and field for fwfm, one an entry for ffm. */
 #ifndef LS_FM_STEP_H
 #define LS_FM_STEP_H
 
@@ -23,9 +23,8 @@ struct ls_step {
 	struct ls_update update;
 	struct ls_grids grids;
 
-	uint32_t n_rows;      /* of this batch */
-	const uint64_t *pick; /* n_rows row numbers in the data */
-	uint32_t entries_each;
+	uint32_t n_rows;  /* of this batch */
+	uint32_t longest; /* entries of a row, at most */
 
 	uint32_t *row_of; /* by entry */
 	float *x;         /* by entry; used when has_x */
@@ -52,29 +51,26 @@ struct ls_found {
 	double slope;
 };
 
+/* An fm over values of 1 needs to know an entry's row and nothing else of it: then keys hold the row, not the entry. */
+static inline bool ls_keys_are_rows(const struct ls_step *st)
+{
+	return st->m->opts.kind == LS_FM && !st->has_x;
+}
+
 /* Integers from the terms of a row and output to the next. */
 static inline size_t ls_term_stride(uint32_t lanes)
 {
 	return lanes + 2;
 }
 
-struct ls_row_place {
-	uint64_t first; /* its first entry in the data */
-	uint32_t n;
-	float label;
-};
-
 /* What a worker has for itself. */
 struct ls_worker {
 	struct ls_exps exps;
-	uint64_t bad_row;           /* a data row whose score is not finite, or UINT64_MAX */
-	const float *bias;          /* outputs */
-	struct ls_row_place *place; /* of its rows of the batch */
-	uint64_t *keys;             /* feature << 32 | entry, of this worker's rows */
-	size_t n_keys;
-	uint32_t *
-		digits; /* of its keys, how many have each lowest digit of the feature: 1 << digit_bits, for the sort */
-	uint32_t digit_bits;
+	uint64_t bad_row;                 /* a data row whose score is not finite, or UINT64_MAX */
+	const float *bias;                /* outputs */
+	const struct ls_row_place *place; /* by row of the batch: of its rows */
+	uint64_t n_entries;               /* that its rows have */
+	const uint32_t *feature;          /* of these */
 	float *sums; /* of the columns that wait for their update: LS_KERN_BLOCK × lanes; NULL for wide ones */
 	struct ls_found *found; /* wide columns: by key; otherwise NULL */
 	uint64_t *acc;          /* wide columns: lanes integers and as many floats */
@@ -99,8 +95,8 @@ static inline float ls_row_weight(const struct ls_fm_opts *opts, const struct ls
 
 struct ls_kern {
 	const char *name;
-	/* Scores, losses, slopes and back[] of rows lo..hi of the batch; entries from `entry` on; fills keys and
-	 * counts their digits. */
+	/* Scores, losses, slopes and back[] of rows lo..hi of the batch, whose places are w's; entries from `entry` on.
+	 */
 	void (*forward)(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry);
 	/* Where there is st->terms: fills it for rows lo..hi of the batch, once the grids are known. */
 	void (*terms)(struct ls_step *st, uint32_t lo, uint32_t hi);

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/mem.h"
 #include "tensor/compare_internal.h"
 #include "tensor/cursor.h"
@@ -146,8 +147,7 @@ static void *worker(void *arg)
 
 static unsigned thread_count(const struct work *w)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned n = w->opt->threads ? w->opt->threads : (unsigned)(cores > 0 ? cores : 1);
+	unsigned n = w->opt->threads ? w->opt->threads : (unsigned)ls_cpus();
 	if (n > w->n_jobs)
 		n = (unsigned)w->n_jobs;
 	if (w->total < 2 * BLOCK) /* starting threads would cost more than it saves */

@@ -502,11 +502,11 @@ static void batches_cover_every_row_once(void **state)
 			o.shuffle = (enum ls_fm_shuffle)shuffle;
 			o.batch = 64;
 			uint8_t *seen = ls_xalloc(sizes[i]);
-			uint64_t rows[64], steps = ls_fm_steps_per_epoch(&o, sizes[i]);
+			uint64_t steps = ls_fm_steps_per_epoch(&o, sizes[i]);
 			for (uint64_t s = steps; s < 2 * steps; s++) { /* the second epoch */
-				uint32_t n = ls_fm_pick(&o, sizes[i], s, 0, 64, rows);
-				for (uint32_t b = 0; b < n; b++)
-					assert_int_equal(seen[rows[b]]++, 0);
+				struct ls_order order = ls_fm_order(&o, sizes[i], s);
+				for (uint32_t b = 0; b < order.n; b++)
+					assert_int_equal(seen[ls_order_row(&order, b)]++, 0);
 			}
 			for (uint64_t r = 0; r < sizes[i]; r++)
 				assert_int_equal(seen[r], 1);

@@ -1,0 +1,115 @@
+#include "base/cpus.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The first line of a group's file; false: there is none. */
+static bool first_line(const char *group, const char *name, char *line, int room)
+{
+	char *path = ls_xasprintf("%s/%s", group, name);
+	FILE *f = fopen(path, "re");
+	free(path);
+	if (!f)
+		return false;
+	bool got = fgets(line, room, f);
+	fclose(f);
+	return got;
+}
+
+static int smaller(int limit, double quota, double period)
+{
+	if (!(quota > 0.0 && period > 0.0))
+		return limit;
+	double cpus = quota / period;
+	int here = cpus < 1.0 ? 1 : cpus > 1e6 ? 1000000 : (int)cpus;
+	return limit == 0 || here < limit ? here : limit;
+}
+
+/* cpu.max of a group: "max 100000", or microseconds and those of a period. */
+static int limit_v2(const char *group, int limit)
+{
+	char line[128], *end;
+	if (!first_line(group, "cpu.max", line, sizeof line))
+		return limit;
+	double quota = strtod(line, &end);
+	return end == line ? limit : smaller(limit, quota, strtod(end, NULL));
+}
+
+/* cpu.cfs_quota_us, -1 for none, and cpu.cfs_period_us. */
+static int limit_v1(const char *group, int limit)
+{
+	char quota[128], period[128];
+	bool both = first_line(group, "cpu.cfs_quota_us", quota, sizeof quota) &&
+		    first_line(group, "cpu.cfs_period_us", period, sizeof period);
+	return both ? smaller(limit, strtod(quota, NULL), strtod(period, NULL)) : limit;
+}
+
+/* The group and all above it: each has a say. */
+static int limit_upwards(const char *root, const char *mount, const char *group,
+			 int (*of)(const char *group, int limit), int limit)
+{
+	char *path = ls_xasprintf("%s%s%s", root, mount, group), *begin = path + strlen(root) + strlen(mount), *slash;
+	do {
+		limit = of(path, limit);
+		slash = strrchr(begin, '/');
+		if (slash)
+			*slash = '\0';
+	} while (slash);
+	free(path);
+	return limit;
+}
+
+/* A line of /proc/self/cgroup: "0::/a/b" for version 2, "4:cpu,cpuacct:/a/b" for version 1. */
+static int limit_of_line(const char *root, char *line, int limit)
+{
+	char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
+	if (!group)
+		return limit;
+	*names++ = *group++ = '\0';
+	if (!*names)
+		return limit_upwards(root, "/sys/fs/cgroup", group, limit_v2, limit);
+	for (char *rest = names, *name; (name = strsep(&rest, ","));)
+		if (strcmp(name, "cpu") == 0) /* the folder may be a link to one of several names */
+			return limit_upwards(root, "/sys/fs/cgroup/cpu", group, limit_v1, limit);
+	return limit;
+}
+
+int ls_cpus_limit(const char *root)
+{
+	char *path = ls_xasprintf("%s/proc/self/cgroup", root), *line = NULL;
+	size_t room = 0;
+	int limit = 0;
+	FILE *f = fopen(path, "re");
+	while (f && getline(&line, &room, f) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		limit = limit_of_line(root, line, limit);
+	}
+	if (f)
+		fclose(f);
+	free(line);
+	free(path);
+	return limit;
+}
+
+static int cpus = 1;
+
+static void find_cpus(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set), limit = ls_cpus_limit("");
+	n = limit && limit < n ? limit : n;
+	cpus = n > 0 ? n : 1;
+}
+
+int ls_cpus(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, find_cpus);
+	return cpus;
+}

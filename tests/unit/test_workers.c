@@ -1,0 +1,297 @@
+/* How work is shared out: processors, parts by speed, barriers in halves, and the sort that all workers do together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/cpus.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/shares.h"
+#include "fm/ahead.h"
+#include "fm/batch.h"
+#include "fm/sort.h"
+#include "num/philox.h"
+
+/* --- processors --- */
+
+static void write_at(const char *root, const char *path, const char *text)
+{
+	char full[512];
+	snprintf(full, sizeof full, "%s%s", root, path);
+	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = '\0';
+		mkdir(full, 0777);
+	}
+	FILE *f = fopen(full, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void remove_tree(const char *root)
+{
+	char command[64];
+	snprintf(command, sizeof command, "rm -rf %s", root);
+	assert_int_equal(system(command), 0);
+}
+
+static void a_groups_limit_counts(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *group, *file, *text;
+		int want;
+	} cases[] = {
+		{"0::/a/b\n", "/sys/fs/cgroup/a/b/cpu.max", "250000 100000\n", 2},
+		{"0::/a/b\n", "/sys/fs/cgroup/a/cpu.max", "350000 100000\n", 2}, /* the one above is larger */
+		{"0::/a/b\n", "/sys/fs/cgroup/cpu.max", "50000 100000\n", 1},
+		{"0::/\n", "/sys/fs/cgroup/cpu.max", "max 100000\n", 0},
+		{"0::/\n", "/sys/fs/cgroup/cpu.max", "800000 100000\n", 8},
+		{"0::/\n", "/sys/fs/cgroup/cpu.max", "", 0},
+		{"0::/\n", "/sys/fs/cgroup/cpu.max", "nonsense\n", 0},
+		{"0::/\n", "/sys/fs/cgroup/cpu.max", "100000 0\n", 0},
+		{"nonsense\n", "/sys/fs/cgroup/cpu.max", "100000 100000\n", 0},
+		{"3:cpu,cpuacct:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n", 0},
+		{"3:cpuacct,cpu:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "300000\n", 3},
+		{"3:cpu:/c\n0::/\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "-1\n", 1}, /* version 2 still says 1 */
+		{"3:cpuset:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "100000\n", 0},
+	};
+	char root[] = "/tmp/ls-cpus-XXXXXX";
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(ls_cpus_limit(root), 0); /* no groups at all */
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		write_at(root, "/proc/self/cgroup", cases[i].group);
+		write_at(root, cases[i].file, cases[i].text);
+		if (i == 11)
+			write_at(root, "/sys/fs/cgroup/cpu.max", "100000 100000\n");
+		assert_int_equal(ls_cpus_limit(root), cases[i].want);
+	}
+	remove_tree(root);
+	assert_in_range(ls_cpus(), 1, 1 << 20);
+}
+
+/* --- parts --- */
+
+static void equal_times_leave_equal_parts(void **state)
+{
+	(void)state;
+	struct ls_shares s;
+	ls_shares_init(&s, 4);
+	ls_shares_adjust(&s, (const double[]){3.0, 3.0, 3.0, 3.0});
+	for (int w = 0; w <= 4; w++)
+		assert_int_equal(ls_shares_begin(&s, 1000, w), 250 * w);
+	ls_shares_adjust(&s, (const double[]){3.0, 0.0, 3.0, 9.0}); /* a time that cannot be */
+	assert_int_equal(ls_shares_begin(&s, 1000, 1), 250);
+	ls_shares_free(&s);
+}
+
+/* Workers whose speeds are 4, 1, 2 and 1: parts become proportional to them, whatever comes in between. */
+static void parts_follow_speeds(void **state)
+{
+	(void)state;
+	const double speed[] = {4.0, 1.0, 2.0, 1.0};
+	struct ls_shares s;
+	ls_shares_init(&s, 4);
+	for (int i = 0; i < 60; i++) {
+		double times[4];
+		for (int w = 0; w < 4; w++)
+			times[w] = (s.begin[w + 1] - s.begin[w]) / speed[w];
+		if (i == 20)
+			times[0] *= 1000; /* was asleep */
+		ls_shares_adjust(&s, times);
+		assert_true(s.begin[0] == 0.0 && s.begin[4] == 1.0);
+		for (int w = 0; w < 4; w++)
+			assert_true(s.begin[w] < s.begin[w + 1]);
+	}
+	assert_int_equal(ls_shares_begin(&s, 800, 1), 399);
+	assert_int_equal(ls_shares_begin(&s, 800, 2), 499);
+	assert_int_equal(ls_shares_begin(&s, 800, 3), 699);
+	assert_int_equal(ls_shares_begin(&s, 800, 4), 800);
+	ls_shares_free(&s);
+}
+
+/* --- a barrier in halves --- */
+
+enum { TURNS = 2000 };
+
+struct turns {
+	struct ls_pool *pool;
+	_Atomic int arrived[TURNS];
+	_Atomic int early;
+};
+
+static void take_turns(void *context, int thread, int threads)
+{
+	struct turns *t = context;
+	for (int i = 0; i < TURNS; i++) {
+		atomic_fetch_add(&t->arrived[i], 1);
+		uint32_t phase = ls_pool_arrive(t->pool);
+		if (i % threads == thread)
+			usleep(1); /* others wait for nobody who has arrived */
+		ls_pool_leave(t->pool, phase);
+		if (atomic_load(&t->arrived[i]) != threads)
+			atomic_fetch_add(&t->early, 1);
+	}
+}
+
+static void nobody_leaves_before_all_have_arrived(void **state)
+{
+	(void)state;
+	for (int threads = 1; threads <= 5; threads += 2) {
+		struct turns *t = ls_xalloc(sizeof *t);
+		assert_int_equal(ls_pool_new(threads, &t->pool, NULL), 0);
+		ls_pool_run(t->pool, take_turns, t);
+		assert_int_equal(atomic_load(&t->early), 0);
+		ls_pool_free(t->pool);
+		free(t);
+	}
+}
+
+/* --- rows and their sort --- */
+
+/* Rows of 0 to 7 entries over n_features, of which a few are frequent. */
+struct made {
+	uint64_t start[301];
+	uint32_t feature[300 * 7];
+	float label[300];
+	struct ls_rows rows;
+};
+
+static void make_rows(struct made *m, uint64_t n_features)
+{
+	uint64_t at = 0;
+	for (uint32_t r = 0; r < 300; r++) {
+		struct ls_u32x4 x = ls_philox(7, r, n_features);
+		m->start[r] = at;
+		m->label[r] = (float)r;
+		for (uint32_t i = 0; i < x.v[0] % 8; i++, at++) {
+			struct ls_u32x4 y = ls_philox(8, r, i);
+			m->feature[at] = (uint32_t)((y.v[0] % 3 ? y.v[1] : y.v[1] % 5) % n_features);
+		}
+	}
+	m->start[300] = at;
+	m->rows = (struct ls_rows){.n_rows = 300,
+				   .n_entries = at,
+				   .n_features = n_features,
+				   .start = m->start,
+				   .feature = m->feature,
+				   .label = m->label};
+}
+
+/* The features of row b of a batch, which are behind those of the worker's rows before it. */
+static void check_row(const struct made *m, const struct ls_row_place *at, const uint32_t *feature)
+{
+	assert_int_equal(at->first, m->start[at->row]);
+	assert_int_equal(at->n, m->start[at->row + 1] - at->first);
+	assert_true(at->label == m->label[at->row]);
+	assert_memory_equal(feature, m->feature + at->first, at->n * sizeof *feature);
+}
+
+/* What all workers together get from the sort of a batch: each feature in one run, each key once. */
+static void check_keys(const struct made *m, const uint64_t *keys, size_t n, bool by_row, const struct ls_ahead *a,
+		       uint8_t *feature_seen, uint32_t *key_seen)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t feature = (uint32_t)(keys[i] >> 32), number = (uint32_t)keys[i];
+		if (i == 0 || keys[i - 1] >> 32 != feature)
+			assert_int_equal(feature_seen[feature]++, 0);
+		if (by_row) {
+			const struct ls_row_place *at = &a->place[number];
+			uint32_t there = 0;
+			for (uint32_t e = 0; e < at->n; e++)
+				there += m->feature[at->first + e] == feature;
+			assert_true(there > 0);
+			key_seen[number]++;
+		} else {
+			assert_int_equal(a->feature[number], feature);
+			assert_int_equal(key_seen[number]++, 0);
+		}
+	}
+}
+
+static void sort_batch(const struct made *m, uint64_t n_features, int threads, bool by_row,
+		       const struct ls_shares *shares, uint64_t batch)
+{
+	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_SGD);
+	o.batch = 200;
+	struct ls_order order = ls_fm_order(&o, 300, batch);
+	struct ls_ahead a;
+	struct ls_sort s;
+	uint8_t *feature_seen = ls_xalloc(n_features);
+	uint32_t *key_seen = ls_xalloc(200 * 7 * sizeof *key_seen);
+	assert_true(ls_ahead_init(&a, 200, 7));
+	assert_true(ls_sort_init(&s, (uint32_t)threads, n_features, 200 * 7));
+	size_t n_all = 0, n_sorted = 0;
+	for (int t = 0; t < threads; t++) {
+		struct ls_sort_rows r = {.place = by_row ? a.place : NULL,
+					 .lo = (uint32_t)ls_shares_begin(shares, order.n, t),
+					 .hi = (uint32_t)ls_shares_begin(shares, order.n, t + 1)};
+		r.entry = r.lo * 7;
+		r.feature = a.feature + r.entry;
+		r.n_entries = ls_ahead_find(&a, &m->rows, &order, r.lo, r.hi);
+		const uint32_t *feature = r.feature;
+		for (uint32_t b = r.lo; b < r.hi; feature += a.place[b++].n)
+			check_row(m, &a.place[b], feature);
+		assert_int_equal(feature - r.feature, r.n_entries);
+		n_all += r.n_entries;
+		ls_sort_first(&s, batch, t, &r);
+	}
+	for (int t = 0; t < threads; t++) {
+		struct ls_sort_part part = ls_sort_part(&s, batch, shares, t);
+		size_t n, before;
+		const uint64_t *keys = ls_sort_rest(&s, batch, &part, &n, &before);
+		assert_int_equal(before, n_sorted);
+		n_sorted += n;
+		check_keys(m, keys, n, by_row, &a, feature_seen, key_seen);
+	}
+	assert_int_equal(n_sorted, n_all);
+	for (uint32_t b = 0; b < order.n && by_row; b++)
+		assert_int_equal(key_seen[b], a.place[b].n);
+	ls_sort_free(&s);
+	ls_ahead_free(&a);
+	free(feature_seen);
+	free(key_seen);
+}
+
+/* Two and three passes, few workers and many, parts of any size. */
+static void workers_sort_all_entries_once(void **state)
+{
+	(void)state;
+	static const uint64_t features[] = {1, 5, 1000, 1 << 20, (1 << 22) + 3};
+	static const int threads[] = {1, 2, 3, 7, 8, 17};
+	struct made *m = ls_xalloc(sizeof *m);
+	for (size_t f = 0; f < sizeof features / sizeof *features; f++)
+		for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+			struct ls_shares shares;
+			ls_shares_init(&shares, threads[t]);
+			make_rows(m, features[f]);
+			for (uint64_t batch = 0; batch < 3; batch++) { /* 200 rows, 100, 200 of the next epoch */
+				sort_batch(m, features[f], threads[t], batch % 2, &shares, batch);
+				for (int w = 1; w < threads[t]; w++) /* smaller and smaller parts; some are empty */
+					shares.begin[w] *= (double)w / threads[t];
+			}
+			ls_shares_free(&shares);
+		}
+	free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_groups_limit_counts),
+		cmocka_unit_test(equal_times_leave_equal_parts),
+		cmocka_unit_test(parts_follow_speeds),
+		cmocka_unit_test(nobody_leaves_before_all_have_arrived),
+		cmocka_unit_test(workers_sort_all_entries_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
