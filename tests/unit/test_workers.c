@@ -18,6 +18,7 @@
 #include "base/shares.h"
 #include "fm/ahead.h"
 #include "fm/batch.h"
+#include "fm/cpu.h"
 #include "fm/sort.h"
 #include "num/philox.h"
 
@@ -284,6 +285,86 @@ static void workers_sort_all_entries_once(void **state)
 	free(m);
 }
 
+/* --- training --- */
+
+enum { LONG = 60, BATCH = 24, ROWS = 10 * BATCH };
+
+/* The first rows of each batch are long, the others short, so that parts of equal numbers of rows are not equal work.
+ */
+struct uneven {
+	uint64_t start[ROWS + 1];
+	uint32_t feature[ROWS * LONG];
+	uint16_t field[ROWS * LONG];
+	float label[ROWS];
+	struct ls_rows rows;
+};
+
+static void make_uneven(struct uneven *u)
+{
+	uint64_t at = 0;
+	for (uint32_t r = 0; r < ROWS; r++) {
+		u->start[r] = at;
+		u->label[r] = (float)(r % 3 == 0);
+		for (uint32_t i = 0; i < (r % BATCH < BATCH / 4 ? LONG : 1); i++, at++) {
+			u->feature[at] = ls_philox(9, r, i).v[0] % 500 + 500 * i;
+			u->field[at] = (uint16_t)(i % 3);
+		}
+	}
+	u->start[ROWS] = at;
+	u->rows = (struct ls_rows){.n_rows = ROWS,
+				   .n_entries = at,
+				   .n_features = 500 * LONG,
+				   .n_fields = 3,
+				   .start = u->start,
+				   .feature = u->feature,
+				   .field = u->field,
+				   .label = u->label};
+}
+
+/* All parameters after 120 steps in two calls, in which parts are adjusted six times. */
+static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind, int threads, double *ret_loss)
+{
+	struct ls_fm_opts o = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
+	o.factors = 8;
+	o.batch = BATCH;
+	o.shuffle = LS_SHUFFLE_NONE;
+	struct ls_pool *pool;
+	struct ls_fm_model *m;
+	struct ls_cpu *cpu;
+	struct ls_err err;
+	assert_int_equal(ls_pool_new(threads, &pool, &err), 0);
+	assert_int_equal(ls_fm_model_new(&o, u->rows.n_features, kind == LS_FM ? 0 : 3, &m, &err), 0);
+	ls_fm_model_init(m, pool);
+	assert_int_equal(ls_cpu_new(m, &u->rows, pool, NULL, &cpu, &err), 0);
+	*ret_loss = 0.0;
+	assert_int_equal(ls_cpu_steps(cpu, 0, 50, ret_loss, &err), 0);
+	assert_int_equal(ls_cpu_steps(cpu, 50, 70, ret_loss, &err), 0);
+	ls_cpu_free(cpu);
+	ls_pool_free(pool);
+	return m;
+}
+
+static void parts_do_not_reach_the_bytes(void **state)
+{
+	(void)state;
+	static const enum ls_fm_kind kinds[] = {LS_FM, LS_FFM, LS_FWFM};
+	struct uneven *u = ls_xalloc(sizeof *u);
+	make_uneven(u);
+	for (int k = 0; k < 3; k++) {
+		double want_loss, loss;
+		struct ls_fm_model *want = trained(u, kinds[k], 1, &want_loss);
+		for (int threads = 2; threads <= 9; threads += 7) {
+			struct ls_fm_model *m = trained(u, kinds[k], threads, &loss);
+			assert_true(loss == want_loss);
+			assert_memory_equal(m->linear, want->linear, m->bytes);
+			assert_memory_equal(m->bias, want->bias, ls_fm_linear_size(m) * sizeof(float));
+			ls_fm_model_free(m);
+		}
+		ls_fm_model_free(want);
+	}
+	free(u);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +373,7 @@ int main(void)
 		cmocka_unit_test(parts_follow_speeds),
 		cmocka_unit_test(nobody_leaves_before_all_have_arrived),
 		cmocka_unit_test(workers_sort_all_entries_once),
+		cmocka_unit_test(parts_do_not_reach_the_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
