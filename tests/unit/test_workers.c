@@ -1,4 +1,5 @@
 /* How work is shared out: processors, parts by speed, barriers in halves, and the sort that all workers do together. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -77,7 +79,25 @@ static void a_groups_limit_counts(void **state)
 		assert_int_equal(ls_cpus_limit(root), cases[i].want);
 	}
 	remove_tree(root);
-	assert_in_range(ls_cpus(), 1, 1 << 20);
+}
+
+/* As after `taskset -c N`; in a child, since it is asked for once. */
+static void affinity_counts(void **state)
+{
+	(void)state;
+	cpu_set_t all, one;
+	size_t cpu = 0;
+	int status;
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(sched_setaffinity(0, sizeof one, &one) == 0 && ls_cpus() == 1 ? 0 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
 }
 
 /* --- parts --- */
@@ -108,7 +128,9 @@ static void parts_follow_speeds(void **state)
 			times[w] = (s.begin[w + 1] - s.begin[w]) / speed[w];
 		if (i == 20)
 			times[0] *= 1000; /* was asleep */
+		double before = s.begin[1];
 		ls_shares_adjust(&s, times);
+		assert_true(s.begin[1] > before * 0.875 / 1.125);
 		assert_true(s.begin[0] == 0.0 && s.begin[4] == 1.0);
 		for (int w = 0; w < 4; w++)
 			assert_true(s.begin[w] < s.begin[w + 1]);
@@ -368,6 +390,7 @@ static void parts_do_not_reach_the_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(affinity_counts), /* before anybody else asks */
 		cmocka_unit_test(a_groups_limit_counts),
 		cmocka_unit_test(equal_times_leave_equal_parts),
 		cmocka_unit_test(parts_follow_speeds),
