@@ -311,8 +311,8 @@ static void workers_sort_all_entries_once(void **state)
 
 enum { LONG = 60, BATCH = 24, ROWS = 10 * BATCH };
 
-/* The first rows of each batch are long, the others short, so that parts of equal numbers of rows are not equal work.
- */
+/* The first rows of each batch are long, the others short, so that parts of equal numbers of rows are not equal work;
+ * and every second batch has a sixth of the entries. */
 struct uneven {
 	uint64_t start[ROWS + 1];
 	uint32_t feature[ROWS * LONG];
@@ -327,7 +327,8 @@ static void make_uneven(struct uneven *u)
 	for (uint32_t r = 0; r < ROWS; r++) {
 		u->start[r] = at;
 		u->label[r] = (float)(r % 3 == 0);
-		for (uint32_t i = 0; i < (r % BATCH < BATCH / 4 ? LONG : 1); i++, at++) {
+		uint32_t longer = r / BATCH % 2 ? 7 : LONG;
+		for (uint32_t i = 0; i < (r % BATCH < BATCH / 4 ? longer : 1); i++, at++) {
 			u->feature[at] = ls_philox(9, r, i).v[0] % 500 + 500 * i;
 			u->field[at] = (uint16_t)(i % 3);
 		}
