@@ -97,14 +97,19 @@ int ls_cpus_limit(const char *root)
 	return limit;
 }
 
-static int cpus = 1;
+int ls_cpus_at(const char *root)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set), limit = ls_cpus_limit(root);
+	n = limit && limit < n ? limit : n;
+	return n > 0 ? n : 1;
+}
+
+static int cpus;
 
 static void find_cpus(void)
 {
-	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set), limit = ls_cpus_limit("");
-	n = limit && limit < n ? limit : n;
-	cpus = n > 0 ? n : 1;
+	cpus = ls_cpus_at("");
 }
 
 int ls_cpus(void)

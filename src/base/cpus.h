@@ -6,8 +6,10 @@
  * a limit); at least 1. Asked for once: later changes are not seen. */
 int ls_cpus(void);
 
-/* What control groups give it time for, rounded down, at least 1; 0: as much as it likes. root: where /proc and
- * /sys/fs/cgroup are, "" for the system's. */
+/* The same, asked for anew. root: where /proc and /sys/fs/cgroup are, "" for the system's. */
+int ls_cpus_at(const char *root);
+
+/* What control groups give it time for, rounded down, at least 1; 0: as much as it likes. */
 int ls_cpus_limit(const char *root);
 
 #endif

@@ -84,9 +84,16 @@ static uint64_t longest_row(const struct ls_rows *rows)
 	return longest;
 }
 
+/* Rows a batch can have. */
+static uint32_t most_rows(const struct ls_fm_model *m, const struct ls_rows *rows)
+{
+	uint64_t n = rows->n_rows < m->opts.batch ? rows->n_rows : m->opts.batch;
+	return n ? (uint32_t)n : 1;
+}
+
 static int check_sizes(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t longest, struct ls_err *err)
 {
-	if (longest >= UINT32_MAX / m->opts.batch)
+	if (longest >= UINT32_MAX / most_rows(m, rows))
 		return ls_err_set(
 			err, LS_EINPUT,
 			"a batch of %u rows with up to %llu entries each is too large; take a smaller --batch",
@@ -103,7 +110,7 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	struct ls_fm_model *m = c->m;
 	struct ls_step *st = &c->step;
 	int threads = ls_pool_threads(c->pool);
-	size_t batch = m->opts.batch;
+	size_t batch = most_rows(m, c->rows);
 	bool ffm = m->opts.kind == LS_FFM, fwfm = m->opts.kind == LS_FWFM;
 	c->entries = batch * longest;
 	st->longest = (uint32_t)longest;
@@ -128,7 +135,7 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	c->found = wide ? ls_fm_big_alloc(c->entries * sizeof *c->found) : NULL;
 	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features, c->entries), ahead = true;
 	for (int i = 0; i < 2; i++)
-		ahead &= ls_ahead_init(&c->ahead[i], m->opts.batch, st->longest);
+		ahead &= ls_ahead_init(&c->ahead[i], (uint32_t)batch, st->longest);
 	if (!st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
 	    (fwfm && (!st->field || !st->sums)) || !st->back || (c->terms_bytes && !st->terms) || (wide && !c->found) ||
 	    !sort || !ahead)
@@ -367,7 +374,7 @@ static const uint64_t *rows_half(struct ls_cpu *c, struct ls_step *st, struct wo
 	size_t before;
 	phase_rows(c, st, w, step);
 	uint32_t phase = ls_pool_arrive(c->pool);
-	if ((step - c->first) % ROUND == 0)
+	if (step == c->first || step % ROUND == 0)
 		w->part = ls_sort_part(&c->sort, step, &w->shares[COLUMNS], thread);
 	const uint64_t *keys = ls_sort_rest(&c->sort, step, &w->part, ret_n, &before);
 	w->w.found = c->found ? c->found + before : NULL;
@@ -410,7 +417,7 @@ static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int
 	scalar_sums(c, st, w, &w->rows[step % 2]);
 	if (st->terms)
 		ls_pool_barrier(c->pool);
-	columns_half(c, st, w, keys, n_keys, (step - c->first) % ROUND == ROUND - 1);
+	columns_half(c, st, w, keys, n_keys, step % ROUND == ROUND - 1);
 	if (c->m->n_pairs) {
 		update_pairs(c, st, thread);
 		ls_pool_barrier(c->pool);
@@ -431,7 +438,6 @@ static void steps_main(void *context, int thread, int threads)
 	size_t bias_bytes = sizeof(float) * ls_fm_linear_size(c->m);
 	memcpy(w->bias, c->m->bias, bias_bytes);
 	w->loss_total = c->loss;
-	memset(w->took, 0, sizeof w->took);
 	prepare_rows(c, &st, w, thread, c->first);
 	ls_pool_barrier(c->pool);
 	for (uint64_t s = c->first; s < c->first + c->n; s++)

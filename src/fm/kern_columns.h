@@ -62,13 +62,6 @@ INLINE struct term entry_term(const struct ls_step *st, const struct columns *k,
 			     (two_u)LS_CELL_TERM(k->beside_scale * (double)gx, beside)};
 }
 
-/* The key whose row is asked for when `key` is added. */
-INLINE const uint64_t *later_key(const struct columns *k, const uint64_t *key)
-{
-	enum { AHEAD_KEYS = 12 };
-	return key + AHEAD_KEYS < k->last ? key + AHEAD_KEYS : k->last;
-}
-
 /* Adds the n entries of keys up in N lanes for output o and writes the sums; returns the two beside them, still with
  * their magic. N is small: the lanes stay in registers. */
 INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
@@ -81,8 +74,6 @@ INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum l
 		lane[c] = (ls_pack_u){0};
 	for (size_t i = 0; i < n; i++) {
 		struct term t = entry_term(st, k, kind, keys[i], o);
-		if (kind == LS_FM && !k->x)
-			prefetch_run(entry_back(k, LS_FM, 0, (uint32_t)*later_key(k, keys + i), o), N, false);
 		for (uint32_t c = 0; c < N / 4; c++) {
 			ls_pack_d wide[PACKS_IN_4];
 			ls_pack_widen(t.back + 4 * c, wide);
@@ -134,6 +125,7 @@ static inline void terms(struct ls_step *st, uint32_t lo, uint32_t hi)
 
 INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, uint32_t o, uint32_t N, float *ret)
 {
+	enum { AHEAD_KEYS = 12 };
 	const size_t row = k->outputs * ls_term_stride(N);
 	const uint64_t *terms = k->terms + o * ls_term_stride(N);
 	two_u sums = {0, 0};
@@ -142,7 +134,8 @@ INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, 
 		lane[c] = (ls_pack_u){0};
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t *t = terms + (uint32_t)keys[i] * row;
-		prefetch_run((const float *)(terms + (uint32_t)*later_key(k, keys + i) * row), 2 * N + 4, false);
+		const uint64_t *later = keys + i + AHEAD_KEYS < k->last ? keys + i + AHEAD_KEYS : k->last;
+		prefetch_run((const float *)(terms + (uint32_t)*later * row), 2 * N + 4, false);
 		sums += *(const two_u *)t;
 		for (uint32_t c = 0; c < N / LS_PACK; c++)
 			lane[c] += *(const ls_pack_u *)(t + 2 + c * LS_PACK);

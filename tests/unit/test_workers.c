@@ -78,10 +78,14 @@ static void a_groups_limit_counts(void **state)
 			write_at(root, "/sys/fs/cgroup/cpu.max", "100000 100000\n");
 		assert_int_equal(ls_cpus_limit(root), cases[i].want);
 	}
+	write_at(root, "/proc/self/cgroup", "0::/\n");
+	write_at(root, "/sys/fs/cgroup/cpu.max", "100000 100000\n");
+	assert_int_equal(ls_cpus_at(root), 1);
 	remove_tree(root);
+	assert_int_equal(ls_cpus(), ls_cpus_at(""));
 }
 
-/* As after `taskset -c N`; in a child, since it is asked for once. */
+/* As after `taskset -c N`. */
 static void affinity_counts(void **state)
 {
 	(void)state;
@@ -95,9 +99,10 @@ static void affinity_counts(void **state)
 	CPU_SET(cpu, &one);
 	pid_t child = fork();
 	if (child == 0)
-		_exit(sched_setaffinity(0, sizeof one, &one) == 0 && ls_cpus() == 1 ? 0 : 1);
+		_exit(sched_setaffinity(0, sizeof one, &one) == 0 && ls_cpus_at("/nowhere") == 1 ? 0 : 1);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
+	assert_int_equal(ls_cpus_at("/nowhere"), CPU_COUNT(&all));
 }
 
 /* --- parts --- */
@@ -139,6 +144,18 @@ static void parts_follow_speeds(void **state)
 	assert_int_equal(ls_shares_begin(&s, 800, 2), 499);
 	assert_int_equal(ls_shares_begin(&s, 800, 3), 699);
 	assert_int_equal(ls_shares_begin(&s, 800, 4), 800);
+	ls_shares_free(&s);
+}
+
+/* A worker that was stopped for long has something left to show its speed with. */
+static void no_part_is_lost_for_ever(void **state)
+{
+	(void)state;
+	struct ls_shares s;
+	ls_shares_init(&s, 4);
+	for (int i = 0; i < 300; i++)
+		ls_shares_adjust(&s, (const double[]){1e6, 1.0, 1.0, 1.0});
+	assert_true(s.begin[1] > 1.0 / 300 && s.begin[1] < 1.0 / 200);
 	ls_shares_free(&s);
 }
 
@@ -393,10 +410,11 @@ static void parts_do_not_reach_the_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(affinity_counts), /* before anybody else asks */
+		cmocka_unit_test(affinity_counts),
 		cmocka_unit_test(a_groups_limit_counts),
 		cmocka_unit_test(equal_times_leave_equal_parts),
 		cmocka_unit_test(parts_follow_speeds),
+		cmocka_unit_test(no_part_is_lost_for_ever),
 		cmocka_unit_test(nobody_leaves_before_all_have_arrived),
 		cmocka_unit_test(workers_sort_all_entries_once),
 		cmocka_unit_test(parts_do_not_reach_the_bytes),
