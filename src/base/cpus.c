@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -100,9 +101,11 @@ int ls_cpus_limit(const char *root)
 int ls_cpus_at(const char *root)
 {
 	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set), limit = ls_cpus_limit(root);
+	/* it fails where there are more processors than a set has room for */
+	long n = sched_getaffinity(0, sizeof set, &set) < 0 ? sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
+	int limit = ls_cpus_limit(root);
 	n = limit && limit < n ? limit : n;
-	return n > 0 ? n : 1;
+	return n > 0 ? (int)n : 1;
 }
 
 static int cpus;

@@ -26,7 +26,7 @@ static int parse_device(const char *device, struct ls_fm_engine_choice *c, struc
 int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct ls_fm_engine_choice *ret,
 			 struct ls_err *err)
 {
-	uint64_t threads = (uint64_t)ls_cpus();
+	uint64_t threads = ls_cpus() < 1024 ? (uint64_t)ls_cpus() : 1024;
 	int rc = ls_args_u64(args, "threads", 1, 1024, &threads, err);
 	*ret = (struct ls_fm_engine_choice){.threads = (int)threads, .kernels = kernels};
 	const char *memory = ls_args_get(args, "device-memory");

@@ -154,6 +154,7 @@ static void make_workers(struct ls_cpu *c)
 		for (int i = 0; i < HALVES; i++)
 			ls_shares_init(&w->shares[i], threads);
 		w->times = ls_xalloc(sizeof *w->times * (size_t)threads);
+		w->w.bad_row = UINT64_MAX;
 		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 		w->w.bias = w->bias;
 		w->bias_sum = ls_xalloc(sizeof *w->bias_sum * m->outputs);
@@ -235,6 +236,11 @@ void ls_cpu_free(struct ls_cpu *c)
 const char *ls_cpu_isa(const struct ls_cpu *cpu)
 {
 	return cpu->kern->name;
+}
+
+const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows)
+{
+	return &cpu->workers[0].shares[of_rows ? ROWS : COLUMNS];
 }
 
 /* --- phase A --- */
@@ -366,7 +372,7 @@ static double batch_loss(const struct ls_cpu *c, const struct ls_step *st)
 
 /* --- a stretch of steps --- */
 
-/* Phase A with its barrier; *ret are the worker's keys. */
+/* Phase A with its barrier; returns the worker's keys. */
 static const uint64_t *rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step,
 				 size_t *ret_n)
 {

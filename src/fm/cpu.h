@@ -3,10 +3,12 @@
 #ifndef LS_FM_CPU_H
 #define LS_FM_CPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "base/pool.h"
+#include "base/shares.h"
 #include "fm/model.h"
 #include "fm/rows.h"
 
@@ -18,6 +20,8 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 /* Leaves the model as ls_cpu_fetch does. */
 void ls_cpu_free(struct ls_cpu *cpu);
 const char *ls_cpu_isa(const struct ls_cpu *cpu);
+/* Parts of a batch's rows, or of its features, as they are now; not of a model that is trained online. For tests. */
+const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows);
 
 /* Steps first .. first + n of the whole training (steps are counted through all epochs). Each step's loss, summed over
  * its rows, is added to *loss in turn. LS_EDIFFER: a score was not finite; the message names step and row. */

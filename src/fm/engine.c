@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cpus.h"
 #include "base/mem.h"
 #include "fm/cpu.h"
 
@@ -49,9 +50,13 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 		return rc;
 	struct on_cpu *s = ls_xalloc(sizeof *s);
 	*s = (struct on_cpu){m, pool, cpu};
-	*ret = (struct ls_engine){
-		.state = s, .steps = cpu_steps, .predict = cpu_predict, .fetch = cpu_fetch, .free = cpu_free};
-	int threads = ls_pool_threads(pool);
+	int threads = ls_pool_threads(pool), busy = threads < ls_cpus() ? threads : ls_cpus();
+	*ret = (struct ls_engine){.state = s,
+				  .steps = cpu_steps,
+				  .predict = cpu_predict,
+				  .fetch = cpu_fetch,
+				  .free = cpu_free,
+				  .stretch_rows = (uint64_t)busy << 15};
 	snprintf(ret->name, sizeof ret->name, "cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s",
 		 cpu ? ls_cpu_isa(cpu) : "predicting");
 	return 0;

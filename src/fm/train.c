@@ -11,9 +11,6 @@
 #include "base/str.h"
 #include "fm/batch.h"
 
-/* Rows between two looks at the stop flag, where the engine does not want more. Decides nothing about the bytes. */
-enum { STRETCH_ROWS = 1 << 15 };
-
 struct run {
 	const struct ls_train *t;
 	struct ls_fm_model *m;
@@ -264,7 +261,7 @@ static uint64_t stretch(const struct run *r)
 {
 	const struct ls_train *t = r->t;
 	uint64_t step = r->at.step,
-		 n = (r->engine.stretch_rows ? r->engine.stretch_rows : STRETCH_ROWS) / t->opts.batch;
+		 n = r->engine.stretch_rows / t->opts.batch;
 	n = least(n ? n : 1, r->per_epoch - step % r->per_epoch);
 	if (t->checkpoint_every)
 		n = least(n, t->checkpoint_every - step % t->checkpoint_every);

@@ -65,7 +65,8 @@ static void a_groups_limit_counts(void **state)
 		{"nonsense\n", "/sys/fs/cgroup/cpu.max", "100000 100000\n", 0},
 		{"3:cpu,cpuacct:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n", 0},
 		{"3:cpuacct,cpu:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "300000\n", 3},
-		{"3:cpu:/c\n0::/\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "-1\n", 1}, /* version 2 still says 1 */
+		{"3:cpu:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "-1\n", 0},
+		{"3:cpu:/c\n0::/\n", "/sys/fs/cgroup/cpu.max", "100000 100000\n", 1}, /* both are asked */
 		{"3:cpuset:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "100000\n", 0},
 	};
 	char root[] = "/tmp/ls-cpus-XXXXXX";
@@ -74,8 +75,6 @@ static void a_groups_limit_counts(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		write_at(root, "/proc/self/cgroup", cases[i].group);
 		write_at(root, cases[i].file, cases[i].text);
-		if (i == 11)
-			write_at(root, "/sys/fs/cgroup/cpu.max", "100000 100000\n");
 		assert_int_equal(ls_cpus_limit(root), cases[i].want);
 	}
 	write_at(root, "/proc/self/cgroup", "0::/\n");
@@ -381,6 +380,8 @@ static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind,
 	*ret_loss = 0.0;
 	for (uint64_t step = 0; step < 120; step += each)
 		assert_int_equal(ls_cpu_steps(cpu, step, each, ret_loss, &err), 0);
+	for (int i = 0; i < 2 && threads > 1 && each > 1; i++) /* parts are no longer what they were at first */
+		assert_true(ls_cpu_shares(cpu, i)->begin[1] != 1.0 / threads);
 	ls_cpu_free(cpu);
 	ls_pool_free(pool);
 	return m;
