@@ -13,7 +13,7 @@
 struct ls_engine {
 	void *state;
 	char name[128];        /* for people: "cpu, 2 threads, baseline" */
-	uint64_t stretch_rows; /* rows that one call of steps should take: its costs vanish, and it ends within a second */
+	uint64_t stretch_rows; /* that one call of steps should take: its costs vanish, it ends within a second */
 	/* Steps first .. first + n (counted through all epochs); each one's loss, summed over its rows, is added to
 	 * *loss in turn, so that how steps are shared out to calls is not seen in it. */
 	int (*steps)(void *state, uint64_t first, uint64_t n, double *loss, struct ls_err *err);

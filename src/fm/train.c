@@ -260,8 +260,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t stretch(const struct run *r)
 {
 	const struct ls_train *t = r->t;
-	uint64_t step = r->at.step,
-		 n = r->engine.stretch_rows / t->opts.batch;
+	uint64_t step = r->at.step, n = r->engine.stretch_rows / t->opts.batch;
 	n = least(n ? n : 1, r->per_epoch - step % r->per_epoch);
 	if (t->checkpoint_every)
 		n = least(n, t->checkpoint_every - step % t->checkpoint_every);
