@@ -2,25 +2,22 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
-/* The first line of a group's file; false: there is none. */
-static bool first_line(const char *group, const char *name, char *line, int room)
+/* A small file of a group, to be freed; NULL: there is none. */
+static char *file_of(const char *group, const char *name)
 {
-	char *path = ls_xasprintf("%s/%s", group, name);
-	FILE *f = fopen(path, "re");
+	char *path = ls_xasprintf("%s/%s", group, name), *text = NULL;
+	size_t length;
+	if (ls_file_read(path, 1 << 20, &text, &length, NULL))
+		text = NULL;
 	free(path);
-	if (!f)
-		return false;
-	bool got = fgets(line, room, f);
-	fclose(f);
-	return got;
+	return text;
 }
 
 static int smaller(int limit, double quota, double period)
@@ -35,20 +32,23 @@ static int smaller(int limit, double quota, double period)
 /* cpu.max of a group: "max 100000", or microseconds and those of a period. */
 static int limit_v2(const char *group, int limit)
 {
-	char line[128], *end;
-	if (!first_line(group, "cpu.max", line, sizeof line))
-		return limit;
-	double quota = strtod(line, &end);
-	return end == line ? limit : smaller(limit, quota, strtod(end, NULL));
+	char *text = file_of(group, "cpu.max"), *end;
+	double quota = text ? strtod(text, &end) : 0.0;
+	if (text && end != text)
+		limit = smaller(limit, quota, strtod(end, NULL));
+	free(text);
+	return limit;
 }
 
 /* cpu.cfs_quota_us, -1 for none, and cpu.cfs_period_us. */
 static int limit_v1(const char *group, int limit)
 {
-	char quota[128], period[128];
-	bool both = first_line(group, "cpu.cfs_quota_us", quota, sizeof quota) &&
-		    first_line(group, "cpu.cfs_period_us", period, sizeof period);
-	return both ? smaller(limit, strtod(quota, NULL), strtod(period, NULL)) : limit;
+	char *quota = file_of(group, "cpu.cfs_quota_us"), *period = file_of(group, "cpu.cfs_period_us");
+	if (quota && period)
+		limit = smaller(limit, strtod(quota, NULL), strtod(period, NULL));
+	free(quota);
+	free(period);
+	return limit;
 }
 
 /* The group and all above it: each has a say. */
@@ -83,18 +83,12 @@ static int limit_of_line(const char *root, char *line, int limit)
 
 int ls_cpus_limit(const char *root)
 {
-	char *path = ls_xasprintf("%s/proc/self/cgroup", root), *line = NULL;
-	size_t room = 0;
+	char *proc = ls_xasprintf("%s/proc/self", root), *text = file_of(proc, "cgroup"), *rest = text, *line;
 	int limit = 0;
-	FILE *f = fopen(path, "re");
-	while (f && getline(&line, &room, f) > 0) {
-		line[strcspn(line, "\n")] = '\0';
+	while ((line = strsep(&rest, "\n")))
 		limit = limit_of_line(root, line, limit);
-	}
-	if (f)
-		fclose(f);
-	free(line);
-	free(path);
+	free(text);
+	free(proc);
 	return limit;
 }
 
