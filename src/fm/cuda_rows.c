@@ -211,10 +211,8 @@ static void number_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 	const struct ls_fm_opts *o = &g->c->m->opts;
 	uint64_t *number = g->w->host[LS_A_NUMBER];
 	while (lo < hi) {
-		struct ls_order order;
+		struct ls_order order = ls_fm_order(o, g->c->rows->n_rows, g->w->first + lo / o->batch);
 		uint32_t at = (uint32_t)(lo % o->batch);
-		ls_order_init(&order, (int)o->shuffle, o->seed, o->batch, g->c->rows->n_rows,
-			      g->w->first + lo / o->batch);
 		for (uint64_t end = least(hi, lo - at + o->batch); lo < end; lo++, at++) {
 			number[lo] = ls_order_row(&order, at);
 			__builtin_prefetch(&g->c->rows->start[number[lo]]);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "fm/order.h"
+#include "fm/batch.h"
 #include "fm/step.h"
 #include "num/num.h"
 
@@ -321,10 +321,9 @@ static void finish_row(struct ls_online *o, uint32_t b, uint64_t step)
 static void prepare(struct ls_online *o, int thread, uint64_t step, uint32_t n)
 {
 	struct member *w = &o->members[thread];
-	struct ls_order order;
+	struct ls_order order = ls_fm_order(&o->m->opts, o->rows->n_rows, step);
 	uint64_t lo, hi;
 	ls_pool_share(n, thread, ls_pool_threads(o->pool), &lo, &hi);
-	ls_order_init(&order, (int)o->m->opts.shuffle, o->m->opts.seed, 1, o->rows->n_rows, step);
 	find_rows(o, &order, (uint32_t)lo, (uint32_t)hi);
 	for (uint32_t b = (uint32_t)lo; b < hi; b++)
 		ask_places(o, &o->row[b]);
