@@ -97,7 +97,7 @@ static int check_sizes(const struct ls_fm_model *m, const struct ls_rows *rows, 
 		return ls_err_set(
 			err, LS_EINPUT,
 			"a batch of %u rows with up to %llu entries each is too large; take a smaller --batch",
-			m->opts.batch, (unsigned long long)longest);
+			most_rows(m, rows), (unsigned long long)longest);
 	if (!rows->label)
 		return ls_err_set(err, LS_EINPUT, "the training data has no labels");
 	if (rows->n_features > m->n_features || (m->n_fields && (!rows->field || rows->n_fields > m->n_fields)))
@@ -113,7 +113,6 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	size_t batch = most_rows(m, c->rows);
 	bool ffm = m->opts.kind == LS_FFM, fwfm = m->opts.kind == LS_FWFM;
 	c->entries = batch * longest;
-	st->longest = (uint32_t)longest;
 	st->has_x = c->rows->value || m->opts.normalize;
 	st->crowd = threads >= CROWD;
 	st->back_stride = (size_t)m->outputs * (fwfm || ffm ? m->n_fields : 1) * m->padded;
@@ -135,7 +134,7 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	c->found = wide ? ls_fm_big_alloc(c->entries * sizeof *c->found) : NULL;
 	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features, c->entries), ahead = true;
 	for (int i = 0; i < 2; i++)
-		ahead &= ls_ahead_init(&c->ahead[i], (uint32_t)batch, st->longest);
+		ahead &= ls_ahead_init(&c->ahead[i], (uint32_t)batch, (uint32_t)longest);
 	if (!st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
 	    (fwfm && (!st->field || !st->sums)) || !st->back || (c->terms_bytes && !st->terms) || (wide && !c->found) ||
 	    !sort || !ahead)
@@ -245,9 +244,9 @@ const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows)
 
 /* --- phase A --- */
 
-static uint32_t first_entry(const struct ls_step *st, const struct rows_of *of)
+static uint32_t first_entry(const struct ls_cpu *c, const struct rows_of *of)
 {
-	return of->lo * st->longest;
+	return of->lo * c->ahead[0].longest;
 }
 
 /* A worker's rows of a step, found and sorted as far as it can alone. */
@@ -261,9 +260,9 @@ static void prepare_rows(struct ls_cpu *c, const struct ls_step *st, struct work
 	of->hi = (uint32_t)ls_shares_begin(&w->shares[ROWS], order.n, thread + 1);
 	of->n_entries = ls_ahead_find(ahead, c->rows, &order, of->lo, of->hi);
 	ls_sort_first(&c->sort, step, thread,
-		      &(struct ls_sort_rows){.feature = ahead->feature + first_entry(st, of),
+		      &(struct ls_sort_rows){.feature = ahead->feature + first_entry(c, of),
 					     .n_entries = of->n_entries,
-					     .entry = first_entry(st, of),
+					     .entry = first_entry(c, of),
 					     .place = ls_keys_are_rows(st) ? ahead->place : NULL,
 					     .lo = of->lo,
 					     .hi = of->hi});
@@ -275,11 +274,10 @@ static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, u
 	const struct ls_ahead *ahead = &c->ahead[step % 2];
 	st->n_rows = of->n_all;
 	w->w.place = ahead->place;
-	w->w.feature = ahead->feature + first_entry(st, of);
-	w->w.n_entries = of->n_entries;
+	w->w.feature = ahead->feature + first_entry(c, of);
 	w->w.exps = (struct ls_exps){LS_EXP_MIN, st->has_x ? LS_EXP_MIN : 0, LS_EXP_MIN, LS_EXP_MIN, LS_EXP_MIN};
 	w->w.bad_row = UINT64_MAX;
-	c->kern->forward(st, &w->w, of->lo, of->hi, first_entry(st, of));
+	c->kern->forward(st, &w->w, of->lo, of->hi, first_entry(c, of));
 }
 
 /* --- phase B --- */
@@ -294,7 +292,8 @@ static int self_exp(const struct ls_fm_model *m)
 }
 
 /* The largest exponents and the number of entries of the whole batch; false when a row was not finite. */
-static bool whole_batch(const struct ls_cpu *c, struct ls_exps *ret_exps, uint64_t *ret_entries, uint64_t *ret_bad)
+static bool whole_batch(const struct ls_cpu *c, uint64_t step, struct ls_exps *ret_exps, uint64_t *ret_entries,
+			uint64_t *ret_bad)
 {
 	*ret_exps = c->workers[0].w.exps;
 	*ret_entries = 0;
@@ -302,7 +301,7 @@ static bool whole_batch(const struct ls_cpu *c, struct ls_exps *ret_exps, uint64
 	for (int t = 0; t < ls_pool_threads(c->pool); t++) {
 		const struct ls_worker *w = &c->workers[t].w;
 		ls_exps_max(ret_exps, &w->exps);
-		*ret_entries += w->n_entries;
+		*ret_entries += c->workers[t].rows[step % 2].n_entries;
 		*ret_bad = w->bad_row < *ret_bad ? w->bad_row : *ret_bad;
 	}
 	return *ret_bad == UINT64_MAX;
@@ -416,7 +415,7 @@ static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int
 	const uint64_t *keys = rows_half(c, st, w, thread, step, &n_keys);
 	struct ls_exps exps;
 	uint64_t entries, bad;
-	if (!whole_batch(c, &exps, &entries, &bad))
+	if (!whole_batch(c, step, &exps, &entries, &bad))
 		return false;
 	st->grids = ls_fm_grids(&exps, self_exp(c->m), st->n_rows, entries);
 	st->update = ls_fm_update(&c->m->opts, step, st->n_rows);
@@ -473,7 +472,7 @@ int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, str
 	ls_pool_run(c->pool, steps_main, c);
 	struct ls_exps exps;
 	uint64_t entries, bad;
-	if (!whole_batch(c, &exps, &entries, &bad))
+	if (!whole_batch(c, c->first, &exps, &entries, &bad))
 		return ls_fm_not_finite(bad, first, err);
 	*loss = c->workers[0].loss_total;
 	return 0;

@@ -1,9 +1,9 @@
 /* One step of training, or a stretch of prediction, as the CPU kernels see it: borrowed pointers, no ownership.
  * cpu.c fills it; kern.c, compiled once an instruction set, does the arithmetic. Workers write disjoint parts.
  *
- * A batch's entries are numbered e: those of a worker's rows, which begin with row b, from b × longest on, without
- * gaps. back[] holds, for each entry, the vector that its factors' gradient is a multiple of (cell.h): one a row for
- * fm, one a row and field for fwfm, one an entry for ffm. */
+ * A batch's entries are numbered e: those of a worker's rows, which begin with row b, without gaps from b times as many
+ * on as a row may have. back[] holds, for each entry, the vector that its factors' gradient is a multiple of (cell.h):
+ * one a row for fm, one a row and field for fwfm, one an entry for ffm. */
 #ifndef LS_FM_STEP_H
 #define LS_FM_STEP_H
 
@@ -23,8 +23,7 @@ struct ls_step {
 	struct ls_update update;
 	struct ls_grids grids;
 
-	uint32_t n_rows;  /* of this batch */
-	uint32_t longest; /* entries of a row, at most */
+	uint32_t n_rows; /* of this batch */
 
 	uint32_t *row_of; /* by entry */
 	float *x;         /* by entry; used when has_x */
@@ -69,8 +68,7 @@ struct ls_worker {
 	uint64_t bad_row;                 /* a data row whose score is not finite, or UINT64_MAX */
 	const float *bias;                /* outputs */
 	const struct ls_row_place *place; /* by row of the batch: of its rows */
-	uint64_t n_entries;               /* that its rows have */
-	const uint32_t *feature;          /* of these */
+	const uint32_t *feature;          /* of their entries */
 	float *sums; /* of the columns that wait for their update: LS_KERN_BLOCK × lanes; NULL for wide ones */
 	struct ls_found *found; /* wide columns: by key; otherwise NULL */
 	uint64_t *acc;          /* wide columns: lanes integers and as many floats */
