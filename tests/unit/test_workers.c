@@ -401,11 +401,35 @@ static void parts_do_not_reach_the_bytes(void **state)
 			assert_true(loss == want_loss);
 			assert_memory_equal(m->linear, want->linear, m->bytes);
 			assert_memory_equal(m->bias, want->bias, ls_fm_linear_size(m) * sizeof(float));
+			if (kinds[k] == LS_FWFM)
+				assert_memory_equal(m->pair, want->pair, m->n_pairs * (1 + m->states) * sizeof(float));
 			ls_fm_model_free(m);
 		}
 		ls_fm_model_free(want);
 	}
 	free(u);
+}
+
+/* Entries are numbered in 32 bits: rows that could have more in a batch are refused before any of them is read. */
+static void too_large_a_batch_is_refused(void **state)
+{
+	(void)state;
+	const uint64_t start[] = {0, (uint64_t)1 << 31, ((uint64_t)1 << 31) + 1};
+	const float label[2] = {0};
+	const struct ls_rows rows = {.n_rows = 2, .n_features = 5, .start = start, .label = label};
+	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_ADAGRAD);
+	struct ls_pool *pool;
+	struct ls_fm_model *m;
+	struct ls_cpu *cpu;
+	struct ls_err err;
+	assert_int_equal(ls_pool_new(1, &pool, &err), 0);
+	assert_int_equal(ls_fm_model_new(&o, 5, 0, &m, &err), 0);
+	assert_int_equal(ls_cpu_new(m, &rows, pool, NULL, &cpu, &err), LS_EINPUT);
+	assert_string_equal(err.msg,
+			    "a batch of 2 rows with up to 2147483648 entries each is too large; take a smaller "
+			    "--batch");
+	ls_fm_model_free(m);
+	ls_pool_free(pool);
 }
 
 int main(void)
@@ -419,6 +443,7 @@ int main(void)
 		cmocka_unit_test(nobody_leaves_before_all_have_arrived),
 		cmocka_unit_test(workers_sort_all_entries_once),
 		cmocka_unit_test(parts_do_not_reach_the_bytes),
+		cmocka_unit_test(too_large_a_batch_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
