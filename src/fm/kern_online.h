@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "fm/kern_squares.h"
 #include "fm/kern_update.h"
 #include "fm/online.h"
 #include "num/halve.h"
@@ -78,7 +79,8 @@ struct online_side {
 	float *const *v;
 	const float *x;
 	uint32_t n;
-	size_t at; /* in the others' lines: where the first of these fields begins */
+	size_t at;     /* in the others' lines: where the first of these fields begins, */
+	uint32_t slot; /* and how many floats from the beginning of its line */
 };
 
 /* line: which of the others' lines has these fields. n is a constant of the call where it can be, and x if it is NULL.
@@ -86,8 +88,8 @@ struct online_side {
 INLINE struct online_side side_of(float *const *v, const float *x, uint32_t block, uint32_t n, uint32_t K,
 				  uint32_t line)
 {
-	uint32_t lo = ls_online_first(block, LINE / K);
-	return (struct online_side){v + lo, x ? x + lo : NULL, n, (size_t)line * LINE + (block ? 0 : K)};
+	uint32_t lo = ls_online_first(block, LINE / K), slot = block ? 0 : K;
+	return (struct online_side){v + lo, x ? x + lo : NULL, n, (size_t)line * LINE + slot, slot};
 }
 
 /* Fields of a block. */
@@ -97,35 +99,41 @@ INLINE uint32_t block_size(uint32_t block, uint32_t fields, uint32_t K)
 	return (hi < fields ? hi : fields) - lo;
 }
 
-/* Adds the products of the pairs of two blocks, or of one with itself, to K lanes. */
-INLINE void add_meeting(struct online_side a, struct online_side b, bool same, bool whole, uint32_t K, ls_pack_f *total)
+/* Adds the products of the pairs of two blocks, or of one with itself, to the lanes of a line: those of b's fields. */
+INLINE void add_meeting(struct online_side a, struct online_side b, bool same, bool whole, uint32_t K, float *total)
 {
+	ls_pack_f *to = (ls_pack_f *)(total + (same ? b.slot : 0)), sum[LINE / 4];
+	for (uint32_t c = 0; c < b.n * K / 4; c++)
+		sum[c] = to[c];
 	for (uint32_t i = 0; i < a.n; i++)
 		for (uint32_t j = same ? i + 1 : 0; j < b.n && (whole || a.v[i]); j++)
 			for (uint32_t c = 0; c < K / 4 && (whole || b.v[j]); c++) {
 				ls_pack_f u = *(const ls_pack_f *)(a.v[i] + b.at + j * K + 4 * c);
 				ls_pack_f w = *(const ls_pack_f *)(b.v[j] + a.at + i * K + 4 * c);
-				total[c] = a.x ? ls_pack_fma(u * a.x[i], w * b.x[j], total[c])
-					       : ls_pack_fma(u, w, total[c]);
+				ls_pack_f *lanes = &sum[j * K / 4 + c];
+				*lanes = a.x ? ls_pack_fma(u * a.x[i], w * b.x[j], *lanes) : ls_pack_fma(u, w, *lanes);
 			}
+	for (uint32_t c = 0; c < b.n * K / 4; c++)
+		to[c] = sum[c];
 }
 
 INLINE void add_sides(float *const *v, const float *x, struct ls_online_meeting at, uint32_t na, uint32_t nb, bool same,
-		      bool whole, uint32_t K, ls_pack_f *total)
+		      bool whole, uint32_t K, float *total)
 {
 	add_meeting(side_of(v, x, at.a, na, K, at.line_b), side_of(v, x, at.b, nb, K, at.line_a), same, whole, K,
 		    total);
 }
 
-/* By the number of fields, which are nearly always as many as fill a line: then the loops are straight code. */
+/* By the number of fields, which are nearly always as many as fill a line: then the loops are straight code. Where
+ * kern_squares.h has those, the rest does without. */
 INLINE void add_blocks(float *const *v, const float *x, uint32_t fields, struct ls_online_meeting at, bool whole,
-		       uint32_t K, ls_pack_f *total)
+		       uint32_t K, float *total)
 {
 	const uint32_t L = LINE / K, na = block_size(at.a, fields, K), nb = block_size(at.b, fields, K);
-	bool same = at.a == at.b;
-	if (!same && na == L && nb == L)
+	bool same = at.a == at.b, squares = in_squares(x, whole, K);
+	if (!squares && !same && na == L && nb == L)
 		add_sides(v, x, at, L, L, false, whole, K, total);
-	else if (!same && na == L - 1 && nb == L)
+	else if (!squares && !same && na == L - 1 && nb == L)
 		add_sides(v, x, at, L - 1, L, false, whole, K, total);
 	else
 		add_sides(v, x, at, na, nb, same, whole, K, total);
@@ -137,18 +145,17 @@ INLINE struct online_side weights_of(const struct ls_online_table *t, float *con
 {
 	uint32_t block = p.lo + class, lo = ls_online_first(block, LINE / K);
 	return (struct online_side){v + lo, x ? x + lo : NULL, block_size(block, t->m->n_fields, K),
-				    t->is_spread ? (size_t) class * LINE : 0};
+				    t->is_spread ? (size_t) class * LINE : 0, 0};
 }
 
 /* A class's part of the score: linear weights, then what its meetings add up to. */
-INLINE float class_part(struct online_side weights, bool whole, uint32_t K, const ls_pack_f *total)
+INLINE float class_part(struct online_side weights, bool whole, float *total)
 {
-	float sum = 0.0f, t[LINE];
+	float sum = 0.0f;
 	for (uint32_t i = 0; i < weights.n; i++)
 		if (whole || weights.v[i])
 			sum += weights.v[i][weights.at] * (weights.x ? weights.x[i] : 1.0f);
-	memcpy(t, total, sizeof(float) * K);
-	return sum + ls_halve_sum(t, (int)K);
+	return sum + ls_halve_sum(total, LINE);
 }
 
 /* x is r's: NULL as a constant of the call where it is NULL. */
@@ -156,18 +163,23 @@ INLINE void online_parts(const struct ls_online_table *t, const struct ls_online
 			 const struct ls_online_share *s, uint32_t K, float *part)
 {
 	float *v[LS_ONLINE_FIELDS], x_room[LS_ONLINE_FIELDS];
-	ls_pack_f totals[LS_ONLINE_CLASSES][LINE / 4];
+	_Alignas(64) float totals[LS_ONLINE_CLASSES][LINE], square_room[SQUARE_X];
 	uint32_t fields = t->m->n_fields;
 	find_row(t, r, whole, s, v);
 	x = find_x(r, x, whole, x_room);
 	copy_away(t, r, s, false);
+	memset(totals, 0, sizeof totals[0] * s->part.n);
+	bool squares = in_squares(x, whole, K);
+	const float *x_square = squares ? square_x(x, fields, K, square_room) : NULL;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct ls_online_meeting at = s->meeting[i];
+		if (squares && is_full(fields, at, K))
+			square_add_blocks(v, x_square, at, K, totals[at.class]);
+		else
+			add_blocks(v, x, fields, at, whole, K, totals[at.class]);
+	}
 	for (uint32_t c = 0; c < s->part.n; c++)
-		for (uint32_t k = 0; k < K / 4; k++)
-			totals[c][k] = (ls_pack_f){0};
-	for (uint32_t i = 0; i < s->n; i++)
-		add_blocks(v, x, fields, s->meeting[i], whole, K, totals[s->meeting[i].class]);
-	for (uint32_t c = 0; c < s->part.n; c++)
-		part[c] = class_part(weights_of(t, v, x, s->part, c, K), whole, K, totals[c]);
+		part[c] = class_part(weights_of(t, v, x, s->part, c, K), whole, totals[c]);
 }
 
 static inline void online_forward(const struct ls_online_table *t, const struct ls_online_row *r,
@@ -186,25 +198,12 @@ static inline void online_forward(const struct ls_online_table *t, const struct 
 		online_parts(t, r, r->x, whole, s, 16, part);
 }
 
-/* Before a loop that is to be straight code; clang sees that for itself, and told so takes minutes with sanitizers. */
-#if defined(__clang__)
-#define STRAIGHT
-#else
-#define STRAIGHT _Pragma("GCC unroll 4")
-#endif
-
 /* Fields of a block that are worked on together: as many as there are registers for. */
 #if defined(__aarch64__)
 #define AT_ONCE 4
 #else
 #define AT_ONCE 2
 #endif
-
-/* The step that all parameters of a row take. */
-struct online_step {
-	size_t n1; /* floats from a factor to its sum of squares */
-	float slope, lr;
-};
 
 /* What entry i of a has for entries from .. to of b, at most a line, and what they have for it: all loads before all
  * stores, so that the pairs' long chains of operations run side by side. */
@@ -237,10 +236,9 @@ INLINE void online_pairs(struct online_side a, struct online_side b, uint32_t i,
 }
 
 /* Asks for line k of the 2 (a.n + b.n) that the next row has at a meeting: of each entry factors, then state. Pairs are
- * at most as many: a line has at most four fields. The first cache has room for the factors of two rows and the state
- * of one. */
-INLINE void ask_line(float *const *next_a, struct online_side a, float *const *next_b, struct online_side b, uint32_t k,
-		     size_t n1)
+ * at most as many: a line has at most four fields. */
+INLINE void ask_one(float *const *next_a, struct online_side a, float *const *next_b, struct online_side b, uint32_t k,
+		    size_t n1)
 {
 	const float *at = k / 2 < a.n ? next_a[k / 2] + b.at : next_b[k / 2 - a.n] + a.at;
 	if (k % 2)
@@ -261,13 +259,13 @@ INLINE void update_meeting(struct online_side a, struct online_side b, float *co
 		for (uint32_t j = same ? i + 1 : 0; j < b.n; j += once) {
 			uint32_t end = j + once < b.n ? j + once : b.n;
 			for (uint32_t asked = j; asked < end; asked++)
-				ask_line(next_a, a, next_b, b, k++, s.n1);
+				ask_one(next_a, a, next_b, b, k++, s.n1);
 			if (whole || (a.v[i] && b.v[j]))
 				online_pairs(a, b, i, j, end, K, s);
 		}
 	}
 	for (; k < 2 * (a.n + b.n); k++)
-		ask_line(next_a, a, next_b, b, k, s.n1);
+		ask_one(next_a, a, next_b, b, k, s.n1);
 }
 
 INLINE void adagrad_lanes(float *v, size_t state, uint32_t n, const float *g, const struct ls_update *u)
@@ -310,12 +308,12 @@ INLINE void update_blocks(float *const *v, const float *x, uint32_t fields, floa
 			  struct ls_online_meeting at, bool whole, uint32_t K, struct online_step s)
 {
 	const uint32_t L = LINE / K, na = block_size(at.a, fields, K), nb = block_size(at.b, fields, K);
-	bool same = at.a == at.b;
-	if (!same && na == L && nb == L)
+	bool same = at.a == at.b, squares = in_squares(x, whole, K);
+	if (!squares && !same && na == L && nb == L)
 		update_sides(v, x, next, at, L, L, false, whole, K, s);
-	else if (!same && na == L - 1 && nb == L)
+	else if (!squares && !same && na == L - 1 && nb == L)
 		update_sides(v, x, next, at, L - 1, L, false, whole, K, s);
-	else if (same && na == L)
+	else if (!squares && same && na == L)
 		update_sides(v, x, next, at, L, L, true, whole, K, s);
 	else
 		update_sides(v, x, next, at, na, nb, same, whole, K, s);
@@ -325,6 +323,7 @@ INLINE void online_updates(const struct ls_online_table *t, const struct ls_onli
 			   const struct ls_online_row *next, const struct ls_online_share *s, float slope, uint32_t K)
 {
 	float *v[LS_ONLINE_FIELDS], *later[LS_ONLINE_FIELDS], x_room[LS_ONLINE_FIELDS];
+	_Alignas(64) float square_room[SQUARE_X];
 	struct online_step step = {s->part.state, slope, r->update.lr};
 	uint32_t fields = t->m->n_fields;
 	find_row(t, r, whole, s, v);
@@ -336,8 +335,13 @@ INLINE void online_updates(const struct ls_online_table *t, const struct ls_onli
 	else
 		find_lines(t, next, false, s->part, later);
 	ask_away(t, next, s->part);
+	bool squares = in_squares(x, whole, K);
+	const float *x_square = squares ? square_x(x, fields, K, square_room) : NULL;
 	for (uint32_t i = 0; i < s->n; i++)
-		update_blocks(v, x, fields, later, s->meeting[i], whole, K, step);
+		if (squares && is_full(fields, s->meeting[i], K))
+			square_update_blocks(v, x_square, later, s->meeting[i], K, step);
+		else
+			update_blocks(v, x, fields, later, s->meeting[i], whole, K, step);
 	for (uint32_t c = 0; c < s->part.n; c++)
 		update_weights(weights_of(t, v, x, s->part, c, K), whole, &r->update, slope);
 	copy_away(t, r, s, true);
@@ -377,7 +381,7 @@ INLINE void alone_pair(const struct ls_online_table *t, const struct ls_online_r
 	uint32_t K = m->padded, f = r->field[i], g = r->field[j];
 	size_t each = ls_fm_lanes(m), at = (size_t)o * m->n_fields * K;
 	const float *u = ls_online_factors(t, r->feature[i], o, g).v, *w = ls_online_factors(t, r->feature[j], o, f).v;
-	float *sum = total + (size_t)ls_online_class(f, g, ls_online_line(K), t->classes) * K;
+	float *sum = total + ls_online_lane(t, f, g);
 	float *to_i = back + i * each + at + (size_t)g * K, *to_j = back + j * each + at + (size_t)f * K;
 	float xi = r->x ? r->x[i] : 1.0f, xj = r->x ? r->x[j] : 1.0f;
 	for (uint32_t k = 0; k < K; k++) {
@@ -395,7 +399,7 @@ INLINE void alone_pairs(const struct ls_online_table *t, const struct ls_online_
 {
 	const struct ls_fm_model *m = t->m;
 	size_t lanes = (size_t)m->n_fields * m->padded;
-	memset(total, 0, sizeof(float) * t->classes * m->padded);
+	memset(total, 0, sizeof(float) * t->classes * ls_online_lanes(m->padded));
 	for (uint32_t i = 0; i < r->n; i++)
 		for (size_t k = 0; k < lanes; k++)
 			back[i * ls_fm_lanes(m) + o * lanes + k] = -0.0f;
@@ -408,15 +412,15 @@ INLINE void alone_pairs(const struct ls_online_table *t, const struct ls_online_
 INLINE float alone_score(const struct ls_online_table *t, const struct ls_online_row *r, uint32_t o, float bias,
 			 const float *total)
 {
-	uint32_t K = t->m->padded, L = ls_online_line(K);
+	uint32_t L = ls_online_line(t->m->padded), N = ls_online_lanes(t->m->padded);
 	float score = bias;
 	for (uint32_t c = 0; c < t->classes; c++) {
 		float sum = 0.0f, lanes[MAX_K];
 		for (uint32_t i = 0; i < r->n; i++)
 			if (ls_online_block(r->field[i], L) == c)
 				sum += ls_online_weights(t, r->feature[i]).v[o] * (r->x ? r->x[i] : 1.0f);
-		memcpy(lanes, total + (size_t)c * K, sizeof(float) * K);
-		score += sum + ls_halve_sum(lanes, (int)K);
+		memcpy(lanes, total + (size_t)c * N, sizeof(float) * N);
+		score += sum + ls_halve_sum(lanes, (int)N);
 	}
 	return score;
 }

@@ -113,7 +113,7 @@ static int make_room(struct ls_online *o, struct ls_err *err)
 	const struct ls_fm_model *m = o->m;
 	struct ls_online_room *r = &o->room;
 	r->back = ls_alloc_array(o->longest * ls_fm_lanes(m), sizeof(float));
-	r->total = ls_alloc_array((size_t)o->table.classes * m->padded, sizeof(float));
+	r->total = ls_alloc_array((size_t)o->table.classes * ls_online_lanes(m->padded), sizeof(float));
 	r->sums = ls_alloc_array(ls_fm_lanes(m), sizeof(float));
 	r->score = ls_alloc_array(m->outputs, sizeof(float));
 	r->slope = ls_alloc_array(m->outputs, sizeof(float));

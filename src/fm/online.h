@@ -65,7 +65,7 @@ struct ls_online_share {
 /* Room for a row that one thread does alone. */
 struct ls_online_room {
 	float *back;          /* entries × lanes (ls_fm_lanes) */
-	float *total;         /* classes × padded */
+	float *total;         /* classes × lanes (ls_online_lanes) */
 	float *sums;          /* lanes: gradients */
 	float *score, *slope; /* outputs, as */
 	float *linear;        /* gradients of linear weights */

@@ -68,6 +68,12 @@ static inline uint32_t ls_online_class(uint32_t f, uint32_t g, uint32_t line, ui
 	return ls_online_meet(ls_online_block(f, line), ls_online_block(g, line), classes);
 }
 
+/* Lanes in which a class adds up its pairs: those of the fields of a block. */
+static inline uint32_t ls_online_lanes(uint32_t padded)
+{
+	return ls_online_line(padded) * padded;
+}
+
 /* A thread's classes, lo .. lo + n, and in floats: where its part of a group begins, what it has of each feature, and
  * how far it is from factors to their state. */
 struct ls_online_part {
@@ -96,6 +102,13 @@ struct ls_online_at {
 static inline float *ls_online_lines(float *base, size_t group, struct ls_online_part p, uint32_t place)
 {
 	return base + place / LS_FM_GROUP * group + p.start + place % LS_FM_GROUP * p.each;
+}
+
+/* Where among the lanes of all classes a pair of fields is added up: the second's place in its block says. */
+static inline size_t ls_online_lane(const struct ls_online_table *t, uint32_t f, uint32_t g)
+{
+	uint32_t padded = t->m->padded, line = ls_online_line(padded);
+	return ((size_t)ls_online_class(f, g, line, t->classes) * line + (g + 1) % line) * padded;
 }
 
 static inline uint32_t ls_online_home(const struct ls_online_table *t, uint32_t place)

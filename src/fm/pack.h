@@ -116,6 +116,71 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_newton(ls_pack_f 
 #endif
 }
 
+/* --- LS_WIDE floats at a time: the widest vectors that have fma --- */
+
+#if defined(__AVX512F__)
+#define LS_WIDE       16
+#define LS_WIDE_COUNT ((ls_wide_s){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+#elif defined(__AVX2__) && defined(__FMA__)
+#define LS_WIDE       8
+#define LS_WIDE_COUNT ((ls_wide_s){0, 1, 2, 3, 4, 5, 6, 7})
+#else
+#define LS_WIDE       4
+#define LS_WIDE_COUNT ((ls_wide_s){0, 1, 2, 3})
+#endif
+typedef float ls_wide_f __attribute__((vector_size(4 * LS_WIDE), aligned(4)));
+typedef uint32_t ls_wide_s __attribute__((vector_size(4 * LS_WIDE)));
+
+static inline __attribute__((always_inline)) ls_wide_f ls_wide_seed(ls_wide_f x)
+{
+	return (ls_wide_f)LS_CELL_SEED((ls_wide_s)x);
+}
+
+static inline __attribute__((always_inline)) ls_wide_f ls_wide_fma(ls_wide_f a, ls_wide_f b, ls_wide_f c)
+{
+#if LS_WIDE == 16
+	return (ls_wide_f)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif LS_WIDE == 8
+	return (ls_wide_f)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+	return ls_pack_fma(a, b, c);
+#endif
+}
+
+static inline __attribute__((always_inline)) ls_wide_f ls_wide_newton(ls_wide_f a, ls_wide_f b)
+{
+	return 0.5f * ls_wide_fma(-a, b, (ls_wide_f){0} + 3.0f);
+}
+
+/* Turns a matrix of W × W runs, W to a vector, over. W is a constant of the call: LS_WIDE / 4 at most. */
+static inline __attribute__((always_inline)) void ls_wide_turn(ls_wide_f *v, uint32_t W)
+{
+#if LS_WIDE == 16
+	__m512 a = (__m512)v[0], b = (__m512)v[W > 1];
+	if (W == 2) {
+		v[0] = (ls_wide_f)_mm512_shuffle_f32x4(a, b, 0x44);
+		v[1] = (ls_wide_f)_mm512_shuffle_f32x4(a, b, 0xee);
+	} else if (W == 4) {
+		__m512 c = (__m512)v[2], d = (__m512)v[3];
+		__m512 ab = _mm512_shuffle_f32x4(a, b, 0x44), AB = _mm512_shuffle_f32x4(a, b, 0xee);
+		__m512 cd = _mm512_shuffle_f32x4(c, d, 0x44), CD = _mm512_shuffle_f32x4(c, d, 0xee);
+		v[0] = (ls_wide_f)_mm512_shuffle_f32x4(ab, cd, 0x88);
+		v[1] = (ls_wide_f)_mm512_shuffle_f32x4(ab, cd, 0xdd);
+		v[2] = (ls_wide_f)_mm512_shuffle_f32x4(AB, CD, 0x88);
+		v[3] = (ls_wide_f)_mm512_shuffle_f32x4(AB, CD, 0xdd);
+	}
+#elif LS_WIDE == 8
+	if (W == 2) {
+		__m256 a = (__m256)v[0], b = (__m256)v[1];
+		v[0] = (ls_wide_f)_mm256_permute2f128_ps(a, b, 0x20);
+		v[1] = (ls_wide_f)_mm256_permute2f128_ps(a, b, 0x31);
+	}
+#else
+	(void)v;
+	(void)W;
+#endif
+}
+
 /* 4 doubles, in 4 / LS_PACK packs, as floats. */
 static inline __attribute__((always_inline)) ls_pack_f ls_pack_narrow(const ls_pack_d *in)
 {

@@ -1,0 +1,221 @@
+/* A row at a time, where a vector has room for several fields: part of kern_online.h. Elsewhere than with AVX2 and
+ * AVX-512 vectors have one field of 4 factors, and nothing of this is used.
+ *
+ * At a meeting each of the L entries of a block has a line for the L fields of the other: two square matrices of runs
+ * of K floats, where each run's partner is across the diagonal in the other. A vector has runs of W neighbouring
+ * fields; squares of W by W are turned over in registers, and then everything is lane by lane. Bytes are those of one
+ * pair after another. Owns nothing; threads have disjoint classes. */
+#ifndef LS_FM_KERN_SQUARES_H
+#define LS_FM_KERN_SQUARES_H
+
+#include "fm/kern.h"
+#include "fm/online.h"
+
+/* The step that all parameters of a row take. */
+struct online_step {
+	size_t n1; /* floats from a factor to its sum of squares */
+	float slope, lr;
+};
+
+/* Asks for a line of factors, and its state. The first cache has room for the factors of two rows and the state of
+ * one. */
+INLINE void ask_line(const float *line, size_t n1)
+{
+	__builtin_prefetch(line, 1, 3);
+	__builtin_prefetch(line + n1, 1, 2);
+}
+
+/* Two full blocks of a whole row. Of block 0 the first run is linear weights': `skip` slots without an entry. skip,
+ * same and K are constants of the calls, and x if it is NULL. */
+struct square_meeting {
+	float *a[LINE / 4], *b[LINE / 4]; /* lines of the entries of slots 0 .. L - 1, but for those skipped */
+	float *next_a[LINE / 4], *next_b[LINE / 4]; /* of the next row, to ask for on the way */
+	const float *x_a, *x_b;                     /* NULL, or for each slot K times its x */
+	uint32_t skip;                              /* of a: 0 or 1 */
+	bool same;                                  /* a and b are one block */
+};
+
+enum { SQUARE_X = 4 * (LS_ONLINE_FIELDS + 1) }; /* room for square_x */
+
+/* Whether a row's full blocks meet here: a whole row's, and with more than 4 factors only over values of 1. */
+INLINE bool in_squares(const float *x, bool whole, uint32_t K)
+{
+	return LS_WIDE > 4 && K <= LS_WIDE && whole && (K == 4 || !x);
+}
+
+INLINE bool is_full(uint32_t fields, struct ls_online_meeting at, uint32_t K)
+{
+	return ls_online_first(at.b + 1, LINE / K) <= fields;
+}
+
+/* Each field's x K times, behind as many zeros, or NULL if x is. */
+INLINE const float *square_x(const float *x, uint32_t fields, uint32_t K, float *room)
+{
+	for (uint32_t k = 0; k < K && x; k++)
+		room[k] = 0.0f;
+	for (uint32_t f = 0; f < fields && x; f++)
+		for (uint32_t k = 0; k < K; k++)
+			room[(f + 1) * K + k] = x[f];
+	return x ? room : NULL;
+}
+
+INLINE void square_lines(float *const *v, uint32_t block, uint32_t line, uint32_t skip, uint32_t L, float **ret)
+{
+	for (uint32_t i = skip; i < L; i++)
+		ret[i] = v[block * L + i - 1] + (size_t)line * LINE;
+}
+
+INLINE struct square_meeting square_meeting_of(float *const *v, const float *x, float *const *next,
+					       struct ls_online_meeting at, uint32_t skip, bool same, uint32_t K)
+{
+	const uint32_t L = LINE / K;
+	struct square_meeting m = {.skip = skip, .same = same};
+	m.x_a = x ? x + at.a * LINE : NULL;
+	m.x_b = x ? x + at.b * LINE : NULL;
+	square_lines(v, at.a, at.line_a, skip, L, m.a);
+	square_lines(v, at.b, at.line_b, same ? skip : 0, L, m.b);
+	square_lines(next, at.a, at.line_a, skip, L, m.next_a);
+	square_lines(next, at.b, at.line_b, same ? skip : 0, L, m.next_b);
+	return m;
+}
+
+/* What is left alone of the vector of slot i: linear weights, and at a meeting of a block with itself the own field. */
+INLINE ls_wide_s square_kept(uint32_t skip, bool own, uint32_t i, uint32_t K)
+{
+	ls_wide_s field = LS_WIDE_COUNT / K, kept = (ls_wide_s)(field < skip);
+	return own ? kept | (ls_wide_s)(field == i) : kept;
+}
+
+INLINE ls_wide_f square_choose(ls_wide_s kept, ls_wide_f old, ls_wide_f changed)
+{
+	return (ls_wide_f)(((ls_wide_s)old & kept) | ((ls_wide_s)changed & ~kept));
+}
+
+/* Vectors of slots i .. i + W of lines, from float `at` on. */
+INLINE void square_load(float *const *line, uint32_t skip, uint32_t i, uint32_t W, size_t at, ls_wide_f *ret)
+{
+	for (uint32_t k = 0; k < W; k++)
+		ret[k] = i + k < skip ? (ls_wide_f){0} : *(const ls_wide_f *)(line[i + k] + at);
+}
+
+/* Adds the products of a square to the lanes of b's fields: of each, in the order of a's. */
+INLINE ls_wide_f square_add(const struct square_meeting *m, uint32_t i, uint32_t j, uint32_t K, ls_wide_f sum)
+{
+	const uint32_t W = LS_WIDE / K;
+	bool own = m->same && i == j;
+	ls_wide_f p[LINE / 4], q[LINE / 4];
+	square_load(m->a, m->skip, i, W, (size_t)j * K, p);
+	square_load(m->b, m->same ? m->skip : 0, j, W, (size_t)i * K, q);
+	ls_wide_turn(q, W);
+	STRAIGHT
+	for (uint32_t k = 0; k < W; k++) {
+		if (i + k < m->skip)
+			continue;
+		ls_wide_f u = m->x_a ? p[k] * m->x_a[(i + k) * K] : p[k];
+		ls_wide_f w = m->x_b ? q[k] * *(const ls_wide_f *)(m->x_b + j * K) : q[k];
+		ls_wide_f added = ls_wide_fma(u, w, sum);
+		sum = own ? square_choose(square_kept(k + 1, false, 0, K), sum, added) : added;
+	}
+	return sum;
+}
+
+INLINE void square_add_meeting(struct square_meeting m, uint32_t K, float *total)
+{
+	const uint32_t W = LS_WIDE / K, L = LINE / K;
+	STRAIGHT
+	for (uint32_t j = 0; j < L; j += W) {
+		ls_wide_f *to = (ls_wide_f *)(total + (size_t)j * K), sum = *to;
+		STRAIGHT
+		for (uint32_t i = 0; i < L; i += W)
+			if (!m.same || i <= j)
+				sum = square_add(&m, i, j, K, sum);
+		*to = sum;
+	}
+}
+
+/* The gradient of a vector: x is its entry's, others' are of what multiplies it. */
+INLINE ls_wide_f square_gradient(float slope, const float *x, const float *others, ls_wide_f other)
+{
+	return x ? (slope * *x) * (other * *(const ls_wide_f *)others) : slope * other;
+}
+
+/* One vector of values. */
+INLINE void square_step(float *at, ls_wide_f v, ls_wide_f g, struct online_step s, bool keeps, ls_wide_s kept)
+{
+	ls_wide_f old = v, sum = *(ls_wide_f *)(at + s.n1), old_sum = sum;
+	LS_CELL_ADAGRAD_ONLINE(v, sum, g, s.lr, ls_wide_fma, ls_wide_seed, ls_wide_newton);
+	*(ls_wide_f *)at = keeps ? square_choose(kept, old, v) : v;
+	*(ls_wide_f *)(at + s.n1) = keeps ? square_choose(kept, old_sum, sum) : sum;
+}
+
+INLINE void square_update(const struct square_meeting *m, uint32_t i, uint32_t j, uint32_t K, struct online_step s)
+{
+	const uint32_t W = LS_WIDE / K, skip_j = m->same ? m->skip : 0;
+	bool own = m->same && i == j;
+	ls_wide_f p[LINE / 4], q[LINE / 4], of_p[LINE / 4], of_q[LINE / 4];
+	square_load(m->a, m->skip, i, W, (size_t)j * K, p);
+	square_load(m->b, skip_j, j, W, (size_t)i * K, q);
+	for (uint32_t k = 0; k < W; k++) {
+		of_p[k] = q[k];
+		of_q[k] = p[k];
+	}
+	ls_wide_turn(of_p, W);
+	ls_wide_turn(of_q, W);
+	const float *x_i = m->x_a ? m->x_a + i * K : NULL, *x_j = m->x_a ? m->x_b + j * K : NULL;
+	STRAIGHT
+	for (uint32_t k = 0; k < W; k++)
+		if (i + k >= m->skip)
+			square_step(m->a[i + k] + (size_t)j * K, p[k],
+				    square_gradient(s.slope, x_i ? x_i + k * K : NULL, x_j, of_p[k]), s,
+				    own || (j == 0 && skip_j), square_kept(j == 0 ? skip_j : 0, own, k, K));
+	STRAIGHT
+	for (uint32_t k = 0; k < W && !own; k++)
+		if (j + k >= skip_j)
+			square_step(m->b[j + k] + (size_t)i * K, q[k],
+				    square_gradient(s.slope, x_j ? x_j + k * K : NULL, x_i, of_q[k]), s,
+				    i == 0 && m->skip, square_kept(m->skip, false, k, K));
+}
+
+INLINE void square_update_meeting(struct square_meeting m, uint32_t K, struct online_step s)
+{
+	const uint32_t W = LS_WIDE / K, L = LINE / K;
+	STRAIGHT
+	for (uint32_t i = 0; i < L; i += W) {
+		for (uint32_t k = i; k < i + W; k++)
+			if (k >= m.skip)
+				ask_line(m.next_a[k], s.n1);
+		for (uint32_t k = i; k < i + W && !m.same; k++)
+			ask_line(m.next_b[k], s.n1);
+		STRAIGHT
+		for (uint32_t j = m.same ? i : 0; j < L; j += W)
+			square_update(&m, i, j, K, s);
+	}
+}
+
+/* By what is a constant of the calls. */
+INLINE void square_add_blocks(float *const *v, const float *x, struct ls_online_meeting at, uint32_t K, float *total)
+{
+	if (at.a && at.a < at.b)
+		square_add_meeting(square_meeting_of(v, x, v, at, 0, false, K), K, total);
+	else if (at.a)
+		square_add_meeting(square_meeting_of(v, x, v, at, 0, true, K), K, total);
+	else if (at.b)
+		square_add_meeting(square_meeting_of(v, x, v, at, 1, false, K), K, total);
+	else
+		square_add_meeting(square_meeting_of(v, x, v, at, 1, true, K), K, total);
+}
+
+INLINE void square_update_blocks(float *const *v, const float *x, float *const *next, struct ls_online_meeting at,
+				 uint32_t K, struct online_step s)
+{
+	if (at.a && at.a < at.b)
+		square_update_meeting(square_meeting_of(v, x, next, at, 0, false, K), K, s);
+	else if (at.a)
+		square_update_meeting(square_meeting_of(v, x, next, at, 0, true, K), K, s);
+	else if (at.b)
+		square_update_meeting(square_meeting_of(v, x, next, at, 1, false, K), K, s);
+	else
+		square_update_meeting(square_meeting_of(v, x, next, at, 1, true, K), K, s);
+}
+
+#endif
