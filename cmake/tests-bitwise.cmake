@@ -63,15 +63,23 @@ if(NOT CMAKE_CROSSCOMPILING)
   bitwise_test(kill ${bitwise}/kill $<TARGET_FILE:lockstep>)
   costly(kill) # of what is in the file when, which no compiler decides; the threads of a resumed training meet in ways
 
-  # Programs that are wrong on purpose: a*b+c fused into one rounding; the factors summed in another order. They ask
-  # the table, not the compiler: elsewhere than in the build that users get only ./check --full makes them.
+  # Programs with other kernels: as wide as AVX-512's, and wrong on purpose, a*b+c fused into one rounding or the factors
+  # summed in another order. They ask the table, not the compiler: elsewhere than in the build that users get only
+  # ./check --full makes them.
   if(LS_USERS_BUILD OR LS_FULL)
     set_source_files_properties(tests/bitwise/kern_fused.c PROPERTIES COMPILE_OPTIONS
       "-O2;-ffp-contract=fast$<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:;-mfma>")
-    set_source_files_properties(tests/bitwise/kern_order.c PROPERTIES COMPILE_OPTIONS -O1) # quickly compiled
+    set_source_files_properties(tests/bitwise/kern_order.c tests/bitwise/kern_wide.c PROPERTIES
+      COMPILE_OPTIONS -O1) # quickly compiled
+    function(with_kernels name file)
+      add_executable(${name} $<TARGET_OBJECTS:ls_cmds> tests/bitwise/${file})
+      target_link_libraries(${name} PRIVATE ls_core)
+    endfunction()
+    with_kernels(wide_kernels kern_wide.c)
+    online_test(wide "." $<TARGET_FILE:wide_kernels> --threads 2 --kernels baseline)
+    costly(online-wide)
     foreach(way fused order)
-      add_executable(sabotage_${way} $<TARGET_OBJECTS:ls_cmds> tests/bitwise/kern_${way}.c)
-      target_link_libraries(sabotage_${way} PRIVATE ls_core)
+      with_kernels(sabotage_${way} kern_${way}.c)
       bitwise_test(sabotage-${way} ${bitwise}/sabotaged $<TARGET_FILE:sabotage_${way}>)
       bitwise_test(sabotage-online-${way} ${bitwise}/sabotaged $<TARGET_FILE:sabotage_${way}>)
       set_tests_properties(bitwise.sabotage-online-${way} PROPERTIES ENVIRONMENT "LS_TABLE_CELLS=online")

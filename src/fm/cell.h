@@ -66,6 +66,9 @@ struct ls_param {
 		LS_AUTO y_ = seed(s1);                                                                                 \
 		(v) = fma(-((lr)*LS_CELL_NEWTON) * (g)*y_, newton((s1)*y_, y_), (v));                                  \
 	} while (0)
+#define LS_CELL_NEWTON_STEP(a, b, three, fma) (0.5f * fma(-(a), (b), (three)))
+/* The gradient of an entry's factor, from another entry's that it is multiplied with. */
+#define LS_CELL_PAIR_GRADIENT(slope, x, other, other_x) (((slope) * (x)) * ((other) * (other_x)))
 /* The seed: half the exponent with the other sign, within 3.44 % of 1 / root. */
 #define LS_CELL_SEED(bits)          (0x5f3759dfu - ((bits) >> 1))
 #define LS_CELL_OWN_PAIR(u, q)      (0.5f * ((u) * (u) - (q))) /* fwfm: dscore / dr(f,f), of one factor */
@@ -103,7 +106,7 @@ LS_FN float ls_cell_seed(float x)
 
 LS_FN float ls_cell_newton(float a, float b)
 {
-	return 0.5f * ls_fmaf(-a, b, 3.0f);
+	return LS_CELL_NEWTON_STEP(a, b, 3.0f, ls_fmaf);
 }
 
 LS_FN struct ls_param ls_cell_adagrad_online(struct ls_param p, float g, const struct ls_update *u)

@@ -38,8 +38,7 @@ INLINE void ask_away(const struct ls_online_table *t, const struct ls_online_row
 	for (uint32_t k = 0; k < r->n_away; k++)
 		for (uint32_t c = 0; c < p.n; c++) {
 			struct ls_online_at home = home_line(t, r, r->away[k], p.lo + c);
-			__builtin_prefetch(home.v, 1, 3);
-			__builtin_prefetch(home.v + home.state, 1, 2);
+			ask_line(home.v, home.state);
 		}
 }
 
@@ -102,7 +101,7 @@ INLINE uint32_t block_size(uint32_t block, uint32_t fields, uint32_t K)
 /* Adds the products of the pairs of two blocks, or of one with itself, to the lanes of a line: those of b's fields. */
 INLINE void add_meeting(struct online_side a, struct online_side b, bool same, bool whole, uint32_t K, float *total)
 {
-	ls_pack_f *to = (ls_pack_f *)(total + (same ? b.slot : 0)), sum[LINE / 4];
+	ls_pack_f *to = (ls_pack_f *)(total + (same ? b.slot : 0)), sum[LINE / 4]; /* block 0 is b only with itself */
 	for (uint32_t c = 0; c < b.n * K / 4; c++)
 		sum[c] = to[c];
 	for (uint32_t i = 0; i < a.n; i++)
@@ -149,7 +148,7 @@ INLINE struct online_side weights_of(const struct ls_online_table *t, float *con
 }
 
 /* A class's part of the score: linear weights, then what its meetings add up to. */
-INLINE float class_part(struct online_side weights, bool whole, float *total)
+INLINE float class_part(struct online_side weights, bool whole, const float *total)
 {
 	float sum = 0.0f;
 	for (uint32_t i = 0; i < weights.n; i++)
@@ -222,8 +221,8 @@ INLINE void online_pairs(struct online_side a, struct online_side b, uint32_t i,
 	}
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t j = from + 4 * k / K;
-		ls_pack_f gp = a.x ? (s.slope * a.x[i]) * (q[k] * b.x[j]) : s.slope * q[k];
-		ls_pack_f gq = a.x ? (s.slope * b.x[j]) * (p[k] * a.x[i]) : s.slope * p[k];
+		ls_pack_f gp = a.x ? LS_CELL_PAIR_GRADIENT(s.slope, a.x[i], q[k], b.x[j]) : s.slope * q[k];
+		ls_pack_f gq = a.x ? LS_CELL_PAIR_GRADIENT(s.slope, b.x[j], p[k], a.x[i]) : s.slope * p[k];
 		LS_CELL_ADAGRAD_ONLINE(p[k], p1[k], gp, s.lr, ls_pack_fma, ls_pack_seed, ls_pack_newton);
 		LS_CELL_ADAGRAD_ONLINE(q[k], q1[k], gq, s.lr, ls_pack_fma, ls_pack_seed, ls_pack_newton);
 	}
@@ -415,12 +414,11 @@ INLINE float alone_score(const struct ls_online_table *t, const struct ls_online
 	uint32_t L = ls_online_line(t->m->padded), N = ls_online_lanes(t->m->padded);
 	float score = bias;
 	for (uint32_t c = 0; c < t->classes; c++) {
-		float sum = 0.0f, lanes[MAX_K];
+		float sum = 0.0f;
 		for (uint32_t i = 0; i < r->n; i++)
 			if (ls_online_block(r->field[i], L) == c)
 				sum += ls_online_weights(t, r->feature[i]).v[o] * (r->x ? r->x[i] : 1.0f);
-		memcpy(lanes, total + (size_t)c * N, sizeof(float) * N);
-		score += sum + ls_halve_sum(lanes, (int)N);
+		score += sum + ls_halve_sum(total + (size_t)c * N, (int)N);
 	}
 	return score;
 }

@@ -4,29 +4,17 @@
  * At a meeting each of the L entries of a block has a line for the L fields of the other: two square matrices of runs
  * of K floats, where each run's partner is across the diagonal in the other. A vector has runs of W neighbouring
  * fields; squares of W by W are turned over in registers, and then everything is lane by lane. Bytes are those of one
- * pair after another. Owns nothing; threads have disjoint classes. */
+ * pair after another: a class has one b for each a, so each lane adds up by rising a in any case. Owns nothing; threads
+ * have disjoint classes. */
 #ifndef LS_FM_KERN_SQUARES_H
 #define LS_FM_KERN_SQUARES_H
 
 #include "fm/kern.h"
 #include "fm/online.h"
 
-/* The step that all parameters of a row take. */
-struct online_step {
-	size_t n1; /* floats from a factor to its sum of squares */
-	float slope, lr;
-};
-
-/* Asks for a line of factors, and its state. The first cache has room for the factors of two rows and the state of
- * one. */
-INLINE void ask_line(const float *line, size_t n1)
-{
-	__builtin_prefetch(line, 1, 3);
-	__builtin_prefetch(line + n1, 1, 2);
-}
-
-/* Two full blocks of a whole row. Of block 0 the first run is linear weights': `skip` slots without an entry. skip,
- * same and K are constants of the calls, and x if it is NULL. */
+/* Two full blocks of a whole row. Of block 0 the first run is linear weights': `skip` slots without an entry. They
+ * stand for zeros, and so what is in the other's line there takes a step of nothing. skip, same and K are constants of
+ * the calls, and x if it is NULL. */
 struct square_meeting {
 	float *a[LINE / 4], *b[LINE / 4]; /* lines of the entries of slots 0 .. L - 1, but for those skipped */
 	float *next_a[LINE / 4], *next_b[LINE / 4]; /* of the next row, to ask for on the way */
@@ -35,9 +23,10 @@ struct square_meeting {
 	bool same;                                  /* a and b are one block */
 };
 
-enum { SQUARE_X = 4 * (LS_ONLINE_FIELDS + 1) }; /* room for square_x */
+enum { SQUARE_X = LS_ONLINE_CLASSES * LINE }; /* room for square_x */
 
-/* Whether a row's full blocks meet here: a whole row's, and with more than 4 factors only over values of 1. */
+/* Whether a row's full blocks meet here: a whole row's; with more than 4 factors only over values of 1, for each way is
+ * code that has to be compiled. */
 INLINE bool in_squares(const float *x, bool whole, uint32_t K)
 {
 	return LS_WIDE > 4 && K <= LS_WIDE && whole && (K == 4 || !x);
@@ -79,14 +68,18 @@ INLINE struct square_meeting square_meeting_of(float *const *v, const float *x, 
 	return m;
 }
 
-/* What is left alone of the vector of slot i: linear weights, and at a meeting of a block with itself the own field. */
-INLINE ls_wide_s square_kept(uint32_t skip, bool own, uint32_t i, uint32_t K)
+/* Lanes of fields before a vector's nth, and of the nth. */
+INLINE ls_wide_s fields_before(uint32_t n, uint32_t K)
 {
-	ls_wide_s field = LS_WIDE_COUNT / K, kept = (ls_wide_s)(field < skip);
-	return own ? kept | (ls_wide_s)(field == i) : kept;
+	return (ls_wide_s)(LS_WIDE_COUNT / K < n);
 }
 
-INLINE ls_wide_f square_choose(ls_wide_s kept, ls_wide_f old, ls_wide_f changed)
+INLINE ls_wide_s field_is(uint32_t n, uint32_t K)
+{
+	return (ls_wide_s)(LS_WIDE_COUNT / K == n);
+}
+
+INLINE ls_wide_f choose(ls_wide_s kept, ls_wide_f old, ls_wide_f changed)
 {
 	return (ls_wide_f)(((ls_wide_s)old & kept) | ((ls_wide_s)changed & ~kept));
 }
@@ -114,7 +107,7 @@ INLINE ls_wide_f square_add(const struct square_meeting *m, uint32_t i, uint32_t
 		ls_wide_f u = m->x_a ? p[k] * m->x_a[(i + k) * K] : p[k];
 		ls_wide_f w = m->x_b ? q[k] * *(const ls_wide_f *)(m->x_b + j * K) : q[k];
 		ls_wide_f added = ls_wide_fma(u, w, sum);
-		sum = own ? square_choose(square_kept(k + 1, false, 0, K), sum, added) : added;
+		sum = own ? choose(fields_before(k + 1, K), sum, added) : added;
 	}
 	return sum;
 }
@@ -136,21 +129,34 @@ INLINE void square_add_meeting(struct square_meeting m, uint32_t K, float *total
 /* The gradient of a vector: x is its entry's, others' are of what multiplies it. */
 INLINE ls_wide_f square_gradient(float slope, const float *x, const float *others, ls_wide_f other)
 {
-	return x ? (slope * *x) * (other * *(const ls_wide_f *)others) : slope * other;
+	return x ? LS_CELL_PAIR_GRADIENT(slope, *x, other, *(const ls_wide_f *)others) : slope * other;
 }
 
-/* One vector of values. */
-INLINE void square_step(float *at, ls_wide_f v, ls_wide_f g, struct online_step s, bool keeps, ls_wide_s kept)
+/* One vector of values; at a meeting of a block with itself it has its own field, which is left alone. */
+INLINE void square_step(float *at, ls_wide_f v, ls_wide_f g, struct online_step s, bool own, ls_wide_s kept)
 {
 	ls_wide_f old = v, sum = *(ls_wide_f *)(at + s.n1), old_sum = sum;
 	LS_CELL_ADAGRAD_ONLINE(v, sum, g, s.lr, ls_wide_fma, ls_wide_seed, ls_wide_newton);
-	*(ls_wide_f *)at = keeps ? square_choose(kept, old, v) : v;
-	*(ls_wide_f *)(at + s.n1) = keeps ? square_choose(kept, old_sum, sum) : sum;
+	*(ls_wide_f *)at = own ? choose(kept, old, v) : v;
+	*(ls_wide_f *)(at + s.n1) = own ? choose(kept, old_sum, sum) : sum;
+}
+
+/* The steps of vectors v of slots i .. i + W, from float `at` of their lines on. x and others: as square_gradient. */
+INLINE void square_steps(float *const *line, uint32_t skip, uint32_t i, size_t at, const ls_wide_f *v, const float *x,
+			 const float *others, const ls_wide_f *other, bool own, uint32_t K, struct online_step s)
+{
+	STRAIGHT
+	for (uint32_t k = 0; k < LS_WIDE / K; k++)
+		if (i + k >= skip)
+			square_step(line[i + k] + at, v[k],
+				    square_gradient(s.slope, x ? x + k * K : NULL, others, other[k]), s, own,
+				    field_is(k, K));
 }
 
 INLINE void square_update(const struct square_meeting *m, uint32_t i, uint32_t j, uint32_t K, struct online_step s)
 {
 	const uint32_t W = LS_WIDE / K, skip_j = m->same ? m->skip : 0;
+	const float *x_i = m->x_a ? m->x_a + i * K : NULL, *x_j = m->x_b ? m->x_b + j * K : NULL;
 	bool own = m->same && i == j;
 	ls_wide_f p[LINE / 4], q[LINE / 4], of_p[LINE / 4], of_q[LINE / 4];
 	square_load(m->a, m->skip, i, W, (size_t)j * K, p);
@@ -161,19 +167,9 @@ INLINE void square_update(const struct square_meeting *m, uint32_t i, uint32_t j
 	}
 	ls_wide_turn(of_p, W);
 	ls_wide_turn(of_q, W);
-	const float *x_i = m->x_a ? m->x_a + i * K : NULL, *x_j = m->x_a ? m->x_b + j * K : NULL;
-	STRAIGHT
-	for (uint32_t k = 0; k < W; k++)
-		if (i + k >= m->skip)
-			square_step(m->a[i + k] + (size_t)j * K, p[k],
-				    square_gradient(s.slope, x_i ? x_i + k * K : NULL, x_j, of_p[k]), s,
-				    own || (j == 0 && skip_j), square_kept(j == 0 ? skip_j : 0, own, k, K));
-	STRAIGHT
-	for (uint32_t k = 0; k < W && !own; k++)
-		if (j + k >= skip_j)
-			square_step(m->b[j + k] + (size_t)i * K, q[k],
-				    square_gradient(s.slope, x_j ? x_j + k * K : NULL, x_i, of_q[k]), s,
-				    i == 0 && m->skip, square_kept(m->skip, false, k, K));
+	square_steps(m->a, m->skip, i, (size_t)j * K, p, x_i, x_j, of_p, own, K, s);
+	if (!own)
+		square_steps(m->b, skip_j, j, (size_t)i * K, q, x_j, x_i, of_q, false, K, s);
 }
 
 INLINE void square_update_meeting(struct square_meeting m, uint32_t K, struct online_step s)

@@ -1,5 +1,5 @@
 /* Vectors of lanes for kern.c: LS_PACK doubles at a time, the width that the instruction set of this compilation likes.
- * Which width changes nothing in the bytes: lanes never meet. Owns nothing; any thread. */
+ * Which width changes nothing in the bytes: no two lanes are ever added. Owns nothing; any thread. */
 #ifndef LS_FM_PACK_H
 #define LS_FM_PACK_H
 
@@ -112,24 +112,33 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_newton(ls_pack_f 
 #if defined(__aarch64__)
 	return (ls_pack_f)vrsqrtsq_f32((float32x4_t)a, (float32x4_t)b);
 #else
-	return 0.5f * ls_pack_fma(-a, b, (ls_pack_f){3.0f, 3.0f, 3.0f, 3.0f});
+	return LS_CELL_NEWTON_STEP(a, b, (ls_pack_f){0} + 3.0f, ls_pack_fma);
 #endif
 }
 
-/* --- LS_WIDE floats at a time: the widest vectors that have fma --- */
+/* --- LS_WIDE floats at a time: the widest vectors that have fma. (A test sets another width, which every processor
+ * can do somehow.) --- */
 
-#if defined(__AVX512F__)
-#define LS_WIDE       16
-#define LS_WIDE_COUNT ((ls_wide_s){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+#if defined(LS_WIDE)
+#elif defined(__AVX512F__)
+#define LS_WIDE 16
 #elif defined(__AVX2__) && defined(__FMA__)
-#define LS_WIDE       8
-#define LS_WIDE_COUNT ((ls_wide_s){0, 1, 2, 3, 4, 5, 6, 7})
+#define LS_WIDE 8
 #else
-#define LS_WIDE       4
-#define LS_WIDE_COUNT ((ls_wide_s){0, 1, 2, 3})
+#define LS_WIDE 4
 #endif
 typedef float ls_wide_f __attribute__((vector_size(4 * LS_WIDE), aligned(4)));
 typedef uint32_t ls_wide_s __attribute__((vector_size(4 * LS_WIDE)));
+#define LS_RUN(r) 4 * (r), 4 * (r) + 1, 4 * (r) + 2, 4 * (r) + 3
+#if LS_WIDE == 16
+#define LS_WIDE_COUNT                  ((ls_wide_s){LS_RUN(0), LS_RUN(1), LS_RUN(2), LS_RUN(3)})
+#define LS_WIDE_RUNS(a, b, i, j, k, l) __builtin_shufflevector(a, b, LS_RUN(i), LS_RUN(j), LS_RUN(k), LS_RUN(l))
+#elif LS_WIDE == 8
+#define LS_WIDE_COUNT            ((ls_wide_s){LS_RUN(0), LS_RUN(1)})
+#define LS_WIDE_RUNS(a, b, i, j) __builtin_shufflevector(a, b, LS_RUN(i), LS_RUN(j))
+#else
+#define LS_WIDE_COUNT ((ls_wide_s){LS_RUN(0)})
+#endif
 
 static inline __attribute__((always_inline)) ls_wide_f ls_wide_seed(ls_wide_f x)
 {
@@ -138,42 +147,44 @@ static inline __attribute__((always_inline)) ls_wide_f ls_wide_seed(ls_wide_f x)
 
 static inline __attribute__((always_inline)) ls_wide_f ls_wide_fma(ls_wide_f a, ls_wide_f b, ls_wide_f c)
 {
-#if LS_WIDE == 16
+#if defined(__AVX512F__) && LS_WIDE == 16
 	return (ls_wide_f)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif LS_WIDE == 8
+#elif defined(__AVX2__) && defined(__FMA__) && LS_WIDE == 8
 	return (ls_wide_f)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 #else
-	return ls_pack_fma(a, b, c);
+	ls_wide_f ret;
+	for (int i = 0; i < LS_WIDE / 4; i++)
+		((ls_pack_f *)&ret)[i] = ls_pack_fma(((ls_pack_f *)&a)[i], ((ls_pack_f *)&b)[i], ((ls_pack_f *)&c)[i]);
+	return ret;
 #endif
 }
 
 static inline __attribute__((always_inline)) ls_wide_f ls_wide_newton(ls_wide_f a, ls_wide_f b)
 {
-	return 0.5f * ls_wide_fma(-a, b, (ls_wide_f){0} + 3.0f);
+	return LS_CELL_NEWTON_STEP(a, b, (ls_wide_f){0} + 3.0f, ls_wide_fma);
 }
 
 /* Turns a matrix of W × W runs, W to a vector, over. W is a constant of the call: LS_WIDE / 4 at most. */
 static inline __attribute__((always_inline)) void ls_wide_turn(ls_wide_f *v, uint32_t W)
 {
 #if LS_WIDE == 16
-	__m512 a = (__m512)v[0], b = (__m512)v[W > 1];
+	ls_wide_f a = v[0], b = v[W > 1], c = v[W / 2], d = v[W - 1];
+	ls_wide_f ab = LS_WIDE_RUNS(a, b, 0, 1, 4, 5), AB = LS_WIDE_RUNS(a, b, 2, 3, 6, 7);
+	ls_wide_f cd = LS_WIDE_RUNS(c, d, 0, 1, 4, 5), CD = LS_WIDE_RUNS(c, d, 2, 3, 6, 7);
 	if (W == 2) {
-		v[0] = (ls_wide_f)_mm512_shuffle_f32x4(a, b, 0x44);
-		v[1] = (ls_wide_f)_mm512_shuffle_f32x4(a, b, 0xee);
+		v[0] = ab;
+		v[1] = AB;
 	} else if (W == 4) {
-		__m512 c = (__m512)v[2], d = (__m512)v[3];
-		__m512 ab = _mm512_shuffle_f32x4(a, b, 0x44), AB = _mm512_shuffle_f32x4(a, b, 0xee);
-		__m512 cd = _mm512_shuffle_f32x4(c, d, 0x44), CD = _mm512_shuffle_f32x4(c, d, 0xee);
-		v[0] = (ls_wide_f)_mm512_shuffle_f32x4(ab, cd, 0x88);
-		v[1] = (ls_wide_f)_mm512_shuffle_f32x4(ab, cd, 0xdd);
-		v[2] = (ls_wide_f)_mm512_shuffle_f32x4(AB, CD, 0x88);
-		v[3] = (ls_wide_f)_mm512_shuffle_f32x4(AB, CD, 0xdd);
+		v[0] = LS_WIDE_RUNS(ab, cd, 0, 2, 4, 6);
+		v[1] = LS_WIDE_RUNS(ab, cd, 1, 3, 5, 7);
+		v[2] = LS_WIDE_RUNS(AB, CD, 0, 2, 4, 6);
+		v[3] = LS_WIDE_RUNS(AB, CD, 1, 3, 5, 7);
 	}
 #elif LS_WIDE == 8
 	if (W == 2) {
-		__m256 a = (__m256)v[0], b = (__m256)v[1];
-		v[0] = (ls_wide_f)_mm256_permute2f128_ps(a, b, 0x20);
-		v[1] = (ls_wide_f)_mm256_permute2f128_ps(a, b, 0x31);
+		ls_wide_f a = v[0], b = v[1];
+		v[0] = LS_WIDE_RUNS(a, b, 0, 2);
+		v[1] = LS_WIDE_RUNS(a, b, 1, 3);
 	}
 #else
 	(void)v;
