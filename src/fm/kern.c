@@ -315,7 +315,16 @@ INLINE void note_row(struct ls_step *st, uint32_t b, const struct ls_row_place *
 		memcpy(st->field + entry, st->rows->field + at->first, at->n * sizeof *st->field);
 }
 
-/* Row b of the batch, whose entries begin at `entry`; n_next features of the row after it follow its own. */
+/* The largest exponents, and the first row that is not finite. */
+INLINE void note_exps(struct ls_worker *w, uint64_t row, const struct ls_exps *e)
+{
+	if (e->slope == LS_EXP_INF || e->back == LS_EXP_INF || e->sums == LS_EXP_INF || e->loss == LS_EXP_INF)
+		w->bad_row = row < w->bad_row ? row : w->bad_row;
+	ls_exps_max(&w->exps, e);
+}
+
+/* The scores of row b of the batch, whose entries begin at `entry`; n_next features of the row after it follow its own.
+ */
 static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, const struct ls_row_place *at,
 			const uint32_t *feature, uint32_t entry, uint32_t n_next)
 {
@@ -339,22 +348,61 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 		to.sums = st->sums + 2 * b * st->back_stride;
 		to.square = st->sums + (2 * b + 1) * st->back_stride;
 	}
-	float *score = st->score + (size_t)b * m->outputs, *slope = st->slope + (size_t)b * m->outputs;
 	if (st->terms && st->crowd)
 		prefetch_run((const float *)(st->terms + b * m->outputs * ls_term_stride(m->padded)),
 			     2 * m->outputs * ls_term_stride(m->padded), true);
-	row_outputs_any(m, &r, w->bias, &to, score);
-	st->loss[b] = ls_cell_row_loss((int)m->opts.task, m->opts.label_smoothing, score, m->outputs, at->label,
-				       ls_row_weight(&m->opts, rows, at->row, at->label), slope);
-	struct ls_exps e = {.slope = largest_exp(slope, m->outputs, LS_EXP_MIN),
+	row_outputs_any(m, &r, w->bias, &to, st->score + (size_t)b * m->outputs);
+	struct ls_exps e = {.slope = LS_EXP_MIN,
 			    .value = LS_EXP_MIN,
 			    .back = by_entry ? ls_exp_of(ls_f_bits(to.top))
 					     : largest_exp(to.back, st->back_stride, LS_EXP_MIN),
 			    .sums = st->sums ? largest_exp(to.sums, 2 * st->back_stride, LS_EXP_MIN) : LS_EXP_MIN,
-			    .loss = largest_exp(&st->loss[b], 1, LS_EXP_MIN)};
-	if (e.slope == LS_EXP_INF || e.back == LS_EXP_INF || e.sums == LS_EXP_INF || e.loss == LS_EXP_INF)
-		w->bad_row = at->row < w->bad_row ? at->row : w->bad_row;
-	ls_exps_max(&w->exps, &e);
+			    .loss = LS_EXP_MIN};
+	note_exps(w, at->row, &e);
+}
+
+/* --- losses: of many rows at once, for the functions behind them are long and vectors do several --- */
+
+/* One output; a plain vector loop. */
+static NOT_SPECIALISED void binary_losses(uint32_t n, float soft, const float *restrict score,
+					  const float *restrict label, const float *restrict weight,
+					  float *restrict slope, float *restrict loss)
+{
+	for (uint32_t i = 0; i < n; i++)
+		loss[i] = ls_cell_row_loss(LS_BINARY, soft, score + i, 1, label[i], weight[i], slope + i);
+}
+
+/* Rows lo .. hi, LS_KERN_BLOCK at most. */
+static void block_losses(struct ls_step *st, const struct ls_worker *w, uint32_t lo, uint32_t hi)
+{
+	const struct ls_fm_opts *opts = &st->m->opts;
+	uint32_t outputs = st->m->outputs;
+	float label[LS_KERN_BLOCK], weight[LS_KERN_BLOCK], *score = st->score + (size_t)lo * outputs,
+							   *slope = st->slope + (size_t)lo * outputs;
+	for (uint32_t i = 0; i < hi - lo; i++) {
+		label[i] = w->place[lo + i].label;
+		weight[i] = ls_row_weight(opts, st->rows, w->place[lo + i].row, label[i]);
+	}
+	if (opts->task == LS_BINARY)
+		binary_losses(hi - lo, opts->label_smoothing, score, label, weight, slope, st->loss + lo);
+	for (uint32_t i = 0; i < hi - lo && opts->task != LS_BINARY; i++)
+		st->loss[lo + i] = ls_cell_row_loss((int)opts->task, opts->label_smoothing, score + i * outputs,
+						    outputs, label[i], weight[i], slope + i * outputs);
+}
+
+static void losses(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi)
+{
+	uint32_t outputs = st->m->outputs;
+	for (uint32_t b = lo; b < hi; b += LS_KERN_BLOCK)
+		block_losses(st, w, b, hi - b < LS_KERN_BLOCK ? hi : b + LS_KERN_BLOCK);
+	for (uint32_t b = lo; b < hi; b++) {
+		struct ls_exps e = {.slope = largest_exp(st->slope + (size_t)b * outputs, outputs, LS_EXP_MIN),
+				    .value = LS_EXP_MIN,
+				    .back = LS_EXP_MIN,
+				    .sums = LS_EXP_MIN,
+				    .loss = largest_exp(&st->loss[b], 1, LS_EXP_MIN)};
+		note_exps(w, w->place[b].row, &e);
+	}
 }
 
 static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry)
@@ -371,6 +419,7 @@ static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32
 		entry += at->n;
 		feature += at->n;
 	}
+	losses(st, w, lo, hi);
 }
 
 #include "fm/kern_columns.h"
