@@ -75,7 +75,9 @@ INLINE float linear_score(const struct ls_fm_model *m, const struct row *r, floa
 
 /* --- fm: s (K floats) is what the entries' factors add up to, and what the backward pass multiplies by --- */
 
-INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o, uint32_t K, float *s)
+/* x is r's: NULL as a constant of the call where it is NULL. */
+INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, const float *x, float bias, uint32_t o,
+		       uint32_t K, float *s)
 {
 	size_t stride = ls_fm_stride(m), room = ls_fm_linear_room(m);
 	float line = bias;
@@ -86,11 +88,11 @@ INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, float b
 	for (uint32_t i = 0; i < r->n; i++) {
 		const float *linear = m->linear + r->feature[i] * stride;
 		const ls_pack_f *v = (const ls_pack_f *)(linear + room + (size_t)o * K);
-		float x = row_x(r, i);
+		float xi = x ? x[i] : 1.0f;
 		prefetch_next(r, i, m->linear, stride, room + K);
-		line += linear[o] * x;
+		line += linear[o] * xi;
 		for (uint32_t c = 0; c < K / 4; c++)
-			LS_CELL_ADD(sum[c], square[c], v[c], x);
+			LS_CELL_ADD(sum[c], square[c], v[c], xi);
 	}
 	for (uint32_t c = 0; c < K / 4; c++) {
 		*(ls_pack_f *)(s + 4 * c) = sum[c];
@@ -269,8 +271,10 @@ INLINE void row_outputs(const struct ls_fm_model *m, const struct row *r, const 
 {
 	size_t each = m->opts.kind == LS_FM ? K : (size_t)m->n_fields * K;
 	for (uint32_t o = 0; o < m->outputs; o++) {
-		if (m->opts.kind == LS_FM)
-			score[o] = fm_output(m, r, bias[o], o, K, at->back + o * each);
+		if (m->opts.kind == LS_FM && !r->x)
+			score[o] = fm_output(m, r, NULL, bias[o], o, K, at->back + o * each);
+		else if (m->opts.kind == LS_FM)
+			score[o] = fm_output(m, r, r->x, bias[o], o, K, at->back + o * each);
 		else if (m->opts.kind == LS_FWFM)
 			score[o] = linear_score(m, r, bias[o], o) + fwfm_output(m, r, o, K, at->sums + o * each,
 										at->square + o * each,
