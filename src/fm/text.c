@@ -148,15 +148,17 @@ __attribute__((cold)) static const char *bad_number(struct parser *s, const char
 {
 	uint64_t v;
 	const char *end = long_number(p + (*p == '-'), max, &v);
-	if (*p == '-' && end > p + 1)
-		return fault(s, p, "%s \"%.*s\" is negative; the least is 0", what, (int)token_len(p), p);
-	if (end > p && v > max)
-		return fault(s, p, "%s \"%.*s\" is beyond %llu", what, (int)token_len(p), p, (unsigned long long)max);
+	size_t n = token_len(p);
+	bool part = p > s->line && p[-1] == ':';
 	/* A token without a colon says nothing of the format, which may be found out before or behind it, as text is
 	 * cut. */
-	size_t n = token_len(p);
-	bool part = p > s->line && p[-1] == ':', told = part || memchr(p, ':', n);
-	return fault(s, p, "\"%.*s\" is not %s", (int)n, p, s->b->field && told ? "field:index:value" : "index:value");
+	if (!part && !memchr(p, ':', n))
+		return fault(s, p, "\"%.*s\" is not index:value", (int)n, p);
+	if (*p == '-' && end > p + 1)
+		return fault(s, p, "%s \"%.*s\" is negative; the least is 0", what, (int)n, p);
+	if (end > p && v > max)
+		return fault(s, p, "%s \"%.*s\" is beyond %llu", what, (int)n, p, (unsigned long long)max);
+	return fault(s, p, "\"%.*s\" is not %s", (int)n, p, s->b->field ? "field:index:value" : "index:value");
 }
 
 /* A number from 0 to max with a colon behind it. Returns the byte behind the colon. */

@@ -16,7 +16,8 @@ static void *open_first(const char *const *names, struct ls_err *err)
 {
 	const char *why = "no name given";
 	for (const char *const *n = names; *n; n++) {
-		void *handle = dlopen(*n, RTLD_NOW | RTLD_LOCAL);
+		/* it stays when it is closed: such libraries leave memory and threads behind that need it */
+		void *handle = dlopen(*n, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 		if (handle)
 			return handle;
 		const char *e = dlerror();
