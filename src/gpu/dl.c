@@ -16,8 +16,7 @@ static void *open_first(const char *const *names, struct ls_err *err)
 {
 	const char *why = "no name given";
 	for (const char *const *n = names; *n; n++) {
-		/* it stays when it is closed: such libraries leave memory and threads behind that need it */
-		void *handle = dlopen(*n, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+		void *handle = dlopen(*n, RTLD_NOW | RTLD_LOCAL);
 		if (handle)
 			return handle;
 		const char *e = dlerror();

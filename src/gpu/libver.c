@@ -121,6 +121,6 @@ int ls_libver_ask(const char *which, const char *file, char ret[LS_LIBVER_TEXT],
 	} else {
 		rc = ls_err_set(err, LS_EUNKNOWN, "%s: %s does not tell", file, calls[i].call);
 	}
-	ls_dl_close(lib);
+	ls_dl_keep(lib); /* what it allocated as it was loaded would otherwise belong to nobody */
 	return rc;
 }
