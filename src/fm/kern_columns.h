@@ -17,10 +17,10 @@ struct columns {
 	const float *x; /* NULL: every x is 1 */
 	const uint16_t *field;
 	const float *slope, *back;
-	const uint64_t *terms; /* NULL unless every x is 1, the kind is fm and columns are not wide */
-	size_t back_stride;
+	const uint64_t *terms;    /* used if every x is 1, the kind is fm and columns are not wide */
+	size_t back_stride, room; /* room: floats from a feature's linear weights to its factors */
 	uint32_t outputs, padded, fields;
-	double back_scale;
+	double back_scale, self_unit;
 	two_d beside_scale; /* of the two sums beside the factors': linear, self */
 };
 
@@ -160,27 +160,47 @@ INLINE two_u find_terms(const struct ls_step *st, const struct columns *k, enum 
 }
 
 /* A column with its sums beside the factors joins the block. */
-INLINE void join(const struct ls_step *st, struct block *q, uint64_t feature, uint32_t o, uint32_t N, two_u beside)
+INLINE void join(const struct columns *k, struct block *q, float *feature, uint32_t o, uint32_t N, two_u beside)
 {
-	size_t at = feature * ls_fm_stride(st->m);
-	q->factors[q->n] = st->m->record + at + (size_t)o * N;
-	q->linear[q->n] = st->m->linear + at + o;
+	q->factors[q->n] = feature + k->room + (size_t)o * N;
+	q->linear[q->n] = feature + o;
 	q->linear_sum[q->n] = (float)(double)(int64_t)beside[0];
-	q->cross[q->n] = (float)((double)(int64_t)beside[1] * st->grids.self_unit);
+	q->cross[q->n] = (float)((double)(int64_t)beside[1] * k->self_unit);
 	q->n++;
 }
 
-/* The n entries of one feature: its sums go to the block. */
-INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, struct block *q,
-		   const uint64_t *keys, size_t n, uint32_t N)
+/* The n entries of one feature: its sums go to the block. by_row is a constant of the call: entries' terms are those of
+ * their rows. */
+INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, bool by_row, struct block *q,
+		   float *feature, const uint64_t *keys, size_t n, uint32_t N)
 {
 	for (uint32_t o = 0; o < k->outputs; o++) {
 		float *sums = q->sums + (size_t)q->n * N;
-		two_u beside =
-			k->terms ? add_terms(k, keys, n, o, N, sums) : add_short(st, k, kind, keys, n, o, N, sums);
-		join(st, q, keys[0] >> 32, o, N, k->terms ? beside : beside - (uint64_t)n * LS_MAGIC_BITS);
+		two_u beside = by_row ? add_terms(k, keys, n, o, N, sums) : add_short(st, k, kind, keys, n, o, N, sums);
+		join(k, q, feature, o, N, by_row ? beside : beside - (uint64_t)n * LS_MAGIC_BITS);
 		if (q->n == LS_KERN_BLOCK)
 			update_waiting(st, q, N);
+	}
+}
+
+/* The features of a run: first those of one entry, then the others, for how many entries a feature has is what the
+ * processor guesses wrong most often. */
+INLINE void short_run(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, bool by_row, struct block *q,
+		      const uint64_t *keys, const struct run *now, uint32_t N)
+{
+	uint32_t singles[LS_KERN_BLOCK], others[LS_KERN_BLOCK], n_singles = 0, n_others = 0;
+	for (uint32_t c = 0; c < now->n; c++) {
+		singles[n_singles] = others[n_others] = c;
+		n_singles += now->at[c + 1] - now->at[c] == 1;
+		n_others = c + 1 - n_singles;
+	}
+	for (uint32_t i = 0, c; i < n_singles; i++) {
+		c = singles[i];
+		column(st, k, kind, by_row, q, now->feature[c], keys + now->at[c], 1, N);
+	}
+	for (uint32_t i = 0, c; i < n_others; i++) {
+		c = others[i];
+		column(st, k, kind, by_row, q, now->feature[c], keys + now->at[c], now->at[c + 1] - now->at[c], N);
 	}
 }
 
@@ -194,7 +214,7 @@ INLINE void wide_run(struct ls_step *st, const struct columns *k, enum ls_fm_kin
 			size_t at = now->at[c], n = now->at[c + 1] - at;
 			two_u beside = find_terms(st, k, kind, keys + at, n, o, found + at);
 			q->at[c] = at;
-			join(st, q, keys[at] >> 32, o, N, beside - (uint64_t)n * LS_MAGIC_BITS);
+			join(k, q, now->feature[c], o, N, beside - (uint64_t)n * LS_MAGIC_BITS);
 			for (uint32_t s = 0; c < next->n && s <= st->m->states; s++)
 				prefetch_run(next->feature[c] + s * st->m->width, 2 * LINE, true);
 		}
@@ -203,20 +223,21 @@ INLINE void wide_run(struct ls_step *st, const struct columns *k, enum ls_fm_kin
 	}
 }
 
-/* The next features from keys[at] on. */
+/* The next features from keys[at] on. Without a branch at a feature's end, which cannot be foreseen. */
 INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size_t n, size_t at, uint32_t room,
 			 struct run *ret)
 {
-	uint32_t found = 0;
-	while (found < room && at < n) {
-		uint64_t feature = keys[at] >> 32;
-		ret->feature[found] = m->linear + feature * ls_fm_stride(m);
-		ret->at[found++] = at;
-		for (at++; at < n && keys[at] >> 32 == feature; at++)
-			;
+	uint32_t found = at < n;
+	ret->at[0] = at;
+	for (at++; at < n && found <= room; at++) {
+		ret->at[found] = at;
+		found += keys[at] >> 32 != keys[at - 1] >> 32;
 	}
-	ret->n = found;
-	ret->at[found] = at;
+	ret->n = found <= room ? found : room;
+	if (found <= room)
+		ret->at[found] = n;
+	for (uint32_t c = 0; c < ret->n; c++)
+		ret->feature[c] = m->linear + (keys[ret->at[c]] >> 32) * ls_fm_stride(m);
 }
 
 INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n, enum ls_fm_kind kind,
@@ -228,12 +249,14 @@ INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *
 				  .field = st->field,
 				  .slope = st->slope,
 				  .back = st->back,
-				  .terms = kind == LS_FM && !has_x && is_short ? st->terms : NULL,
+				  .terms = st->terms,
 				  .back_stride = st->back_stride,
 				  .outputs = st->m->outputs,
 				  .padded = st->m->padded,
 				  .fields = st->m->n_fields,
+				  .room = ls_fm_linear_room(st->m),
 				  .back_scale = st->grids.back_scale,
+				  .self_unit = st->grids.self_unit,
 				  .beside_scale = {st->grids.linear_scale, st->grids.self_scale}};
 	struct run now, next;
 	uint32_t room = is_short ? LS_KERN_BLOCK : LS_KERN_WIDE;
@@ -253,8 +276,8 @@ INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *
 		q.asked = 0;
 		if (!is_short)
 			wide_run(st, &k, kind, &q, keys, &now, &next, w->found, N);
-		for (uint32_t c = 0; c < now.n && is_short; c++)
-			column(st, &k, kind, &q, keys + now.at[c], now.at[c + 1] - now.at[c], N);
+		else
+			short_run(st, &k, kind, kind == LS_FM && !has_x, &q, keys, &now, N);
 	}
 	if (q.n)
 		update_waiting(st, &q, N);

@@ -10,7 +10,7 @@
 struct run {
 	uint32_t n;
 	size_t at[LS_KERN_BLOCK + 1];
-	const float *feature[LS_KERN_BLOCK];
+	float *feature[LS_KERN_BLOCK]; /* its linear weights, which all else of it follows */
 };
 
 /* --- updates: columns wait until a block of them is full ---
@@ -57,7 +57,7 @@ INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict 
 /* The linear weights of a block, gathered, so that their updates fill vectors too. */
 INLINE void update_linear(const struct ls_step *st, const struct block *q, int optimizer, int regular)
 {
-	uint32_t outputs = st->m->outputs, states = st->m->states;
+	uint32_t outputs = st->m->outputs, states = optimizer == LS_SGD ? 0 : optimizer == LS_ADAGRAD ? 1 : 2;
 	float values[3][LS_KERN_BLOCK];
 	for (uint32_t c = 0; c < q->n; c++)
 		for (uint32_t s = 0; s <= states; s++)
@@ -290,13 +290,28 @@ INLINE void update_short(const struct ls_step *st, struct block *q, uint32_t N, 
 	update_linear(st, q, optimizer, regular);
 }
 
+/* Eight lanes by AdaGrad without penalties; gcc makes no vectors of a loop this short if it has longer ones. */
+INLINE void update_eight(const struct ls_step *st, struct block *q)
+{
+	size_t stride = ls_fm_stride(st->m);
+	for (uint32_t c = 0; c < q->n; c++) {
+		ls_eight_f *to = (ls_eight_f *)q->factors[c], v = to[0], s = to[1];
+		ask(q, stride);
+		ls_eight_f g = LS_CELL_GRADIENT(((const ls_eight_f *)q->sums)[c], q->unit, v, q->cross[c]);
+		LS_CELL_ADAGRAD(v, s, g, st->update.lr, ls_eight_sqrt);
+		to[0] = v;
+		to[1] = s;
+	}
+	update_linear(st, q, LS_ADAGRAD, 0);
+}
+
 /* The usual lanes as constants: everything stays in registers. */
 static NOT_SPECIALISED void update_usual(const struct ls_step *st, struct block *q, uint32_t N)
 {
 	if (N == 16)
 		update_short(st, q, 16, 16, LS_ADAGRAD, 0);
 	else
-		update_short(st, q, 8, 8, LS_ADAGRAD, 0);
+		update_eight(st, q);
 }
 
 INLINE void update_block(const struct ls_step *st, struct block *q, uint32_t N, size_t n1, int optimizer, int regular)

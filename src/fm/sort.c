@@ -125,10 +125,28 @@ struct ls_sort_part ls_sort_part(const struct ls_sort *s, uint64_t batch, const 
 				     last ? (uint32_t)digits_of(s) : part_begin(s, batch, shares, thread + 1)};
 }
 
+/* Of two neighbours, which often have the same digit, one counts behind all digits, so that it does not wait for the
+ * other. */
 static void count(const uint64_t *from, size_t n, uint32_t shift, uint32_t mask, uint32_t *counts)
 {
-	for (size_t i = 0; i < n; i++)
+	size_t i = 0;
+	for (; i + 1 < n; i += 2) {
 		counts[from[i] >> shift & mask]++;
+		counts[mask + 1 + (from[i + 1] >> shift & mask)]++;
+	}
+	if (i < n)
+		counts[from[i] >> shift & mask]++;
+}
+
+/* Both counts of each digit become the place where it begins. */
+static void begin_both(uint32_t *count, size_t digits)
+{
+	uint32_t at = 0;
+	for (size_t d = 0; d < digits; d++) {
+		uint32_t here = count[d] + count[digits + d];
+		count[d] = at;
+		at += here;
+	}
 }
 
 static void scatter(const uint64_t *restrict from, size_t n, uint32_t shift, uint32_t mask, uint32_t *restrict place,
@@ -141,14 +159,14 @@ static void scatter(const uint64_t *restrict from, size_t n, uint32_t shift, uin
 /* The second pass reads the workers' results of the first, digit by digit, so that equal features come together. */
 static void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, uint64_t *to)
 {
-	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, shift = 32 + s->bits;
+	uint32_t place[2 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, shift = 32 + s->bits;
 	const uint64_t *first = first_of(s, batch);
-	memset(place, 0, sizeof *place << s->bits);
+	memset(place, 0, 2 * sizeof *place << s->bits);
 	for (uint32_t t = 0; t < s->threads; t++) {
 		const uint32_t *from = from_of(s, batch, t);
 		count(first + from[part->lo], from[part->hi] - from[part->lo], shift, mask, place);
 	}
-	begin(place, digits_of(s), 0);
+	begin_both(place, digits_of(s));
 	for (uint32_t d = part->lo; d < part->hi; d++)
 		for (uint32_t t = 0; t < s->threads; t++) {
 			const uint32_t *from = from_of(s, batch, t);
@@ -179,10 +197,10 @@ static void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort
 
 static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *from, size_t n, uint64_t *to)
 {
-	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, shift = 32 + pass * s->bits;
-	memset(place, 0, sizeof *place << s->bits);
+	uint32_t place[2 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, shift = 32 + pass * s->bits;
+	memset(place, 0, 2 * sizeof *place << s->bits);
 	count(from, n, shift, mask, place);
-	begin(place, digits_of(s), 0);
+	begin_both(place, digits_of(s));
 	scatter(from, n, shift, mask, place, to);
 }
 
