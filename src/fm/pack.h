@@ -87,16 +87,20 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_sqrt(ls_pack_f x)
 #endif
 }
 
-typedef float ls_eight_f __attribute__((vector_size(32), aligned(4)));
+/* LS_ROW floats at a time: as many as a register holds, 8 at most. */
+#if defined(__AVX2__)
+#define LS_ROW 8
+#else
+#define LS_ROW 4
+#endif
+typedef float ls_row_f __attribute__((vector_size(4 * LS_ROW), aligned(4)));
 
-static inline __attribute__((always_inline)) ls_eight_f ls_eight_sqrt(ls_eight_f x)
+static inline __attribute__((always_inline)) ls_row_f ls_row_sqrt(ls_row_f x)
 {
 #if defined(__AVX2__)
-	return (ls_eight_f)_mm256_sqrt_ps((__m256)x);
+	return (ls_row_f)_mm256_sqrt_ps((__m256)x);
 #else
-	ls_pack_f low = ls_pack_sqrt(__builtin_shufflevector(x, x, 0, 1, 2, 3)),
-		  high = ls_pack_sqrt(__builtin_shufflevector(x, x, 4, 5, 6, 7));
-	return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+	return ls_pack_sqrt(x);
 #endif
 }
 
