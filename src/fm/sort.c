@@ -9,6 +9,8 @@
  * with 4). */
 enum { MAX_BITS = 11, MANY = 8 };
 
+#define INLINE static inline __attribute__((always_inline))
+
 static size_t digits_of(const struct ls_sort *s)
 {
 	return (size_t)1 << s->bits;
@@ -19,14 +21,24 @@ static size_t from_bytes(const struct ls_sort *s)
 	return 2 * s->threads * (digits_of(s) + 1) * sizeof *s->from;
 }
 
-bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, size_t room)
+static size_t first_bytes(const struct ls_sort *s)
+{
+	return s->room * (s->number_bits ? sizeof(uint32_t) : sizeof(uint64_t));
+}
+
+bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint64_t numbers, size_t room)
 {
 	uint32_t bits = (uint32_t)ls_log2_ceil(n_features > 4 ? n_features : 4);
+	uint32_t number_bits = (uint32_t)ls_log2_ceil(numbers > 2 ? numbers : 2);
 	uint32_t passes = bits <= 2 * MAX_BITS ? 2 : (bits + MAX_BITS - 1) / MAX_BITS;
-	*s = (struct ls_sort){.threads = threads, .bits = (bits + passes - 1) / passes, .passes = passes, .room = room};
+	*s = (struct ls_sort){.threads = threads,
+			      .bits = (bits + passes - 1) / passes,
+			      .passes = passes,
+			      .number_bits = bits + number_bits <= 32 ? number_bits : 0,
+			      .room = room};
 	size_t bytes = room * sizeof *s->sorted;
 	bool two = passes > 2 || threads >= MANY;
-	s->first = ls_fm_big_alloc(2 * bytes);
+	s->first = ls_fm_big_alloc(2 * first_bytes(s));
 	s->from = ls_fm_big_alloc(from_bytes(s));
 	s->sorted = ls_fm_big_alloc(bytes);
 	s->other = two ? ls_fm_big_alloc(bytes) : NULL;
@@ -36,16 +48,38 @@ bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, size
 void ls_sort_free(struct ls_sort *s)
 {
 	size_t bytes = s->room * sizeof *s->sorted;
-	ls_fm_big_free(s->first, 2 * bytes);
+	ls_fm_big_free(s->first, 2 * first_bytes(s));
 	ls_fm_big_free(s->from, from_bytes(s));
 	ls_fm_big_free(s->sorted, bytes);
 	ls_fm_big_free(s->other, bytes);
 }
 
-/* What the first pass leaves of a batch: a worker's keys of digit d are from[d] .. from[d + 1] of `first`. */
-static uint64_t *first_of(const struct ls_sort *s, uint64_t batch)
+/* Keys that a pass reads. narrow is a constant of every call. */
+struct keys {
+	const void *at;
+	uint32_t number_bits;
+	bool narrow;
+};
+
+INLINE uint32_t feature_at(struct keys keys, size_t i)
 {
-	return s->first + batch % 2 * s->room;
+	return keys.narrow ? ((const uint32_t *)keys.at)[i] >> keys.number_bits
+			   : (uint32_t)(((const uint64_t *)keys.at)[i] >> 32);
+}
+
+/* As a wide key. */
+INLINE uint64_t key_at(struct keys keys, size_t i)
+{
+	if (!keys.narrow)
+		return ((const uint64_t *)keys.at)[i];
+	uint32_t key = ((const uint32_t *)keys.at)[i], mask = ((uint32_t)1 << keys.number_bits) - 1;
+	return (uint64_t)(key >> keys.number_bits) << 32 | (key & mask);
+}
+
+/* What the first pass leaves of a batch: a worker's keys of digit d are from[d] .. from[d + 1] of it. */
+static void *first_of(const struct ls_sort *s, uint64_t batch)
+{
+	return (char *)s->first + batch % 2 * first_bytes(s);
 }
 
 static uint32_t *from_of(const struct ls_sort *s, uint64_t batch, uint32_t worker)
@@ -63,19 +97,43 @@ static void begin(uint32_t *count, size_t digits, uint32_t at)
 	}
 }
 
-static void put_entries(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place, uint64_t *restrict to)
+INLINE void put(void *to, uint32_t number_bits, bool narrow, uint32_t at, uint32_t feature, uint32_t number)
 {
-	const uint32_t *feature = rows->feature;
-	for (uint32_t i = 0; i < rows->n_entries; i++)
-		to[place[feature[i] & mask]++] = (uint64_t)feature[i] << 32 | (rows->entry + i);
+	if (narrow)
+		((uint32_t *)to)[at] = feature << number_bits | number;
+	else
+		((uint64_t *)to)[at] = (uint64_t)feature << 32 | number;
 }
 
-static void put_rows(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place, uint64_t *restrict to)
+INLINE void put_entries(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place, void *restrict to,
+			uint32_t number_bits, bool narrow)
+{
+	const uint32_t *feature = rows->feature, n = rows->n_entries, first = rows->entry;
+	for (uint32_t i = 0; i < n; i++)
+		put(to, number_bits, narrow, place[feature[i] & mask]++, feature[i], first + i);
+}
+
+INLINE void put_rows(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place, void *restrict to,
+		     uint32_t number_bits, bool narrow)
 {
 	const uint32_t *feature = rows->feature;
-	for (uint32_t b = rows->lo; b < rows->hi; feature += rows->place[b++].n)
-		for (uint32_t i = 0; i < rows->place[b].n; i++)
-			to[place[feature[i] & mask]++] = (uint64_t)feature[i] << 32 | b;
+	for (uint32_t b = rows->lo, n; b < rows->hi; b++, feature += n) {
+		n = rows->place[b].n;
+		for (uint32_t i = 0; i < n; i++)
+			put(to, number_bits, narrow, place[feature[i] & mask]++, feature[i], b);
+	}
+}
+
+static void put_all(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *place, void *to, uint32_t number_bits)
+{
+	if (rows->place && number_bits)
+		put_rows(rows, mask, place, to, number_bits, true);
+	else if (rows->place)
+		put_rows(rows, mask, place, to, 0, false);
+	else if (number_bits)
+		put_entries(rows, mask, place, to, number_bits, true);
+	else
+		put_entries(rows, mask, place, to, 0, false);
 }
 
 /* A digit's place, from[digit + 1], moves on with each key, up to where the next digit begins. */
@@ -87,10 +145,7 @@ void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread, const st
 		from[1 + (rows->feature[i] & mask)]++;
 	from[0] = rows->entry;
 	begin(from + 1, digits_of(s), rows->entry);
-	if (rows->place)
-		put_rows(rows, mask, from + 1, first_of(s, batch));
-	else
-		put_entries(rows, mask, from + 1, first_of(s, batch));
+	put_all(rows, mask, from + 1, first_of(s, batch), s->number_bits);
 }
 
 /* How many keys of the batch have a digit below d. */
@@ -127,15 +182,14 @@ struct ls_sort_part ls_sort_part(const struct ls_sort *s, uint64_t batch, const 
 
 /* Of two neighbours, which often have the same digit, one counts behind all digits, so that it does not wait for the
  * other. */
-static void count(const uint64_t *from, size_t n, uint32_t shift, uint32_t mask, uint32_t *counts)
+INLINE void count(struct keys keys, size_t i, size_t end, uint32_t shift, uint32_t mask, uint32_t *counts)
 {
-	size_t i = 0;
-	for (; i + 1 < n; i += 2) {
-		counts[from[i] >> shift & mask]++;
-		counts[mask + 1 + (from[i + 1] >> shift & mask)]++;
+	for (; i + 1 < end; i += 2) {
+		counts[feature_at(keys, i) >> shift & mask]++;
+		counts[mask + 1 + (feature_at(keys, i + 1) >> shift & mask)]++;
 	}
-	if (i < n)
-		counts[from[i] >> shift & mask]++;
+	if (i < end)
+		counts[feature_at(keys, i) >> shift & mask]++;
 }
 
 /* Both counts of each digit become the place where it begins. */
@@ -149,59 +203,70 @@ static void begin_both(uint32_t *count, size_t digits)
 	}
 }
 
-static void scatter(const uint64_t *restrict from, size_t n, uint32_t shift, uint32_t mask, uint32_t *restrict place,
+INLINE void scatter(struct keys keys, size_t i, size_t end, uint32_t shift, uint32_t mask, uint32_t *restrict place,
 		    uint64_t *restrict to)
 {
-	for (size_t i = 0; i < n; i++)
-		to[place[from[i] >> shift & mask]++] = from[i];
+	for (; i < end; i++)
+		to[place[feature_at(keys, i) >> shift & mask]++] = key_at(keys, i);
 }
 
 /* The second pass reads the workers' results of the first, digit by digit, so that equal features come together. */
-static void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, uint64_t *to)
+INLINE void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, struct keys first,
+			uint64_t *to)
 {
-	uint32_t place[2 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, shift = 32 + s->bits;
-	const uint64_t *first = first_of(s, batch);
+	uint32_t place[2 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1;
 	memset(place, 0, 2 * sizeof *place << s->bits);
 	for (uint32_t t = 0; t < s->threads; t++) {
 		const uint32_t *from = from_of(s, batch, t);
-		count(first + from[part->lo], from[part->hi] - from[part->lo], shift, mask, place);
+		count(first, from[part->lo], from[part->hi], s->bits, mask, place);
 	}
 	begin_both(place, digits_of(s));
 	for (uint32_t d = part->lo; d < part->hi; d++)
 		for (uint32_t t = 0; t < s->threads; t++) {
 			const uint32_t *from = from_of(s, batch, t);
-			scatter(first + from[d], from[d + 1] - from[d], shift, mask, place, to);
+			scatter(first, from[d], from[d + 1], s->bits, mask, place, to);
 		}
 }
 
 /* With many workers the runs of a digit are too short for that: they are put together by digit first. */
-static void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, uint64_t *restrict to)
+INLINE void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, struct keys first,
+		   uint64_t *restrict to)
 {
 	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, lo = part->lo, hi = part->hi;
-	const uint64_t *first = first_of(s, batch);
+	size_t bytes = first.narrow ? sizeof(uint32_t) : sizeof(uint64_t), line = sizeof(float[LS_FM_LINE]);
 	memset(place, 0, sizeof *place * (hi - lo));
 	for (uint32_t t = 0; t < s->threads; t++) {
 		const uint32_t *from = from_of(s, batch, t);
 		for (uint32_t d = lo; d < hi; d++)
 			place[d - lo] += from[d + 1] - from[d];
-		for (uint32_t i = from[lo]; i < from[hi]; i += LS_FM_LINE / 2)
-			__builtin_prefetch(first + i);
+		for (size_t i = from[lo] * bytes; i < from[hi] * bytes; i += line)
+			__builtin_prefetch((const char *)first.at + i);
 	}
 	begin(place, hi - lo, 0);
 	for (uint32_t t = 0; t < s->threads; t++) {
 		const uint32_t *from = from_of(s, batch, t);
-		for (uint32_t i = from[lo]; i < from[hi]; i++)
-			to[place[(first[i] >> 32 & mask) - lo]++] = first[i];
+		for (uint32_t i = from[lo], end = from[hi]; i < end; i++)
+			to[place[(feature_at(first, i) & mask) - lo]++] = key_at(first, i);
 	}
+}
+
+INLINE void after_first(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, struct keys first,
+			uint64_t *to)
+{
+	if (s->threads >= MANY)
+		gather(s, batch, part, first, to);
+	else
+		second_pass(s, batch, part, first, to);
 }
 
 static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *from, size_t n, uint64_t *to)
 {
-	uint32_t place[2 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, shift = 32 + pass * s->bits;
+	uint32_t place[2 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1;
+	struct keys keys = {.at = from, .narrow = false};
 	memset(place, 0, 2 * sizeof *place << s->bits);
-	count(from, n, shift, mask, place);
+	count(keys, 0, n, pass * s->bits, mask, place);
 	begin_both(place, digits_of(s));
-	scatter(from, n, shift, mask, place, to);
+	scatter(keys, 0, n, pass * s->bits, mask, place, to);
 }
 
 const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, size_t *ret_n,
@@ -209,12 +274,11 @@ const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch, const stru
 {
 	size_t at = below(s, batch, part->lo), n = below(s, batch, part->hi) - at;
 	uint64_t *from = s->sorted + at, *to = s->other ? s->other + at : NULL;
-	uint32_t pass = s->threads >= MANY ? 1 : 2;
-	if (pass == 1)
-		gather(s, batch, part, from);
+	if (s->number_bits)
+		after_first(s, batch, part, (struct keys){first_of(s, batch), s->number_bits, true}, from);
 	else
-		second_pass(s, batch, part, from);
-	for (; pass < s->passes; pass++) {
+		after_first(s, batch, part, (struct keys){first_of(s, batch), 0, false}, from);
+	for (uint32_t pass = s->threads >= MANY ? 1 : 2; pass < s->passes; pass++) {
 		other_pass(s, pass, from, n, to);
 		uint64_t *t = from;
 		from = to;

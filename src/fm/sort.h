@@ -3,7 +3,8 @@
  * struct ls_sort owns its buffers: ls_sort_init, ls_sort_free. Between ls_sort_first and ls_sort_rest of a batch all
  * workers meet at a barrier, and between ls_sort_rest of a batch and ls_sort_first of the second batch after it: what
  * the first pass leaves is kept for two batches, told apart by whether their number is odd. Which worker gets which
- * feature does not reach the bytes. */
+ * feature does not reach the bytes.
+ * Keys are feature << 32 | number (of row or entry), or narrow: feature << number_bits | number, in 32 bits. */
 #ifndef LS_FM_SORT_H
 #define LS_FM_SORT_H
 
@@ -16,8 +17,9 @@
 
 struct ls_sort {
 	uint32_t threads, bits, passes; /* bits of a digit */
+	uint32_t number_bits;           /* of the keys in `first`, which are narrow; 0: they are wide */
 	size_t room;                    /* keys a batch may have */
-	uint64_t *first;                /* 2 × room: each worker's keys by their lowest digit */
+	void *first;                    /* 2 × room: each worker's keys by their lowest digit */
 	uint32_t *from;                 /* 2 × threads × ((1 << bits) + 1): where in them each digit begins */
 	uint64_t *sorted, *other;       /* room each; other: NULL if one is enough */
 };
@@ -26,12 +28,13 @@ struct ls_sort {
 struct ls_sort_rows {
 	const uint32_t *feature;          /* of all their entries */
 	uint32_t n_entries, entry;        /* entry: number of the first, and where its key may go */
-	const struct ls_row_place *place; /* NULL: keys are feature << 32 | entry, otherwise feature << 32 | row */
+	const struct ls_row_place *place; /* NULL: keys have the number of the entry, otherwise of the row */
 	uint32_t lo, hi;                  /* rows */
 };
 
-/* Features are below n_features. false: no memory; free it all the same. */
-bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, size_t room);
+/* Features are below n_features, the rows or entries that keys have below numbers. false: no memory; free it all the
+ * same. */
+bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint64_t numbers, size_t room);
 void ls_sort_free(struct ls_sort *s);
 
 void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread, const struct ls_sort_rows *rows);
@@ -41,7 +44,7 @@ struct ls_sort_part {
 };
 /* Parts of this batch by shares, which may be kept for others: the workers' must be of the same batch. */
 struct ls_sort_part ls_sort_part(const struct ls_sort *s, uint64_t batch, const struct ls_shares *shares, int thread);
-/* The keys of this worker's part, sorted. *ret_before: keys of the workers before it. */
+/* The keys of this worker's part, wide, sorted. *ret_before: keys of the workers before it. */
 const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, size_t *ret_n,
 			     size_t *ret_before);
 

@@ -268,7 +268,7 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 	uint8_t *feature_seen = ls_xalloc(n_features);
 	uint32_t *key_seen = ls_xalloc(200 * 7 * sizeof *key_seen);
 	assert_true(ls_ahead_init(&a, 200, 7));
-	assert_true(ls_sort_init(&s, (uint32_t)threads, n_features, 200 * 7));
+	assert_true(ls_sort_init(&s, (uint32_t)threads, n_features, by_row ? 200 : 200 * 7, 200 * 7));
 	size_t n_all = 0, n_sorted = 0;
 	for (int t = 0; t < threads; t++) {
 		struct ls_sort_rows r = {.place = by_row ? a.place : NULL,
@@ -301,11 +301,11 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 	free(key_seen);
 }
 
-/* Two and three passes, few workers and many, parts of any size. */
+/* Two and three passes, few workers and many, narrow keys and wide ones of rows and of entries, parts of any size. */
 static void workers_sort_all_entries_once(void **state)
 {
 	(void)state;
-	static const uint64_t features[] = {1, 5, 1000, 1 << 20, (1 << 22) + 3};
+	static const uint64_t features[] = {1, 5, 1000, 1 << 20, (1 << 22) + 3, (1 << 24) + 1};
 	static const int threads[] = {1, 2, 3, 7, 8, 17};
 	struct made *m = ls_xalloc(sizeof *m);
 	for (size_t f = 0; f < sizeof features / sizeof *features; f++)
