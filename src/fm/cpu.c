@@ -133,8 +133,8 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->terms = c->terms_bytes ? ls_fm_big_alloc(c->terms_bytes) : NULL;
 	c->found = wide ? ls_fm_big_alloc(c->entries * sizeof *c->found) : NULL;
 	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features,
-				 ls_keys_are_rows(st) ? batch : c->entries, c->entries),
-	     ahead = true;
+				 ls_keys_are_rows(st) ? batch : c->entries, c->entries);
+	bool ahead = true;
 	for (int i = 0; i < 2; i++)
 		ahead &= ls_ahead_init(&c->ahead[i], (uint32_t)batch, (uint32_t)longest);
 	if (!st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||

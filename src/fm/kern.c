@@ -81,26 +81,26 @@ INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, const f
 {
 	size_t stride = ls_fm_stride(m), room = ls_fm_linear_room(m);
 	float line = bias;
-	ls_row_f sum[MAX_K / LS_ROW], square[MAX_K / LS_ROW];
-	ls_pack_f last = {0}, last_square = {0}; /* of a K that is no multiple of LS_ROW */
+	ls_mid_f sum[MAX_K / LS_MID], square[MAX_K / LS_MID];
+	ls_pack_f last = {0}, last_square = {0}; /* of a K that is no multiple of LS_MID */
 	float t[MAX_K];
-	for (uint32_t c = 0; c < K / LS_ROW; c++)
-		sum[c] = square[c] = (ls_row_f){0};
+	for (uint32_t c = 0; c < K / LS_MID; c++)
+		sum[c] = square[c] = (ls_mid_f){0};
 	for (uint32_t i = 0; i < r->n; i++) {
 		const float *linear = m->linear + r->feature[i] * stride, *v = linear + room + (size_t)o * K;
 		float xi = x ? x[i] : 1.0f;
 		prefetch_next(r, i, m->linear, stride, room + K);
 		line += linear[o] * xi;
-		for (uint32_t c = 0; c < K / LS_ROW; c++)
-			LS_CELL_ADD(sum[c], square[c], ((const ls_row_f *)v)[c], xi);
-		if (K % LS_ROW)
+		for (uint32_t c = 0; c < K / LS_MID; c++)
+			LS_CELL_ADD(sum[c], square[c], ((const ls_mid_f *)v)[c], xi);
+		if (K % LS_MID)
 			LS_CELL_ADD(last, last_square, *(const ls_pack_f *)(v + K - 4), xi);
 	}
-	for (uint32_t c = 0; c < K / LS_ROW; c++) {
-		*(ls_row_f *)(s + LS_ROW * c) = sum[c];
-		*(ls_row_f *)(t + LS_ROW * c) = sum[c] * sum[c] - square[c];
+	for (uint32_t c = 0; c < K / LS_MID; c++) {
+		*(ls_mid_f *)(s + LS_MID * c) = sum[c];
+		*(ls_mid_f *)(t + LS_MID * c) = sum[c] * sum[c] - square[c];
 	}
-	if (K % LS_ROW) {
+	if (K % LS_MID) {
 		*(ls_pack_f *)(s + K - 4) = last;
 		*(ls_pack_f *)(t + K - 4) = last * last - last_square;
 	}

@@ -3,10 +3,10 @@
 #ifndef LS_FM_KERN_H
 #define LS_FM_KERN_H
 
+#include "base/inline.h"
 #include "fm/pack.h"
 #include "fm/step.h"
 
-#define INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)
 #define NOT_SPECIALISED __attribute__((noinline))
 #else

@@ -169,8 +169,8 @@ INLINE void join(const struct columns *k, struct block *q, float *feature, uint3
 	q->n++;
 }
 
-/* The n entries of one feature: its sums go to the block. by_row is a constant of the call: entries' terms are those of
- * their rows. */
+/* The n entries of one feature: its sums go to the block. by_row, in the usual cases a constant of the call: entries'
+ * terms are those of their rows. */
 INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, bool by_row, struct block *q,
 		   float *feature, const uint64_t *keys, size_t n, uint32_t N)
 {
@@ -188,18 +188,17 @@ INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind 
 INLINE void short_run(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, bool by_row, struct block *q,
 		      const uint64_t *keys, const struct run *now, uint32_t N)
 {
-	uint32_t singles[LS_KERN_BLOCK], others[LS_KERN_BLOCK], n_singles = 0, n_others = 0;
+	uint32_t singles[LS_KERN_BLOCK], others[LS_KERN_BLOCK], n_singles = 0;
 	for (uint32_t c = 0; c < now->n; c++) {
-		singles[n_singles] = others[n_others] = c;
+		singles[n_singles] = others[c - n_singles] = c;
 		n_singles += now->at[c + 1] - now->at[c] == 1;
-		n_others = c + 1 - n_singles;
 	}
-	for (uint32_t i = 0, c; i < n_singles; i++) {
-		c = singles[i];
+	for (uint32_t i = 0; i < n_singles; i++) {
+		uint32_t c = singles[i];
 		column(st, k, kind, by_row, q, now->feature[c], keys + now->at[c], 1, N);
 	}
-	for (uint32_t i = 0, c; i < n_others; i++) {
-		c = others[i];
+	for (uint32_t i = 0; i < now->n - n_singles; i++) {
+		uint32_t c = others[i];
 		column(st, k, kind, by_row, q, now->feature[c], keys + now->at[c], now->at[c + 1] - now->at[c], N);
 	}
 }
@@ -234,7 +233,7 @@ INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size
 		found += keys[at] >> 32 != keys[at - 1] >> 32;
 	}
 	ret->n = found <= room ? found : room;
-	if (found <= room)
+	if (found <= room) /* otherwise at[room] is where the next run begins already */
 		ret->at[found] = n;
 	for (uint32_t c = 0; c < ret->n; c++)
 		ret->feature[c] = m->linear + (keys[ret->at[c]] >> 32) * ls_fm_stride(m);

@@ -57,7 +57,7 @@ INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict 
 /* The linear weights of a block, gathered, so that their updates fill vectors too. */
 INLINE void update_linear(const struct ls_step *st, const struct block *q, int optimizer, int regular)
 {
-	uint32_t outputs = st->m->outputs, states = optimizer == LS_SGD ? 0 : optimizer == LS_ADAGRAD ? 1 : 2;
+	uint32_t outputs = st->m->outputs, states = ls_fm_states_of((enum ls_fm_optimizer)optimizer); /* constant */
 	float values[3][LS_KERN_BLOCK];
 	for (uint32_t c = 0; c < q->n; c++)
 		for (uint32_t s = 0; s <= states; s++)
@@ -290,7 +290,8 @@ INLINE void update_short(const struct ls_step *st, struct block *q, uint32_t N, 
 	update_linear(st, q, optimizer, regular);
 }
 
-/* Eight lanes by AdaGrad without penalties, in vectors, of which gcc makes none where it knows longer ones. */
+/* update_short for one output of eight lanes by AdaGrad without penalties. In vectors by hand: gcc takes the lanes one
+ * by one where its vectors have sixteen. */
 INLINE void update_eight(const struct ls_step *st, struct block *q)
 {
 	size_t stride = ls_fm_stride(st->m);
@@ -298,12 +299,12 @@ INLINE void update_eight(const struct ls_step *st, struct block *q)
 		const float *sums = q->sums + 8 * (size_t)c;
 		float *at = q->factors[c];
 		ask(q, stride);
-		for (uint32_t i = 0; i < 8; i += LS_ROW) {
-			ls_row_f v = *(ls_row_f *)(at + i), s = *(ls_row_f *)(at + 8 + i);
-			ls_row_f g = LS_CELL_GRADIENT(*(const ls_row_f *)(sums + i), q->unit, v, q->cross[c]);
-			LS_CELL_ADAGRAD(v, s, g, st->update.lr, ls_row_sqrt);
-			*(ls_row_f *)(at + i) = v;
-			*(ls_row_f *)(at + 8 + i) = s;
+		for (uint32_t i = 0; i < 8; i += LS_MID) {
+			ls_mid_f v = *(ls_mid_f *)(at + i), s = *(ls_mid_f *)(at + 8 + i);
+			ls_mid_f g = LS_CELL_GRADIENT(*(const ls_mid_f *)(sums + i), q->unit, v, q->cross[c]);
+			LS_CELL_ADAGRAD(v, s, g, st->update.lr, ls_mid_sqrt);
+			*(ls_mid_f *)(at + i) = v;
+			*(ls_mid_f *)(at + 8 + i) = s;
 		}
 	}
 	update_linear(st, q, LS_ADAGRAD, 0);

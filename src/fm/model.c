@@ -48,18 +48,13 @@ void ls_fm_big_free(void *p, size_t bytes)
 		munmap(p, whole_pages(bytes));
 }
 
-static uint32_t states_of(enum ls_fm_optimizer optimizer)
-{
-	return optimizer == LS_SGD ? 0 : optimizer == LS_ADAGRAD ? 1 : 2;
-}
-
 static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 {
 	const struct ls_fm_opts *o = &m->opts;
 	m->outputs = o->task == LS_MULTICLASS ? o->classes : 1;
 	m->blocks = o->kind == LS_FFM ? m->n_fields : 1;
 	m->padded = (o->factors + 3) / 4 * 4;
-	m->states = states_of(o->optimizer);
+	m->states = ls_fm_states_of(o->optimizer);
 	m->n_pairs = o->kind == LS_FWFM ? m->n_fields * (m->n_fields + 1) / 2 : 0;
 	uint64_t width = (uint64_t)m->outputs * m->blocks * m->padded;
 	if (width > 1 << 24 || m->n_fields > 1 << 14)

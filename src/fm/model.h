@@ -88,6 +88,12 @@ static inline uint32_t ls_fm_pair_index(uint32_t n_fields, uint32_t f, uint32_t 
 	return f * n_fields - f * (f + 1) / 2 + g;
 }
 
+/* Floats of state that an optimizer keeps a parameter. */
+static inline uint32_t ls_fm_states_of(enum ls_fm_optimizer optimizer)
+{
+	return optimizer == LS_SGD ? 0 : optimizer == LS_ADAGRAD ? 1 : 2;
+}
+
 /* A feature's factors. */
 static inline size_t ls_fm_lanes(const struct ls_fm_model *m)
 {

@@ -87,18 +87,19 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_sqrt(ls_pack_f x)
 #endif
 }
 
-/* LS_ROW floats at a time: as many as a register holds, 8 at most. */
+/* LS_MID floats at a time, for runs that LS_WIDE may be too many for: 8 with AVX2, else 4 (SVE's vectors are used for
+ * doubles alone). */
 #if defined(__AVX2__)
-#define LS_ROW 8
+#define LS_MID 8
 #else
-#define LS_ROW 4
+#define LS_MID 4
 #endif
-typedef float ls_row_f __attribute__((vector_size(4 * LS_ROW), aligned(4)));
+typedef float ls_mid_f __attribute__((vector_size(4 * LS_MID), aligned(4)));
 
-static inline __attribute__((always_inline)) ls_row_f ls_row_sqrt(ls_row_f x)
+static inline __attribute__((always_inline)) ls_mid_f ls_mid_sqrt(ls_mid_f x)
 {
 #if defined(__AVX2__)
-	return (ls_row_f)_mm256_sqrt_ps((__m256)x);
+	return (ls_mid_f)_mm256_sqrt_ps((__m256)x);
 #else
 	return ls_pack_sqrt(x);
 #endif

@@ -32,8 +32,7 @@ struct ls_sort_rows {
 	uint32_t lo, hi;                  /* rows */
 };
 
-/* Features are below n_features, the rows or entries that keys have below numbers. false: no memory; free it all the
- * same. */
+/* Features are below n_features, keys' numbers below `numbers`. false: no memory; free it all the same. */
 bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint64_t numbers, size_t room);
 void ls_sort_free(struct ls_sort *s);
 

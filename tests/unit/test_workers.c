@@ -197,28 +197,33 @@ static void nobody_leaves_before_all_have_arrived(void **state)
 
 /* --- rows and their sort --- */
 
-/* Rows of 0 to 7 entries over n_features, of which a few are frequent. */
+/* A batch has a row more than a power of 2, whose number needs a bit more. */
+enum { MADE = 400, MADE_BATCH = 257, MADE_LONG = 8 };
+
+/* Rows of 0 to 8 entries over n_features, of which a few are frequent; every eighth has all, with the last feature. */
 struct made {
-	uint64_t start[301];
-	uint32_t feature[300 * 7];
-	float label[300];
+	uint64_t start[MADE + 1];
+	uint32_t feature[MADE * MADE_LONG];
+	float label[MADE];
 	struct ls_rows rows;
 };
 
 static void make_rows(struct made *m, uint64_t n_features)
 {
 	uint64_t at = 0;
-	for (uint32_t r = 0; r < 300; r++) {
+	for (uint32_t r = 0; r < MADE; r++) {
 		struct ls_u32x4 x = ls_philox(7, r, n_features);
 		m->start[r] = at;
 		m->label[r] = (float)r;
-		for (uint32_t i = 0; i < x.v[0] % 8; i++, at++) {
+		for (uint32_t i = 0; i < (r % 8 ? x.v[0] % MADE_LONG : MADE_LONG); i++, at++) {
 			struct ls_u32x4 y = ls_philox(8, r, i);
 			m->feature[at] = (uint32_t)((y.v[0] % 3 ? y.v[1] : y.v[1] % 5) % n_features);
 		}
+		if (r % 8 == 0)
+			m->feature[at - 1] = (uint32_t)(n_features - 1);
 	}
-	m->start[300] = at;
-	m->rows = (struct ls_rows){.n_rows = 300,
+	m->start[MADE] = at;
+	m->rows = (struct ls_rows){.n_rows = MADE,
 				   .n_entries = at,
 				   .n_features = n_features,
 				   .start = m->start,
@@ -261,20 +266,21 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 		       const struct ls_shares *shares, uint64_t batch)
 {
 	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_SGD);
-	o.batch = 200;
-	struct ls_order order = ls_fm_order(&o, 300, batch);
+	o.batch = MADE_BATCH;
+	struct ls_order order = ls_fm_order(&o, MADE, batch);
 	struct ls_ahead a;
 	struct ls_sort s;
 	uint8_t *feature_seen = ls_xalloc(n_features);
-	uint32_t *key_seen = ls_xalloc(200 * 7 * sizeof *key_seen);
-	assert_true(ls_ahead_init(&a, 200, 7));
-	assert_true(ls_sort_init(&s, (uint32_t)threads, n_features, by_row ? 200 : 200 * 7, 200 * 7));
+	uint32_t *key_seen = ls_xalloc(MADE_BATCH * MADE_LONG * sizeof *key_seen);
+	assert_true(ls_ahead_init(&a, MADE_BATCH, MADE_LONG));
+	size_t entries = MADE_BATCH * MADE_LONG;
+	assert_true(ls_sort_init(&s, (uint32_t)threads, n_features, by_row ? MADE_BATCH : entries, entries));
 	size_t n_all = 0, n_sorted = 0;
 	for (int t = 0; t < threads; t++) {
 		struct ls_sort_rows r = {.place = by_row ? a.place : NULL,
 					 .lo = (uint32_t)ls_shares_begin(shares, order.n, t),
 					 .hi = (uint32_t)ls_shares_begin(shares, order.n, t + 1)};
-		r.entry = r.lo * 7;
+		r.entry = r.lo * MADE_LONG;
 		r.feature = a.feature + r.entry;
 		r.n_entries = ls_ahead_find(&a, &m->rows, &order, r.lo, r.hi);
 		const uint32_t *feature = r.feature;
@@ -301,11 +307,12 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 	free(key_seen);
 }
 
-/* Two and three passes, few workers and many, narrow keys and wide ones of rows and of entries, parts of any size. */
+/* Two and three passes, few workers and many, parts of any size; keys of rows have 9 bits for the row, those of entries
+ * 12: with the feature's less than 32, exactly 32, 33 and more. */
 static void workers_sort_all_entries_once(void **state)
 {
 	(void)state;
-	static const uint64_t features[] = {1, 5, 1000, 1 << 20, (1 << 22) + 3, (1 << 24) + 1};
+	static const uint64_t features[] = {1, 5, 1000, 1 << 20, 1 << 21, 1 << 22, 1 << 23, (1 << 23) + 1, 1 << 24};
 	static const int threads[] = {1, 2, 3, 7, 8, 17};
 	struct made *m = ls_xalloc(sizeof *m);
 	for (size_t f = 0; f < sizeof features / sizeof *features; f++)
@@ -313,8 +320,10 @@ static void workers_sort_all_entries_once(void **state)
 			struct ls_shares shares;
 			ls_shares_init(&shares, threads[t]);
 			make_rows(m, features[f]);
-			for (uint64_t batch = 0; batch < 3; batch++) { /* 200 rows, 100, 200 of the next epoch */
-				sort_batch(m, features[f], threads[t], batch % 2, &shares, batch);
+			for (uint64_t batch = 0; batch < 3;
+			     batch++) { /* whole, the rest, whole and of the next epoch */
+				sort_batch(m, features[f], threads[t], true, &shares, batch);
+				sort_batch(m, features[f], threads[t], false, &shares, batch);
 				for (int w = 1; w < threads[t]; w++) /* smaller and smaller parts; some are empty */
 					shares.begin[w] *= (double)w / threads[t];
 			}
