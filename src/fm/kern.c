@@ -170,9 +170,9 @@ INLINE bool one_of_each_field(const struct row *r, uint32_t n_fields)
 }
 
 /* A row with one entry of each field. All pairs of the first entry, then of the second: its records come from memory a
- * line of each at a time, so that many are under way. */
+ * line of each at a time, so that many are under way. with_back is a constant of the call: false for a score alone. */
 INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, const float *x, size_t offset, uint32_t K,
-		     float *back, size_t entry_stride, ls_pack_f *total, ls_pack_s *top)
+		     float *back, size_t entry_stride, bool with_back, ls_pack_f *total, ls_pack_s *top)
 {
 	const uint32_t line = K < LINE ? LINE / K : 1, n = r->n; /* entries whose parts are in one line of a record */
 	const float *v[MOST_POINTERS];
@@ -181,24 +181,27 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, const flo
 		v[i] = m->record + offset + r->feature[i] * stride;
 	for (uint32_t i = 0; i < n; i++) {
 		const float *vi = v[i];
-		float *row = back + i * entry_stride, xi = x ? x[i] : 1.0f;
-		memset(row + (size_t)i * K, 0, sizeof(float) * K);
+		float *row = with_back ? back + i * entry_stride : NULL, xi = x ? x[i] : 1.0f;
+		if (with_back)
+			memset(row + (size_t)i * K, 0, sizeof(float) * K);
 		for (uint32_t j = i + 1; j < n && i % line == 0; j++)
 			__builtin_prefetch(v[j] + (size_t)(i + 2 * line) * K);
-		for (uint32_t j = i + 1; j < n && i % line == 0 && r->crowd; j++)
+		for (uint32_t j = i + 1; j < n && i % line == 0 && with_back && r->crowd; j++)
 			__builtin_prefetch(back + j * entry_stride + (size_t)(i + 2 * line) * K, 1);
 		for (uint32_t j = i + 1; j < n; j++) {
 			const ls_pack_f *a = (const ls_pack_f *)(vi + (size_t)j * K);
 			const ls_pack_f *b = (const ls_pack_f *)(v[j] + (size_t)i * K);
-			ls_pack_f *to_i = (ls_pack_f *)(row + (size_t)j * K);
-			ls_pack_f *to_j = (ls_pack_f *)(back + j * entry_stride + (size_t)i * K);
+			ls_pack_f *to_i = with_back ? (ls_pack_f *)(row + (size_t)j * K) : NULL;
+			ls_pack_f *to_j = with_back ? (ls_pack_f *)(back + j * entry_stride + (size_t)i * K) : NULL;
 			float xj = x ? x[j] : 1.0f;
 			for (uint32_t c = 0; c < K / 4; c++) {
 				ls_pack_f ax = x ? a[c] * xi : a[c], bx = x ? b[c] * xj : b[c];
 				total[c] += ax * bx;
-				*top = ls_pack_larger(*top, ls_pack_larger(ls_pack_size(ax), ls_pack_size(bx)));
-				to_i[c] = bx;
-				to_j[c] = ax;
+				if (with_back) {
+					*top = ls_pack_larger(*top, ls_pack_larger(ls_pack_size(ax), ls_pack_size(bx)));
+					to_i[c] = bx;
+					to_j[c] = ax;
+				}
 			}
 		}
 	}
@@ -241,11 +244,13 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	float t[MAX_K];
 	for (uint32_t c = 0; c < K / 4; c++)
 		total[c] = (ls_pack_f){0};
-	if (back && one_of_each_field(r, m->n_fields)) {
-		if (r->x)
-			ffm_once(m, r, r->x, o * block, K, back, entry_stride, total, &tops);
+	if (one_of_each_field(r, m->n_fields)) {
+		if (!back)
+			ffm_once(m, r, r->x, o * block, K, NULL, 0, false, total, &tops);
+		else if (r->x)
+			ffm_once(m, r, r->x, o * block, K, back, entry_stride, true, total, &tops);
 		else
-			ffm_once(m, r, NULL, o * block, K, back, entry_stride, total, &tops);
+			ffm_once(m, r, NULL, o * block, K, back, entry_stride, true, total, &tops);
 	} else {
 		for (uint32_t i = 0; i < r->n && back; i++)
 			memset(back + i * entry_stride, 0, sizeof(float) * block);

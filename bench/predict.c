@@ -1,0 +1,114 @@
+/* bench-predict FILE fm|ffm|fwfm K [threads] [repeats]: how fast a model with K factors scores the rows of a file, and
+ * how fast the same lines of its records can be read with nothing done with them, asked for as far ahead as is best.
+ * The model is a fresh one; only its size matters. Prints the best of the repeats. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "fm/cpu.h"
+#include "fm/data.h"
+
+struct touch {
+	const struct ls_fm_model *m;
+	const struct ls_rows *rows;
+	size_t floats;  /* of a record, from its linear weights on, that a score needs */
+	uint64_t ahead; /* entries */
+	float *sums;    /* by thread, apart */
+};
+
+static const float *record(const struct touch *t, uint64_t entry)
+{
+	return t->m->linear + t->rows->feature[entry] * ls_fm_stride(t->m);
+}
+
+static void touch_main(void *context, int thread, int threads)
+{
+	const struct touch *t = context;
+	uint64_t lo, hi;
+	ls_pool_share(t->rows->n_rows, thread, threads, &lo, &hi);
+	uint64_t end = t->rows->start[hi];
+	float sum = 0.0f;
+	for (uint64_t e = t->rows->start[lo]; e < end; e++) {
+		const float *now = record(t, e), *later = record(t, e + t->ahead < end ? e + t->ahead : e);
+		for (size_t i = 0; i < t->floats; i += LS_FM_LINE)
+			__builtin_prefetch(later + i);
+		for (size_t i = 0; i < t->floats; i += LS_FM_LINE)
+			sum += now[i];
+		sum += now[t->floats - 1];
+	}
+	t->sums[thread * LS_FM_LINE] = sum;
+}
+
+static double best_touch(struct touch *t, struct ls_pool *pool, int repeats)
+{
+	double best = 1e9;
+	for (t->ahead = 1; t->ahead <= 256; t->ahead *= 4)
+		for (int i = 0; i < repeats; i++) {
+			double begin = ls_clock();
+			ls_pool_run(pool, touch_main, t);
+			double took = ls_clock() - begin;
+			best = took < best ? took : best;
+		}
+	return best;
+}
+
+static double best_prediction(const struct touch *t, struct ls_pool *pool, int repeats, float *score)
+{
+	double best = 1e9;
+	for (int i = 0; i < repeats; i++) {
+		struct ls_err err;
+		double begin = ls_clock();
+		if (ls_cpu_predict(t->m, t->rows, pool, score, &err)) {
+			fprintf(stderr, "%s\n", err.msg);
+			exit(1);
+		}
+		double took = ls_clock() - begin;
+		best = took < best ? took : best;
+	}
+	return best;
+}
+
+static void fail_on(int rc, const struct ls_err *err)
+{
+	if (!rc)
+		return;
+	fprintf(stderr, "%s\n", err->msg);
+	exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 4) {
+		fprintf(stderr, "usage: bench-predict FILE fm|ffm|fwfm K [threads] [repeats]\n");
+		return 2;
+	}
+	int threads = argc > 4 ? atoi(argv[4]) : 2, repeats = argc > 5 ? atoi(argv[5]) : 5;
+	enum ls_fm_kind kind = !strcmp(argv[2], "ffm") ? LS_FFM : !strcmp(argv[2], "fwfm") ? LS_FWFM : LS_FM;
+	struct ls_fm_opts o = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
+	o.factors = (uint32_t)atoi(argv[3]);
+	struct ls_err err;
+	struct ls_data *d;
+	struct ls_pool *pool;
+	struct ls_fm_model *m;
+	fail_on(ls_data_load(argv[1], &(struct ls_data_opts){.threads = threads}, &d, &err), &err);
+	const struct ls_rows *rows = ls_data_rows(d);
+	fail_on(ls_pool_new(threads, &pool, &err), &err);
+	fail_on(ls_fm_model_new(&o, rows->n_features, kind == LS_FM ? 0 : rows->n_fields, &m, &err), &err);
+	ls_fm_model_init(m, pool);
+	float *score = malloc(rows->n_rows * sizeof *score), *sums = calloc((size_t)threads, sizeof(float[LS_FM_LINE]));
+	if (!score || !sums)
+		return 1;
+	struct touch t = {.m = m, .rows = rows, .floats = ls_fm_linear_room(m) + ls_fm_lanes(m), .sums = sums};
+	double took = best_prediction(&t, pool, repeats, score), alone = best_touch(&t, pool, repeats);
+	double entry = 1e9 * threads / (double)rows->n_entries;
+	printf("%s, %s k=%u, %d threads: %.3f M rows/s, %.1f ns an entry and thread; its lines alone %.1f ns%s\n",
+	       argv[1], argv[2], o.factors, threads, (double)rows->n_rows / took * 1e-6, took * entry, alone * entry,
+	       sums[0] == 1e30f ? "!" : ""); /* the sums are made use of */
+	ls_fm_model_free(m);
+	ls_pool_free(pool);
+	ls_data_free(d);
+	free(score);
+	free(sums);
+	return 0;
+}
