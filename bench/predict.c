@@ -33,6 +33,7 @@ static void touch_main(void *context, int thread, int threads)
 		const float *now = record(t, e), *later = record(t, e + t->ahead < end ? e + t->ahead : e);
 		for (size_t i = 0; i < t->floats; i += LS_FM_LINE)
 			__builtin_prefetch(later + i);
+		__builtin_prefetch(later + t->floats - 1); /* a record may begin anywhere in its line */
 		for (size_t i = 0; i < t->floats; i += LS_FM_LINE)
 			sum += now[i];
 		sum += now[t->floats - 1];

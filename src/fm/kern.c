@@ -109,6 +109,8 @@ INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, const f
 
 /* --- fwfm: sums (fields × K) are U, back (fields × K) is D; both zeroed or filled here --- */
 
+enum { FWFM_FEW = 4 }; /* fields at a time */
+
 INLINE void fwfm_sums(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *sums,
 		      float *square)
 {
@@ -120,36 +122,65 @@ INLINE void fwfm_sums(const struct ls_fm_model *m, const struct row *r, uint32_t
 		ls_pack_f *s = (ls_pack_f *)(sums + (size_t)r->field[i] * K);
 		ls_pack_f *q = (ls_pack_f *)(square + (size_t)r->field[i] * K);
 		float x = row_x(r, i);
+		prefetch_next(r, i, m->linear, stride, ls_fm_linear_room(m) + (size_t)m->outputs * K);
 		for (uint32_t c = 0; c < K / 4; c++)
 			LS_CELL_ADD(s[c], q[c], v[c], x);
 	}
 }
 
-/* D_f = sum over fields g, ascending, of r(f,g) U_g; score = 0.5 halve(sum over f of U_f D_f - r(f,f) Q_f). */
+/* D_f = sum over fields g, ascending, of r(f,g) U_g: n of them, from field f on. n is a constant of the call. Weights
+ * lie side by side for neighbours f where g is less, otherwise for neighbours g. */
+INLINE void fwfm_back(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t n, uint32_t K, const float *sums,
+		      float *back)
+{
+	const float *pair = m->pair + (size_t)o * m->n_pairs, *later[FWFM_FEW];
+	ls_mid_f d[FWFM_FEW][MAX_K / LS_MID];
+	ls_pack_f last[FWFM_FEW]; /* of a K that is no multiple of LS_MID */
+	for (uint32_t i = 0; i < n; i++) {
+		later[i] = pair + ls_fm_pair_index(m->n_fields, f + i, 0);
+		last[i] = (ls_pack_f){0};
+		for (uint32_t c = 0; c < K / LS_MID; c++)
+			d[i][c] = (ls_mid_f){0};
+	}
+	for (uint32_t g = 0; g < m->n_fields; g++) {
+		const float *u = sums + (size_t)g * K, *earlier = pair + ls_fm_pair_index(m->n_fields, g, f);
+		for (uint32_t i = 0; i < n; i++) {
+			float weight = g < f + i ? earlier[i] : later[i][g];
+			for (uint32_t c = 0; c < K / LS_MID; c++)
+				d[i][c] += ((const ls_mid_f *)u)[c] * weight;
+			if (K % LS_MID)
+				last[i] += *(const ls_pack_f *)(u + K - 4) * weight;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		float *to = back + (size_t)(f + i) * K;
+		for (uint32_t c = 0; c < K / LS_MID; c++)
+			((ls_mid_f *)to)[c] = d[i][c];
+		if (K % LS_MID)
+			*(ls_pack_f *)(to + K - 4) = last[i];
+	}
+}
+
+/* score = 0.5 halve(sum over f of U_f D_f - r(f,f) Q_f). */
 INLINE float fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *sums,
 			 float *square, float *back)
 {
-	fwfm_sums(m, r, o, K, sums, square);
+	uint32_t f = 0;
 	ls_pack_f total[MAX_K / 4];
+	fwfm_sums(m, r, o, K, sums, square);
+	for (; K <= 16 && f + FWFM_FEW <= m->n_fields; f += FWFM_FEW) /* as many as registers hold */
+		fwfm_back(m, o, f, FWFM_FEW, K, sums, back);
+	for (; f < m->n_fields; f++)
+		fwfm_back(m, o, f, 1, K, sums, back);
 	for (uint32_t c = 0; c < K / 4; c++)
 		total[c] = (ls_pack_f){0};
-	for (uint32_t f = 0; f < m->n_fields; f++) {
-		ls_pack_f d[MAX_K / 4];
-		for (uint32_t c = 0; c < K / 4; c++)
-			d[c] = (ls_pack_f){0};
-		for (uint32_t g = 0; g < m->n_fields; g++) {
-			const ls_pack_f *u = (const ls_pack_f *)(sums + (size_t)g * K);
-			float weight = fwfm_weight(m, o, f, g);
-			for (uint32_t c = 0; c < K / 4; c++)
-				d[c] += u[c] * weight;
-		}
+	for (f = 0; f < m->n_fields; f++) {
 		const ls_pack_f *u = (const ls_pack_f *)(sums + (size_t)f * K),
+				*d = (const ls_pack_f *)(back + (size_t)f * K),
 				*q = (const ls_pack_f *)(square + (size_t)f * K);
 		float own = fwfm_weight(m, o, f, f);
-		for (uint32_t c = 0; c < K / 4; c++) {
+		for (uint32_t c = 0; c < K / 4; c++)
 			total[c] += u[c] * d[c] - q[c] * own;
-			*(ls_pack_f *)(back + (size_t)f * K + 4 * c) = d[c];
-		}
 	}
 	float t[MAX_K];
 	memcpy(t, total, sizeof(float) * K);
