@@ -129,6 +129,16 @@ static void compare(const struct ls_fm_model *small, const struct ls_fm_model *l
 		same(small->pair, large->pair, sizeof(float) * pairs);
 }
 
+/* Scores alone take ways of their own through a row. */
+static void compare_scores(const struct ls_fm_model *small, const struct ls_fm_model *large, const struct ls_rows *rows,
+			   struct ls_pool *pool)
+{
+	float score[2][ROWS * CLASSES];
+	assert_int_equal(ls_cpu_predict(small, rows, pool, score[0], NULL), 0);
+	assert_int_equal(ls_cpu_predict(large, rows, pool, score[1], NULL), 0);
+	assert_memory_equal(score[0], score[1], ROWS * small->outputs * sizeof(float));
+}
+
 /* What one case has more than its twin. */
 struct twin {
 	enum ls_fm_kind kind;
@@ -147,6 +157,7 @@ static void train_twins(const struct twin *t, const struct ls_fm_opts *opts, boo
 	start_alike(small, large);
 	assert_true(train(small, &s->rows, pool) == train(large, &s->rows, pool));
 	compare(small, large);
+	compare_scores(small, large, &s->rows, pool);
 	ls_fm_model_free(small);
 	ls_fm_model_free(large);
 	free(s);
