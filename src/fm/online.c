@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/inline.h"
 #include "base/mem.h"
 #include "fm/batch.h"
 #include "fm/step.h"
@@ -256,7 +257,7 @@ static void find_away(const struct ls_online *o, struct ls_online_row *r)
 	}
 }
 
-static inline __attribute__((always_inline)) void ask(const void *p, size_t bytes)
+INLINE void ask(const void *p, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 64)
 		__builtin_prefetch((const char *)p + i);
@@ -285,14 +286,14 @@ static void find_rows(struct ls_online *o, const struct ls_order *order, uint32_
 }
 
 /* Asks where the records of a row's features are. */
-static inline __attribute__((always_inline)) void ask_places(const struct ls_online *o, const struct ls_online_row *r)
+INLINE void ask_places(const struct ls_online *o, const struct ls_online_row *r)
 {
 	for (uint32_t i = 0; i < r->n; i++)
 		__builtin_prefetch(&o->table.front.place[r->feature[i]]);
 }
 
 /* From here on a row's features are the places of their records, and where these are at home is asked for. */
-static inline __attribute__((always_inline)) void find_places(struct ls_online *o, struct ls_online_row *r)
+INLINE void find_places(struct ls_online *o, struct ls_online_row *r)
 {
 	uint32_t *place = o->place + (size_t)(r - o->row) * o->longest;
 	for (uint32_t i = 0; i < r->n; i++) {
@@ -355,8 +356,7 @@ static void update_bias(struct member *w, const struct ls_online_row *r, float s
 
 /* Asks for a line of each record of a row, which finds their pages. A line whose page must be looked up holds up all
  * that comes after it; together, and while the others' parts are on their way, they cost least. */
-static inline __attribute__((always_inline)) void ask_pages(const struct ls_online *o, const struct member *w,
-							    const struct ls_online_row *r)
+INLINE void ask_pages(const struct ls_online *o, const struct member *w, const struct ls_online_row *r)
 {
 	for (uint32_t i = 0; i < r->n; i++)
 		__builtin_prefetch(ls_online_lines(o->m->linear, o->table.group, w->share.part, r->feature[i]), 1, 3);

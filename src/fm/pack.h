@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/inline.h"
 #include "fm/cell.h"
 
 #if defined(__aarch64__)
@@ -32,7 +33,7 @@ typedef double ls_pack_d __attribute__((vector_size(8 * LS_PACK), aligned(8)));
 typedef uint64_t ls_pack_u __attribute__((vector_size(8 * LS_PACK), aligned(8)));
 
 /* slope × factor + magic as bits (LS_CELL_TERM). The product is exact, so one rounding or two come to the same. */
-static inline __attribute__((always_inline)) ls_pack_u ls_pack_term(double slope, ls_pack_d factor)
+INLINE ls_pack_u ls_pack_term(double slope, ls_pack_d factor)
 {
 #if defined(__aarch64__) && LS_PACK == 2
 	return (ls_pack_u)vfmaq_n_f64(vdupq_n_f64(LS_MAGIC), (float64x2_t)factor, slope);
@@ -44,12 +45,12 @@ static inline __attribute__((always_inline)) ls_pack_u ls_pack_term(double slope
 }
 
 /* Twice |bits|: the larger, the larger the number. */
-static inline __attribute__((always_inline)) ls_pack_s ls_pack_size(ls_pack_f v)
+INLINE ls_pack_s ls_pack_size(ls_pack_f v)
 {
 	return (ls_pack_s)v + (ls_pack_s)v;
 }
 
-static inline __attribute__((always_inline)) ls_pack_s ls_pack_larger(ls_pack_s a, ls_pack_s b)
+INLINE ls_pack_s ls_pack_larger(ls_pack_s a, ls_pack_s b)
 {
 #if defined(__aarch64__)
 	return (ls_pack_s)vmaxq_u32((uint32x4_t)a, (uint32x4_t)b);
@@ -62,7 +63,7 @@ static inline __attribute__((always_inline)) ls_pack_s ls_pack_larger(ls_pack_s 
 }
 
 /* Signed integers as doubles, rounded to nearest. */
-static inline __attribute__((always_inline)) ls_pack_d ls_pack_value(ls_pack_u sum)
+INLINE ls_pack_d ls_pack_value(ls_pack_u sum)
 {
 #if defined(__aarch64__) && LS_PACK == 2
 	return (ls_pack_d)vcvtq_f64_s64((int64x2_t)sum);
@@ -76,7 +77,7 @@ static inline __attribute__((always_inline)) ls_pack_d ls_pack_value(ls_pack_u s
 #endif
 }
 
-static inline __attribute__((always_inline)) ls_pack_f ls_pack_sqrt(ls_pack_f x)
+INLINE ls_pack_f ls_pack_sqrt(ls_pack_f x)
 {
 #if defined(__aarch64__)
 	return (ls_pack_f)vsqrtq_f32((float32x4_t)x);
@@ -96,7 +97,7 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_sqrt(ls_pack_f x)
 #endif
 typedef float ls_mid_f __attribute__((vector_size(4 * LS_MID), aligned(4)));
 
-static inline __attribute__((always_inline)) ls_mid_f ls_mid_sqrt(ls_mid_f x)
+INLINE ls_mid_f ls_mid_sqrt(ls_mid_f x)
 {
 #if defined(__AVX2__)
 	return (ls_mid_f)_mm256_sqrt_ps((__m256)x);
@@ -105,12 +106,12 @@ static inline __attribute__((always_inline)) ls_mid_f ls_mid_sqrt(ls_mid_f x)
 #endif
 }
 
-static inline __attribute__((always_inline)) ls_pack_f ls_pack_seed(ls_pack_f x)
+INLINE ls_pack_f ls_pack_seed(ls_pack_f x)
 {
 	return (ls_pack_f)LS_CELL_SEED((ls_pack_s)x);
 }
 
-static inline __attribute__((always_inline)) ls_pack_f ls_pack_fma(ls_pack_f a, ls_pack_f b, ls_pack_f c)
+INLINE ls_pack_f ls_pack_fma(ls_pack_f a, ls_pack_f b, ls_pack_f c)
 {
 #if defined(__aarch64__)
 	return (ls_pack_f)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
@@ -125,7 +126,7 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_fma(ls_pack_f a, 
 }
 
 /* ls_cell_newton. */
-static inline __attribute__((always_inline)) ls_pack_f ls_pack_newton(ls_pack_f a, ls_pack_f b)
+INLINE ls_pack_f ls_pack_newton(ls_pack_f a, ls_pack_f b)
 {
 #if defined(__aarch64__)
 	return (ls_pack_f)vrsqrtsq_f32((float32x4_t)a, (float32x4_t)b);
@@ -158,12 +159,12 @@ typedef uint32_t ls_wide_s __attribute__((vector_size(4 * LS_WIDE)));
 #define LS_WIDE_COUNT ((ls_wide_s){LS_RUN(0)})
 #endif
 
-static inline __attribute__((always_inline)) ls_wide_f ls_wide_seed(ls_wide_f x)
+INLINE ls_wide_f ls_wide_seed(ls_wide_f x)
 {
 	return (ls_wide_f)LS_CELL_SEED((ls_wide_s)x);
 }
 
-static inline __attribute__((always_inline)) ls_wide_f ls_wide_fma(ls_wide_f a, ls_wide_f b, ls_wide_f c)
+INLINE ls_wide_f ls_wide_fma(ls_wide_f a, ls_wide_f b, ls_wide_f c)
 {
 #if defined(__AVX512F__) && LS_WIDE == 16
 	return (ls_wide_f)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
@@ -177,13 +178,13 @@ static inline __attribute__((always_inline)) ls_wide_f ls_wide_fma(ls_wide_f a, 
 #endif
 }
 
-static inline __attribute__((always_inline)) ls_wide_f ls_wide_newton(ls_wide_f a, ls_wide_f b)
+INLINE ls_wide_f ls_wide_newton(ls_wide_f a, ls_wide_f b)
 {
 	return LS_CELL_NEWTON_STEP(a, b, (ls_wide_f){0} + 3.0f, ls_wide_fma);
 }
 
 /* Turns a matrix of W × W runs, W to a vector, over. W is a constant of the call: LS_WIDE / 4 at most. */
-static inline __attribute__((always_inline)) void ls_wide_turn(ls_wide_f *v, uint32_t W)
+INLINE void ls_wide_turn(ls_wide_f *v, uint32_t W)
 {
 #if LS_WIDE == 16
 	ls_wide_f a = v[0], b = v[W > 1], c = v[W / 2], d = v[W - 1];
@@ -211,7 +212,7 @@ static inline __attribute__((always_inline)) void ls_wide_turn(ls_wide_f *v, uin
 }
 
 /* 4 doubles, in 4 / LS_PACK packs, as floats. */
-static inline __attribute__((always_inline)) ls_pack_f ls_pack_narrow(const ls_pack_d *in)
+INLINE ls_pack_f ls_pack_narrow(const ls_pack_d *in)
 {
 #if defined(__aarch64__) && LS_PACK == 2
 	return (ls_pack_f)vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)in[0]), (float64x2_t)in[1]);
@@ -227,7 +228,7 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_narrow(const ls_p
 }
 
 /* 4 sums, in 4 / LS_PACK packs, as floats. */
-static inline __attribute__((always_inline)) ls_pack_f ls_pack_total(const ls_pack_u *sum)
+INLINE ls_pack_f ls_pack_total(const ls_pack_u *sum)
 {
 	ls_pack_d value[4 / LS_PACK];
 	for (int h = 0; h < 4 / LS_PACK; h++)
@@ -236,7 +237,7 @@ static inline __attribute__((always_inline)) ls_pack_f ls_pack_total(const ls_pa
 }
 
 /* 4 floats from p as doubles, in 4 / LS_PACK packs. */
-static inline __attribute__((always_inline)) void ls_pack_widen(const float *p, ls_pack_d *out)
+INLINE void ls_pack_widen(const float *p, ls_pack_d *out)
 {
 #if defined(__aarch64__) && LS_PACK == 2
 	float32x4_t x = vld1q_f32(p);

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are loaded as they lie in files");
+#include "base/inline.h"
 
-#define INLINE static inline __attribute__((always_inline))
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are loaded as they lie in files");
 
 /* Vectors as both compilers have them; comparisons give all ones or zeros. */
 typedef uint32_t u32x4 __attribute__((vector_size(16)));
