@@ -191,15 +191,11 @@ INLINE void count(struct keys keys, size_t i, size_t end, uint32_t shift, uint32
 		counts[feature_at(keys, i) >> shift & mask]++;
 }
 
-/* Both counts of each digit become the place where it begins. */
-static void begin_both(uint32_t *count, size_t digits)
+static void begin_both(uint32_t *counts, size_t digits)
 {
-	uint32_t at = 0;
-	for (size_t d = 0; d < digits; d++) {
-		uint32_t here = count[d] + count[digits + d];
-		count[d] = at;
-		at += here;
-	}
+	for (size_t d = 0; d < digits; d++)
+		counts[d] += counts[digits + d];
+	begin(counts, digits, 0);
 }
 
 INLINE void scatter(struct keys keys, size_t i, size_t end, uint32_t shift, uint32_t mask, uint32_t *restrict place,
