@@ -183,17 +183,18 @@ INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind 
 	}
 }
 
-/* The features of a run: first those of one entry, then the others, for how many entries a feature has is what the
- * processor guesses wrong most often. */
+/* The features of a run. Of the usual lanes first those of one entry, then the others, for how many entries a feature
+ * has is what the processor guesses wrong most often; code for that is compiled for no others. */
 INLINE void short_run(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, bool by_row, struct block *q,
 		      const uint64_t *keys, const struct run *now, uint32_t N)
 {
 	uint32_t singles[LS_KERN_BLOCK], others[LS_KERN_BLOCK], n_singles = 0;
+	bool apart = by_row && (N == 8 || N == 16);
 	for (uint32_t c = 0; c < now->n; c++) {
 		singles[n_singles] = others[c - n_singles] = c;
-		n_singles += now->at[c + 1] - now->at[c] == 1;
+		n_singles += apart && now->at[c + 1] - now->at[c] == 1;
 	}
-	for (uint32_t i = 0; i < n_singles; i++) {
+	for (uint32_t i = 0; i < n_singles && apart; i++) {
 		uint32_t c = singles[i];
 		column(st, k, kind, by_row, q, now->feature[c], keys + now->at[c], 1, N);
 	}
