@@ -9,6 +9,14 @@
 #include "fm/cpu.h"
 #include "fm/data.h"
 
+static void fail_on(int rc, const struct ls_err *err)
+{
+	if (!rc)
+		return;
+	fprintf(stderr, "%s\n", err->msg);
+	exit(1);
+}
+
 struct touch {
 	const struct ls_fm_model *m;
 	const struct ls_rows *rows;
@@ -60,33 +68,24 @@ static double best_prediction(const struct touch *t, struct ls_pool *pool, int r
 	for (int i = 0; i < repeats; i++) {
 		struct ls_err err;
 		double begin = ls_clock();
-		if (ls_cpu_predict(t->m, t->rows, pool, score, &err)) {
-			fprintf(stderr, "%s\n", err.msg);
-			exit(1);
-		}
+		fail_on(ls_cpu_predict(t->m, t->rows, pool, score, &err), &err);
 		double took = ls_clock() - begin;
 		best = took < best ? took : best;
 	}
 	return best;
 }
 
-static void fail_on(int rc, const struct ls_err *err)
-{
-	if (!rc)
-		return;
-	fprintf(stderr, "%s\n", err->msg);
-	exit(1);
-}
-
 int main(int argc, char **argv)
 {
-	if (argc < 4) {
+	int kind = LS_FM;
+	while (argc >= 4 && kind <= LS_FWFM && strcmp(argv[2], ls_fm_kind_name((enum ls_fm_kind)kind)) != 0)
+		kind++;
+	if (argc < 4 || kind > LS_FWFM) {
 		fprintf(stderr, "usage: bench-predict FILE fm|ffm|fwfm K [threads] [repeats]\n");
 		return 2;
 	}
 	int threads = argc > 4 ? atoi(argv[4]) : 2, repeats = argc > 5 ? atoi(argv[5]) : 5;
-	enum ls_fm_kind kind = !strcmp(argv[2], "ffm") ? LS_FFM : !strcmp(argv[2], "fwfm") ? LS_FWFM : LS_FM;
-	struct ls_fm_opts o = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
+	struct ls_fm_opts o = ls_fm_defaults((enum ls_fm_kind)kind, LS_BINARY, LS_ADAGRAD);
 	o.factors = (uint32_t)atoi(argv[3]);
 	struct ls_err err;
 	struct ls_data *d;

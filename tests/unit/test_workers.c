@@ -320,8 +320,7 @@ static void workers_sort_all_entries_once(void **state)
 			struct ls_shares shares;
 			ls_shares_init(&shares, threads[t]);
 			make_rows(m, features[f]);
-			for (uint64_t batch = 0; batch < 3;
-			     batch++) { /* whole, the rest, whole and of the next epoch */
+			for (uint64_t batch = 0; batch < 3; batch++) { /* whole, rest, whole of the next epoch */
 				sort_batch(m, features[f], threads[t], true, &shares, batch);
 				sort_batch(m, features[f], threads[t], false, &shares, batch);
 				for (int w = 1; w < threads[t]; w++) /* smaller and smaller parts; some are empty */
