@@ -97,11 +97,16 @@ static void round_trips(void **state)
 	}
 }
 
-static int view(const uint8_t *bytes, size_t len, struct ls_err *err)
+static int view_by(int threads, const uint8_t *bytes, size_t len, struct ls_err *err)
 {
 	struct ls_map map = {bytes, len};
 	struct ls_rows rows;
-	return ls_lsd_view("t", &map, 2, &rows, err);
+	return ls_lsd_view("t", &map, threads, &rows, err);
+}
+
+static int view(const uint8_t *bytes, size_t len, struct ls_err *err)
+{
+	return view_by(2, bytes, len, err);
 }
 
 static void any_changed_byte_is_refused(void **state)
@@ -115,7 +120,8 @@ static void any_changed_byte_is_refused(void **state)
 	assert_int_equal(view(b, len, &err), 0);
 	for (size_t i = 0; i < len; i += i < 256 ? 1 : 37) {
 		b[i] ^= 0x10;
-		assert_int_equal(view(b, len, &err), LS_EINPUT);
+		/* mostly by one thread: to start another takes longer than to look, most of all under emulation */
+		assert_int_equal(view_by(i % 8 ? 1 : 2, b, len, &err), LS_EINPUT);
 		b[i] ^= 0x10;
 	}
 	for (size_t cut = 0; cut < len; cut += cut < 64 ? 1 : 501)
