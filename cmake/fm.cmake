@@ -7,7 +7,8 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   endif()
   set(kern_flags_avx2 -mavx2 -mfma -mprfchw)
   set(kern_flags_avx512 -mavx2 -mfma -mprfchw -mavx512f -mavx512dq -mavx512vl -mavx512bw)
-elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT LS_SANITIZE)
+elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT LS_SANITIZE
+    AND (CMAKE_BUILD_TYPE STREQUAL "Release" OR LS_FULL)) # its tests are costly: release's alone
   list(APPEND kern_isas sve256)
   set(kern_flags_sve256 -march=armv8.2-a+sve -msve-vector-bits=256)
 endif()

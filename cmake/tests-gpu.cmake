@@ -29,7 +29,7 @@ foreach(cu ${kernels})
   add_test(NAME gpu-build.${name}.nvcc COMMAND ${CMAKE_SOURCE_DIR}/tests/gpu/build "${LS_NVCC}" ${CMAKE_SOURCE_DIR}/src/${cu}
     ${LS_GPU_OPTIONS})
   set_tests_properties(gpu-build.${name}.nvcc PROPERTIES LABELS gpu-build TIMEOUT 600 SKIP_RETURN_CODE 77)
-  if(TARGET ls_ptx AND NOT LS_SANITIZE)
+  if(TARGET ls_ptx AND (LS_USERS_BUILD OR LS_FULL)) # as the tests, which are release's alone
     set_target_properties(ls_ptx PROPERTIES EXCLUDE_FROM_ALL OFF)
     add_test(NAME gpu-build.${name}.nvrtc COMMAND ${CMAKE_SOURCE_DIR}/tests/gpu/build-nvrtc $<TARGET_FILE:ls_ptx>
       ${LS_NVRTC} "${LS_NVCC}" ${CMAKE_SOURCE_DIR}/src ${cu} ${kernel_headers})
@@ -59,7 +59,7 @@ endif()
 # optimisation; clang, which no GPU's code comes from, only for ./check --full.
 if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND (CMAKE_C_COMPILER_ID STREQUAL "GNU" OR LS_FULL))
   enable_language(CXX)
-  set(simt_sources tests/fake/simt.cpp)
+  set(simt_sources)
   foreach(cu ${kernels})
     get_filename_component(name ${cu} NAME_WE)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${cu})
@@ -76,18 +76,19 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND (CMAKE_C_COMPILER_ID STREQUA
       "${CMAKE_SOURCE_DIR}/src/${cu};${kernel_headers_abs}")
     list(APPEND simt_sources ${CMAKE_BINARY_DIR}/simt/${name}.cpp)
   endforeach()
-  add_library(fake_kernels SHARED ${simt_sources})
-  add_executable(simt_test tests/fake/simt_test.cpp tests/fake/simt.cpp)
+  add_library(simt OBJECT tests/fake/simt.cpp)
+  add_library(fake_kernels SHARED ${simt_sources} $<TARGET_OBJECTS:simt>)
+  add_executable(simt_test tests/fake/simt_test.cpp $<TARGET_OBJECTS:simt>)
   add_test(NAME unit.simt COMMAND simt_test)
   set_tests_properties(unit.simt PROPERTIES LABELS unit TIMEOUT 300)
-  foreach(t fake_kernels simt_test)
+  foreach(t simt fake_kernels simt_test)
     target_include_directories(${t} PRIVATE src tests/fake)
     target_compile_features(${t} PRIVATE cxx_std_17)
     target_compile_options(${t} PRIVATE -U_FORTIFY_SOURCE -ffp-contract=off -fno-strict-aliasing -Wall -Wextra
       -Wno-unknown-pragmas -Wno-unused-function $<$<BOOL:${LS_WERROR}>:-Werror> $<$<CONFIG:Release>:-O1>) # switching stacks is what takes long
     target_link_libraries(${t} PRIVATE Threads::Threads)
   endforeach()
-  set_target_properties(fake_kernels PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake CXX_VISIBILITY_PRESET hidden)
+  set_target_properties(simt fake_kernels PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake CXX_VISIBILITY_PRESET hidden)
 
   # Training on the GPU's kernels: small data of every kind, with grids of many blocks, of one and of seven, and rows of the
   # golden table. What streams takes long: with the other two grids only under ./check --full.

@@ -7,10 +7,13 @@ if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NO
   set(LS_USERS_BUILD ON)
 endif()
 
-# With the address sanitizer they are one program, so that one leak check does for all of them (tests/unit/all.c).
+# With the address sanitizer they are one program, so that one leak check does for all of them (tests/unit/all.c). It runs
+# them all; each alone would only repeat that.
 set(LS_UNITS_IN_ONE OFF)
+set(unit_labels unit)
 if(LS_SANITIZE MATCHES address)
   set(LS_UNITS_IN_ONE ON)
+  set(unit_labels "unit;costly")
 endif()
 file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/test_*.c)
 set(units)
@@ -28,7 +31,7 @@ foreach(src ${unit_sources})
   endif()
   target_link_libraries(${name} PRIVATE ls_core PkgConfig::cmocka)
   target_compile_definitions(${name} PRIVATE LS_SOURCE_DIR="${CMAKE_SOURCE_DIR}" LS_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
+  set_tests_properties(unit.${name} PROPERTIES LABELS "${unit_labels}" TIMEOUT 300)
 endforeach()
 if(LS_UNITS_IN_ONE)
   string(REGEX REPLACE " [^(]*\\(([a-z_0-9]+)\\)" "int main_\\1(void);\n" declarations "${units}")
@@ -86,8 +89,10 @@ endforeach()
 
 # Where no earlier run is known, as in CI, the long ones begin first, so that none is left alone on one core at the end.
 foreach(test gpu-build.cuda_fm.nvcc gpu-build.cuda_fm.nvrtc gpu-build.cuda_fwfm.nvcc gpu-build.cuda_fwfm.nvrtc torch.run-bisect
-    torch.run-verify-frameworks torch.run-verify-cnn cli.compare-real cli.docs cli.validate render.tools bitwise.cuda.streams.shuffle
-    bitwise.threads-2 bitwise.threads-16 bitwise.online-threads-2 bitwise.ways unit.test_fm_wide unit.leaks)
+    torch.run-verify-frameworks torch.run-verify-cnn torch.run-undone torch.run-launchers cli.compare-real cli.docs cli.validate
+    render.tools bitwise.cuda.streams.shuffle bitwise.cuda.golden bitwise.threads-2 bitwise.threads-16 bitwise.online-threads-2
+    bitwise.online-threads-3 bitwise.online-baseline bitwise.ways unit.test_fm_online unit.test_fm_wide unit.test_num
+    unit.test_workers unit.leaks cli.fm.interrupt)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES COST 10)
   endif()

@@ -27,7 +27,7 @@ static int all(void)
 	int failed = 0;
 	for (size_t n = 0; n < sizeof units / sizeof *units; n++) {
 		int rc = units[n].run();
-		if (rc != 0 && rc != 77) { /* 77: cannot run here, which is counted where it runs alone */
+		if (rc != 0 && rc != 77) { /* 77: cannot run here, which other builds count */
 			fprintf(stderr, "%s: failed among the others\n", units[n].name);
 			failed = 1;
 		}
