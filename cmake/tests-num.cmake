@@ -1,6 +1,9 @@
 # The arithmetic: MPFR for the right answers, every input under ./check --full, PTX as nvcc writes it.
 pkg_check_modules(mpfr REQUIRED IMPORTED_TARGET mpfr)
 target_link_libraries(test_num PRIVATE PkgConfig::mpfr)
+if(CMAKE_CROSSCOMPILING AND NOT LS_FULL)
+  set_tests_properties(unit.test_num PROPERTIES ENVIRONMENT LS_NUM_BY_DIGEST=1)
+endif()
 
 # The same digests from wider vectors, and where fma exists for a compiler to misuse. SVE is not everywhere: the test is
 # made where this machine has it, and for the emulator, which has.
