@@ -223,9 +223,10 @@ INLINE void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls
 		}
 }
 
-/* With many workers the runs of a digit are too short for that: they are put together by digit first. */
+/* With many workers the runs of a digit are too short for that: they are put together by digit first. On the way the
+ * next digits are counted: ret_place is where each of them begins. */
 INLINE void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, struct keys first,
-		   uint64_t *restrict to)
+		   uint64_t *restrict to, uint32_t *restrict ret_place)
 {
 	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, lo = part->lo, hi = part->hi;
 	size_t bytes = first.narrow ? sizeof(uint32_t) : sizeof(uint64_t), line = sizeof(float[LS_FM_LINE]);
@@ -238,29 +239,38 @@ INLINE void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort
 			__builtin_prefetch((const char *)first.at + i);
 	}
 	begin(place, hi - lo, 0);
+	memset(ret_place, 0, sizeof *ret_place << s->bits);
 	for (uint32_t t = 0; t < s->threads; t++) {
 		const uint32_t *from = from_of(s, batch, t);
-		for (uint32_t i = from[lo], end = from[hi]; i < end; i++)
-			to[place[(feature_at(first, i) & mask) - lo]++] = key_at(first, i);
+		for (uint32_t i = from[lo], end = from[hi]; i < end; i++) {
+			uint32_t feature = feature_at(first, i);
+			to[place[(feature & mask) - lo]++] = key_at(first, i);
+			ret_place[feature >> s->bits & mask]++;
+		}
 	}
+	begin(ret_place, digits_of(s), 0);
 }
 
 INLINE void after_first(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, struct keys first,
-			uint64_t *to)
+			uint64_t *to, uint32_t *ret_place)
 {
 	if (s->threads >= MANY)
-		gather(s, batch, part, first, to);
+		gather(s, batch, part, first, to, ret_place);
 	else
 		second_pass(s, batch, part, first, to);
 }
 
-static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *from, size_t n, uint64_t *to)
+/* place: where each digit of the pass begins, if they were counted before it (the second), and room. */
+static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *from, size_t n, uint32_t *place,
+		       uint64_t *to)
 {
-	uint32_t place[2 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1;
+	uint32_t mask = (uint32_t)digits_of(s) - 1;
 	struct keys keys = {.at = from, .narrow = false};
-	memset(place, 0, 2 * sizeof *place << s->bits);
-	count(keys, 0, n, pass * s->bits, mask, place);
-	begin_both(place, digits_of(s));
+	if (pass > 1) {
+		memset(place, 0, 2 * sizeof *place << s->bits);
+		count(keys, 0, n, pass * s->bits, mask, place);
+		begin_both(place, digits_of(s));
+	}
 	scatter(keys, 0, n, pass * s->bits, mask, place, to);
 }
 
@@ -269,12 +279,13 @@ const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch, const stru
 {
 	size_t at = below(s, batch, part->lo), n = below(s, batch, part->hi) - at;
 	uint64_t *from = s->sorted + at, *to = s->other ? s->other + at : NULL;
+	uint32_t place[2 << MAX_BITS];
 	if (s->number_bits)
-		after_first(s, batch, part, (struct keys){first_of(s, batch), s->number_bits, true}, from);
+		after_first(s, batch, part, (struct keys){first_of(s, batch), s->number_bits, true}, from, place);
 	else
-		after_first(s, batch, part, (struct keys){first_of(s, batch), 0, false}, from);
+		after_first(s, batch, part, (struct keys){first_of(s, batch), 0, false}, from, place);
 	for (uint32_t pass = s->threads >= MANY ? 1 : 2; pass < s->passes; pass++) {
-		other_pass(s, pass, from, n, to);
+		other_pass(s, pass, from, n, place, to);
 		uint64_t *t = from;
 		from = to;
 		to = t;
