@@ -4,10 +4,10 @@
  *   barrier, and until the last has come: the rest of the sort of this step's entries by feature, and its first pass
  *      for the worker's rows of the next step, none of which needs a parameter
  *   B  each worker: the grids (same for all), its rows' part of the scalar sums, then the features it owns: gradient
- *      and update in place
+ *      and update in place; once done, those of others who are not
  *   barrier (fwfm: C  field weights, shared out; barrier)
  *
- * A feature has one owner, so no two workers touch the same parameter; who owns what does not reach the bytes. The bias
+ * A feature is one worker's in a step, so no two touch the same parameter; whose does not reach the bytes. The bias
  * is so small that every worker keeps a copy and applies the same update to it at the start of the next A.
  * Training a row at a time is online.c's. */
 #include "fm/cpu.h"
@@ -23,6 +23,7 @@
 #include "fm/batch.h"
 #include "fm/engine.h"
 #include "fm/online.h"
+#include "fm/pieces.h"
 #include "fm/sort.h"
 #include "fm/step.h"
 #include "num/num.h"
@@ -39,6 +40,8 @@ struct worker {
 	struct ls_worker w;
 	struct rows_of rows[2]; /* of a step and of the next */
 	struct ls_sort_part part;
+	struct ls_pieces pieces;         /* its keys of a step, */
+	size_t before;                   /* and how many keys other workers have before them */
 	struct ls_shares shares[HALVES]; /* this worker's copies */
 	double took[HALVES];             /* seconds of the steps since shares were adjusted, */
 	double told[HALVES];             /* and of those before, for all to read */
@@ -52,6 +55,9 @@ struct worker {
 
 enum {
 	CROWD = 4,  /* threads; with two, asking costs more than it saves (Neoverse-V1; a Xeon gains from 8 on) */
+	MANY = 8,   /* threads: from so many on an entry's terms are worked out where they are needed, which saves a
+		     * barrier   and half of what has to come from others' caches (a Xeon gains a few per cent, more if
+		     * disturbed) */
 	ROUND = 16, /* steps until shares are adjusted */
 };
 
@@ -118,7 +124,7 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->back_stride = (size_t)m->outputs * (fwfm || ffm ? m->n_fields : 1) * m->padded;
 	c->back_bytes = sizeof(float) * st->back_stride * (ffm ? c->entries : batch);
 	bool wide = ls_kern_wide(m->opts.kind, m->blocks * m->padded);
-	c->terms_bytes = m->opts.kind == LS_FM && !st->has_x && !wide
+	c->terms_bytes = m->opts.kind == LS_FM && !st->has_x && !wide && threads < MANY
 				 ? sizeof *st->terms * batch * m->outputs * ls_term_stride(m->padded)
 				 : 0;
 	c->sums_bytes = fwfm ? sizeof(float) * st->back_stride * 2 * batch : 0;
@@ -373,32 +379,51 @@ static double batch_loss(const struct ls_cpu *c, const struct ls_step *st)
 
 /* --- a stretch of steps --- */
 
-/* Phase A with its barrier; returns the worker's keys. */
-static const uint64_t *rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step,
-				 size_t *ret_n)
+/* Phase A with its barrier; offers the worker's keys. */
+static void rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step)
 {
 	double begun = ls_clock();
-	size_t before;
+	size_t n;
 	phase_rows(c, st, w, step);
 	uint32_t phase = ls_pool_arrive(c->pool);
 	if (step == c->first || step % ROUND == 0)
 		w->part = ls_sort_part(&c->sort, step, &w->shares[COLUMNS], thread);
-	const uint64_t *keys = ls_sort_rest(&c->sort, step, &w->part, ret_n, &before);
-	w->w.found = c->found ? c->found + before : NULL;
+	const uint64_t *keys = ls_sort_rest(&c->sort, step, &w->part, &n, &w->before);
+	ls_pieces_offer(&w->pieces, keys, n);
 	if (step + 1 < c->first + c->n)
 		prepare_rows(c, st, w, thread, step + 1);
 	w->took[ROWS] += ls_clock() - begun;
 	ls_pool_leave(c->pool, phase);
-	return keys;
+}
+
+/* What is left of the features of `of`, the share-th part at a time, done by w; returns how many keys they had. */
+static size_t take_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w, struct worker *of, size_t share)
+{
+	size_t done = 0, at, end;
+	while (ls_pieces_take(&of->pieces, share, &at, &end)) {
+		w->w.found = c->found ? c->found + of->before + at : NULL;
+		c->kern->columns(st, &w->w, of->pieces.keys + at, end - at);
+		done += end - at;
+	}
+	return done;
+}
+
+/* Its own features, then others'. Returns the seconds that its own would have taken it. */
+static double all_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread)
+{
+	enum { OWN = 2, OTHERS = 8 }; /* half of one's own at a time, for little of it will be others' */
+	int threads = ls_pool_threads(c->pool);
+	double begun = ls_clock();
+	size_t done = take_columns(c, st, w, w, threads > 1 ? OWN : 1);
+	for (int t = 1; t < threads; t++)
+		done += take_columns(c, st, w, &c->workers[(thread + t) % threads], OTHERS);
+	return (ls_clock() - begun) * ((double)w->pieces.n + 1.0) / ((double)done + 1.0);
 }
 
 /* Phase B with its barrier. `last` of a round: then workers tell each other how long they took. */
-static void columns_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, const uint64_t *keys, size_t n,
-			 bool last)
+static void columns_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, bool last)
 {
-	double begun = ls_clock();
-	c->kern->columns(st, &w->w, keys, n);
-	w->took[COLUMNS] += ls_clock() - begun;
+	w->took[COLUMNS] += all_columns(c, st, w, thread);
 	for (int i = 0; i < HALVES && last; i++) {
 		w->told[i] = w->took[i];
 		w->took[i] = 0.0;
@@ -413,10 +438,9 @@ static void columns_half(struct ls_cpu *c, struct ls_step *st, struct worker *w,
 
 static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step)
 {
-	size_t n_keys;
-	const uint64_t *keys = rows_half(c, st, w, thread, step, &n_keys);
 	struct ls_exps exps;
 	uint64_t entries, bad;
+	rows_half(c, st, w, thread, step);
 	if (!whole_batch(c, step, &exps, &entries, &bad))
 		return false;
 	st->grids = ls_fm_grids(&exps, self_exp(c->m), st->n_rows, entries);
@@ -424,7 +448,7 @@ static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int
 	scalar_sums(c, st, w, &w->rows[step % 2]);
 	if (st->terms)
 		ls_pool_barrier(c->pool);
-	columns_half(c, st, w, keys, n_keys, step % ROUND == ROUND - 1);
+	columns_half(c, st, w, thread, step % ROUND == ROUND - 1);
 	if (c->m->n_pairs) {
 		update_pairs(c, st, thread);
 		ls_pool_barrier(c->pool);
@@ -445,6 +469,7 @@ static void steps_main(void *context, int thread, int threads)
 	size_t bias_bytes = sizeof(float) * ls_fm_linear_size(c->m);
 	memcpy(w->bias, c->m->bias, bias_bytes);
 	w->loss_total = c->loss;
+	ls_pieces_withdraw(&w->pieces); /* of a step that was not finite */
 	prepare_rows(c, &st, w, thread, c->first);
 	ls_pool_barrier(c->pool);
 	for (uint64_t s = c->first; s < c->first + c->n; s++)

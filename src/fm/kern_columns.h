@@ -17,7 +17,7 @@ struct columns {
 	const float *x; /* NULL: every x is 1 */
 	const uint16_t *field;
 	const float *slope, *back;
-	const uint64_t *terms;    /* used if every x is 1, the kind is fm and columns are not wide */
+	const uint64_t *terms;    /* used by_row, see column() */
 	size_t back_stride, room; /* room: floats from a feature's linear weights to its factors */
 	uint32_t outputs, padded, fields;
 	double back_scale, self_unit;
@@ -62,6 +62,12 @@ INLINE struct term entry_term(const struct ls_step *st, const struct columns *k,
 			     (two_u)LS_CELL_TERM(k->beside_scale * (double)gx, beside)};
 }
 
+/* Where keys are rows': that of the key so many further on, or of the last. */
+INLINE size_t later_row(const struct columns *k, const uint64_t *key, size_t further)
+{
+	return (uint32_t)(key + further < k->last ? key[further] : *k->last);
+}
+
 /* Adds the n entries of keys up in N lanes for output o and writes the sums; returns the two beside them, still with
  * their magic. N is small: the lanes stay in registers. */
 INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
@@ -74,6 +80,8 @@ INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum l
 		lane[c] = (ls_pack_u){0};
 	for (size_t i = 0; i < n; i++) {
 		struct term t = entry_term(st, k, kind, keys[i], o);
+		if (kind == LS_FM && !k->x)
+			prefetch_run(k->back + later_row(k, keys + i, 24) * k->back_stride, N, false);
 		for (uint32_t c = 0; c < N / 4; c++) {
 			ls_pack_d wide[PACKS_IN_4];
 			ls_pack_widen(t.back + 4 * c, wide);
@@ -89,7 +97,7 @@ INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum l
 	return sums;
 }
 
-/* --- an fm over values of 1: all entries of a row have the same terms, so they are worked out once a row --- */
+/* --- an fm over values of 1: all entries of a row have the same terms, so they may be worked out once a row --- */
 
 /* Terms of rows lo..hi, without their magic: for each output the two beside the factors, then the factors'. */
 INLINE void row_terms(struct ls_step *st, uint32_t lo, uint32_t hi, uint32_t N)
@@ -125,7 +133,6 @@ static inline void terms(struct ls_step *st, uint32_t lo, uint32_t hi)
 
 INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, uint32_t o, uint32_t N, float *ret)
 {
-	enum { AHEAD_KEYS = 12 };
 	const size_t row = k->outputs * ls_term_stride(N);
 	const uint64_t *terms = k->terms + o * ls_term_stride(N);
 	two_u sums = {0, 0};
@@ -134,8 +141,7 @@ INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, 
 		lane[c] = (ls_pack_u){0};
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t *t = terms + (uint32_t)keys[i] * row;
-		const uint64_t *later = keys + i + AHEAD_KEYS < k->last ? keys + i + AHEAD_KEYS : k->last;
-		prefetch_run((const float *)(terms + (uint32_t)*later * row), 2 * N + 4, false);
+		prefetch_run((const float *)(terms + later_row(k, keys + i, 12) * row), 2 * N + 4, false);
 		sums += *(const two_u *)t;
 		for (uint32_t c = 0; c < N / LS_PACK; c++)
 			lane[c] += *(const ls_pack_u *)(t + 2 + c * LS_PACK);
@@ -189,7 +195,7 @@ INLINE void short_run(struct ls_step *st, const struct columns *k, enum ls_fm_ki
 		      const uint64_t *keys, const struct run *now, uint32_t N)
 {
 	uint32_t singles[LS_KERN_BLOCK], others[LS_KERN_BLOCK], n_singles = 0;
-	bool apart = by_row && (N == 8 || N == 16);
+	bool apart = kind == LS_FM && (N == 8 || N == 16);
 	for (uint32_t c = 0; c < now->n; c++) {
 		singles[n_singles] = others[c - n_singles] = c;
 		n_singles += apart && now->at[c + 1] - now->at[c] == 1;
@@ -241,11 +247,11 @@ INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size
 }
 
 INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n, enum ls_fm_kind kind,
-		       bool has_x, bool is_short, uint32_t N)
+		       bool by_row, bool is_short, uint32_t N)
 {
 	const struct columns k = {.last = n ? keys + n - 1 : keys,
 				  .row_of = st->row_of,
-				  .x = has_x ? st->x : NULL,
+				  .x = by_row ? NULL : st->x,
 				  .field = st->field,
 				  .slope = st->slope,
 				  .back = st->back,
@@ -277,7 +283,7 @@ INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *
 		if (!is_short)
 			wide_run(st, &k, kind, &q, keys, &now, &next, w->found, N);
 		else
-			short_run(st, &k, kind, kind == LS_FM && !has_x, &q, keys, &now, N);
+			short_run(st, &k, kind, by_row, &q, keys, &now, N);
 	}
 	if (q.n)
 		update_waiting(st, &q, N);
@@ -287,27 +293,27 @@ static inline void columns(struct ls_step *st, struct ls_worker *w, const uint64
 {
 	enum ls_fm_kind kind = st->m->opts.kind;
 	uint32_t lanes = st->m->blocks * st->m->padded;
-	bool x = st->has_x, wide = ls_kern_wide(kind, lanes);
+	bool by_row = st->terms, wide = ls_kern_wide(kind, lanes);
 	if (kind == LS_FFM)
-		columns_of(st, w, keys, n, LS_FFM, x, false, lanes);
+		columns_of(st, w, keys, n, LS_FFM, false, false, lanes);
 	else if (kind == LS_FWFM && wide)
-		columns_of(st, w, keys, n, LS_FWFM, x, false, lanes);
+		columns_of(st, w, keys, n, LS_FWFM, false, false, lanes);
 	else if (kind == LS_FWFM)
-		columns_of(st, w, keys, n, LS_FWFM, x, true, 8);
+		columns_of(st, w, keys, n, LS_FWFM, false, true, 8);
 	else if (wide)
-		columns_of(st, w, keys, n, LS_FM, x, false, lanes);
-	else if (lanes == 16 && !x)
-		columns_of(st, w, keys, n, LS_FM, false, true, 16);
-	else if (lanes == 16)
+		columns_of(st, w, keys, n, LS_FM, false, false, lanes);
+	else if (lanes == 16 && by_row)
 		columns_of(st, w, keys, n, LS_FM, true, true, 16);
-	else if (lanes == 8 && !x)
-		columns_of(st, w, keys, n, LS_FM, false, true, 8);
-	else if (lanes == 8)
+	else if (lanes == 16)
+		columns_of(st, w, keys, n, LS_FM, false, true, 16);
+	else if (lanes == 8 && by_row)
 		columns_of(st, w, keys, n, LS_FM, true, true, 8);
+	else if (lanes == 8)
+		columns_of(st, w, keys, n, LS_FM, false, true, 8);
 	else if (lanes == 4)
-		columns_of(st, w, keys, n, LS_FM, x, true, 4);
+		columns_of(st, w, keys, n, LS_FM, by_row, true, 4);
 	else
-		columns_of(st, w, keys, n, LS_FM, x, true, LS_KERN_SHORT);
+		columns_of(st, w, keys, n, LS_FM, by_row, true, LS_KERN_SHORT);
 }
 
 #endif

@@ -1,4 +1,5 @@
 /* How work is shared out: processors, parts by speed, barriers in halves, and the sort that all workers do together. */
+#include <math.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 #include "fm/ahead.h"
 #include "fm/batch.h"
 #include "fm/cpu.h"
+#include "fm/pieces.h"
 #include "fm/sort.h"
 #include "num/philox.h"
 
@@ -331,6 +333,81 @@ static void workers_sort_all_entries_once(void **state)
 	free(m);
 }
 
+/* --- pieces of what was sorted --- */
+
+enum { KEYS = 5000, TAKERS = 3, OFFERS = 200 };
+
+struct taking {
+	struct ls_pool *pool;
+	struct ls_pieces pieces;
+	uint64_t keys[KEYS];
+	size_t n;
+	_Atomic uint32_t taken[KEYS];
+	_Atomic uint32_t broken; /* pieces that were empty, or cut a feature in two */
+};
+
+/* Features of 1 to 9 keys, and one of half of all. */
+static void make_keys(struct taking *t)
+{
+	uint64_t feature = 0;
+	for (uint32_t i = 0, left = 1; i < KEYS; i++, left--) {
+		if (left == 0) {
+			feature++;
+			left = feature == 300 ? KEYS / 2 : 1 + ls_philox(5, feature, 0).v[0] % 9;
+		}
+		t->keys[i] = feature << 32 | i;
+	}
+}
+
+static bool between_features(const struct taking *t, size_t at)
+{
+	return at == 0 || at == t->n || t->keys[at] >> 32 != t->keys[at - 1] >> 32;
+}
+
+static void take_all(void *context, int thread, int threads)
+{
+	struct taking *t = context;
+	for (size_t i = 0, at, end; i < OFFERS; i++) {
+		if (thread == (int)i % threads) {
+			t->n = i < 3 ? i : KEYS * i / OFFERS;
+			ls_pieces_offer(&t->pieces, t->keys, t->n);
+		}
+		ls_pool_barrier(t->pool);
+		while (ls_pieces_take(&t->pieces, thread ? 8 : 2, &at, &end)) {
+			if (at >= end || end > t->n || !between_features(t, at) || !between_features(t, end))
+				atomic_fetch_add(&t->broken, 1);
+			for (size_t k = at; k < end && end <= t->n; k++)
+				atomic_fetch_add(&t->taken[k], 1);
+		}
+		ls_pool_barrier(t->pool);
+	}
+}
+
+static void each_key_is_taken_once(void **state)
+{
+	(void)state;
+	struct taking *t = ls_xalloc(sizeof *t);
+	size_t at, end;
+	make_keys(t);
+	ls_pieces_offer(&t->pieces, t->keys, KEYS);
+	assert_true(ls_pieces_take(&t->pieces, 2, &at, &end));
+	assert_int_equal(at, 0);
+	assert_in_range(end, KEYS / 2, KEYS - 1); /* half, up to the end of a feature */
+	ls_pieces_withdraw(&t->pieces);
+	assert_false(ls_pieces_take(&t->pieces, 2, &at, &end));
+	assert_int_equal(ls_pool_new(TAKERS, &t->pool, NULL), 0);
+	ls_pool_run(t->pool, take_all, t);
+	ls_pool_free(t->pool);
+	assert_int_equal(atomic_load(&t->broken), 0);
+	for (size_t k = 0; k < KEYS; k++) {
+		uint32_t offers = 0;
+		for (size_t i = 0; i < OFFERS; i++)
+			offers += (i < 3 ? i : KEYS * i / OFFERS) > k;
+		assert_int_equal(atomic_load(&t->taken[k]), offers);
+	}
+	free(t);
+}
+
 /* --- training --- */
 
 enum { LONG = 60, BATCH = 24, ROWS = 10 * BATCH };
@@ -370,11 +447,11 @@ static void make_uneven(struct uneven *u)
 
 /* All parameters after 120 steps, so many a call: parts are adjusted every 16, and a call's last has none to prepare.
  */
-static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind, int threads, uint64_t each,
-				   double *ret_loss)
+static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind, uint32_t factors, int threads,
+				   uint64_t each, double *ret_loss)
 {
 	struct ls_fm_opts o = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
-	o.factors = 8;
+	o.factors = factors;
 	o.batch = BATCH;
 	o.shuffle = LS_SHUFFLE_NONE;
 	struct ls_pool *pool;
@@ -398,23 +475,66 @@ static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind,
 static void parts_do_not_reach_the_bytes(void **state)
 {
 	(void)state;
-	static const enum ls_fm_kind kinds[] = {LS_FM, LS_FFM, LS_FWFM};
+	static const struct {
+		enum ls_fm_kind kind;
+		uint32_t factors;
+	} models[] = {{LS_FM, 8},  {LS_FM, 16}, {LS_FM, 3},   {LS_FM, 30},
+		      {LS_FM, 50}, {LS_FFM, 8}, {LS_FWFM, 8}, {LS_FWFM, 16}};
 	struct uneven *u = ls_xalloc(sizeof *u);
 	make_uneven(u);
-	for (int k = 0; k < 3; k++) {
+	for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
+		enum ls_fm_kind kind = models[k].kind;
 		double want_loss, loss;
-		struct ls_fm_model *want = trained(u, kinds[k], 1, 1, &want_loss);
+		struct ls_fm_model *want = trained(u, kind, models[k].factors, 1, 1, &want_loss);
 		for (int threads = 2; threads <= 9; threads += 7) {
-			struct ls_fm_model *m = trained(u, kinds[k], threads, 60, &loss);
+			struct ls_fm_model *m = trained(u, kind, models[k].factors, threads, 60, &loss);
 			assert_true(loss == want_loss);
 			assert_memory_equal(m->linear, want->linear, m->bytes);
 			assert_memory_equal(m->bias, want->bias, ls_fm_linear_size(m) * sizeof(float));
-			if (kinds[k] == LS_FWFM)
+			if (kind == LS_FWFM)
 				assert_memory_equal(m->pair, want->pair, m->n_pairs * (1 + m->states) * sizeof(float));
 			ls_fm_model_free(m);
 		}
 		ls_fm_model_free(want);
 	}
+	free(u);
+}
+
+/* A step that was not finite leaves features that nobody has taken, and must not leave them to the next. */
+static void a_step_that_failed_leaves_nothing(void **state)
+{
+	(void)state;
+	struct uneven *u = ls_xalloc(sizeof *u);
+	double want_loss, loss;
+	struct ls_fm_opts o = ls_fm_defaults(LS_FFM, LS_BINARY, LS_ADAGRAD);
+	struct ls_pool *pool;
+	struct ls_fm_model *m;
+	struct ls_cpu *cpu;
+	struct ls_err err;
+	make_uneven(u);
+	o.factors = 8;
+	o.batch = BATCH;
+	o.shuffle = LS_SHUFFLE_NONE;
+	struct ls_fm_model *want = trained(u, LS_FFM, 8, 1, 1, &want_loss);
+	assert_int_equal(ls_pool_new(33, &pool, &err), 0);
+	assert_int_equal(ls_fm_model_new(&o, u->rows.n_features, 3, &m, &err), 0);
+	assert_int_equal(ls_cpu_new(m, &u->rows, pool, NULL, &cpu, &err), 0);
+	for (int i = 0; i < 20; i++) {
+		memset(m->linear, 0, m->bytes);
+		ls_fm_model_init(m, pool);
+		ls_fm_model_start_states(m);
+		m->bias[0] = INFINITY;
+		assert_int_equal(ls_cpu_steps(cpu, 0, 1, &loss, &err), LS_EDIFFER);
+		m->bias[0] = 0.0f;
+		loss = 0.0;
+		assert_int_equal(ls_cpu_steps(cpu, 0, 120, &loss, &err), 0);
+		assert_true(loss == want_loss);
+		assert_memory_equal(m->linear, want->linear, m->bytes);
+	}
+	ls_cpu_free(cpu);
+	ls_fm_model_free(m);
+	ls_fm_model_free(want);
+	ls_pool_free(pool);
 	free(u);
 }
 
@@ -450,7 +570,9 @@ int main(void)
 		cmocka_unit_test(no_part_is_lost_for_ever),
 		cmocka_unit_test(nobody_leaves_before_all_have_arrived),
 		cmocka_unit_test(workers_sort_all_entries_once),
+		cmocka_unit_test(each_key_is_taken_once),
 		cmocka_unit_test(parts_do_not_reach_the_bytes),
+		cmocka_unit_test(a_step_that_failed_leaves_nothing),
 		cmocka_unit_test(too_large_a_batch_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
