@@ -85,6 +85,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	int threads = argc > 4 ? atoi(argv[4]) : 2, repeats = argc > 5 ? atoi(argv[5]) : 5;
+	if (threads < 1 || repeats < 1 || atoi(argv[3]) < 1) {
+		fprintf(stderr, "bench-predict: K, threads and repeats are 1 or more\n");
+		return 2;
+	}
 	struct ls_fm_opts o = ls_fm_defaults((enum ls_fm_kind)kind, LS_BINARY, LS_ADAGRAD);
 	o.factors = (uint32_t)atoi(argv[3]);
 	struct ls_err err;

@@ -50,14 +50,15 @@ struct worker {
 	int64_t *bias_sum;               /* outputs */
 	int64_t loss_sum;
 	double loss_total; /* worker 0: with the steps of a call */
+	uint64_t helped;   /* keys taken from others */
 	char pad[64];
 };
 
 enum {
 	CROWD = 4,  /* threads; with two, asking costs more than it saves (Neoverse-V1; a Xeon gains from 8 on) */
 	MANY = 8,   /* threads: from so many on an entry's terms are worked out where they are needed, which saves a
-		     * barrier   and half of what has to come from others' caches (a Xeon gains a few per cent, more if
-		     * disturbed) */
+		     * barrier and half of what comes from others' caches (a Xeon gains a few per cent; threads without
+		     * a core each lose as much) */
 	ROUND = 16, /* steps until shares are adjusted */
 };
 
@@ -250,6 +251,14 @@ const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows)
 	return &cpu->workers[0].shares[of_rows ? ROWS : COLUMNS];
 }
 
+uint64_t ls_cpu_helped(const struct ls_cpu *cpu)
+{
+	uint64_t keys = 0;
+	for (int t = 0; t < ls_pool_threads(cpu->pool); t++)
+		keys += cpu->workers[t].helped;
+	return keys;
+}
+
 /* --- phase A --- */
 
 static uint32_t first_entry(const struct ls_cpu *c, const struct rows_of *of)
@@ -385,6 +394,7 @@ static void rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, in
 	double begun = ls_clock();
 	size_t n;
 	phase_rows(c, st, w, step);
+	w->took[ROWS] += ls_clock() - begun; /* until here: from now on others may be doing this worker's columns */
 	uint32_t phase = ls_pool_arrive(c->pool);
 	if (step == c->first || step % ROUND == 0)
 		w->part = ls_sort_part(&c->sort, step, &w->shares[COLUMNS], thread);
@@ -392,7 +402,6 @@ static void rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, in
 	ls_pieces_offer(&w->pieces, keys, n);
 	if (step + 1 < c->first + c->n)
 		prepare_rows(c, st, w, thread, step + 1);
-	w->took[ROWS] += ls_clock() - begun;
 	ls_pool_leave(c->pool, phase);
 }
 
@@ -414,10 +423,11 @@ static double all_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w
 	enum { OWN = 2, OTHERS = 8 }; /* half of one's own at a time, for little of it will be others' */
 	int threads = ls_pool_threads(c->pool);
 	double begun = ls_clock();
-	size_t done = take_columns(c, st, w, w, threads > 1 ? OWN : 1);
+	size_t own = take_columns(c, st, w, w, threads > 1 ? OWN : 1), others = 0;
 	for (int t = 1; t < threads; t++)
-		done += take_columns(c, st, w, &c->workers[(thread + t) % threads], OTHERS);
-	return (ls_clock() - begun) * ((double)w->pieces.n + 1.0) / ((double)done + 1.0);
+		others += take_columns(c, st, w, &c->workers[(thread + t) % threads], OTHERS);
+	w->helped += others;
+	return (ls_clock() - begun) * ((double)w->pieces.n + 1.0) / ((double)(own + others) + 1.0);
 }
 
 /* Phase B with its barrier. `last` of a round: then workers tell each other how long they took. */

@@ -22,6 +22,8 @@ void ls_cpu_free(struct ls_cpu *cpu);
 const char *ls_cpu_isa(const struct ls_cpu *cpu);
 /* Parts of a batch's rows, or of its features, as they are now; not of a model that is trained online. For tests. */
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows);
+/* Entries that workers have taken over from each other. For tests. */
+uint64_t ls_cpu_helped(const struct ls_cpu *cpu);
 
 /* Steps first .. first + n of the whole training (steps are counted through all epochs). Each step's loss, summed over
  * its rows, is added to *loss in turn. LS_EDIFFER: a score was not finite; the message names step and row. */

@@ -122,7 +122,8 @@ INLINE void fwfm_sums(const struct ls_fm_model *m, const struct row *r, uint32_t
 		ls_pack_f *s = (ls_pack_f *)(sums + (size_t)r->field[i] * K);
 		ls_pack_f *q = (ls_pack_f *)(square + (size_t)r->field[i] * K);
 		float x = row_x(r, i);
-		prefetch_next(r, i, m->linear, stride, ls_fm_linear_room(m) + (size_t)m->outputs * K);
+		if (o == 0)
+			prefetch_next(r, i, m->linear, stride, ls_fm_linear_room(m) + (size_t)m->outputs * K);
 		for (uint32_t c = 0; c < K / 4; c++)
 			LS_CELL_ADD(s[c], q[c], v[c], x);
 	}

@@ -12,7 +12,7 @@ typedef double two_d __attribute__((vector_size(16)));
 
 /* What stays the same for all columns of a batch, in locals so that no store makes the compiler read it again. */
 struct columns {
-	const uint64_t *last; /* of this worker's keys */
+	const uint64_t *last; /* of the keys */
 	const uint32_t *row_of;
 	const float *x; /* NULL: every x is 1 */
 	const uint16_t *field;
@@ -63,9 +63,9 @@ INLINE struct term entry_term(const struct ls_step *st, const struct columns *k,
 }
 
 /* Where keys are rows': that of the key so many further on, or of the last. */
-INLINE size_t later_row(const struct columns *k, const uint64_t *key, size_t further)
+INLINE uint32_t later_row(const struct columns *k, const uint64_t *key, size_t further)
 {
-	return (uint32_t)(key + further < k->last ? key[further] : *k->last);
+	return (uint32_t)(further < (size_t)(k->last - key) ? key[further] : *k->last);
 }
 
 /* Adds the n entries of keys up in N lanes for output o and writes the sums; returns the two beside them, still with
@@ -81,7 +81,7 @@ INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum l
 	for (size_t i = 0; i < n; i++) {
 		struct term t = entry_term(st, k, kind, keys[i], o);
 		if (kind == LS_FM && !k->x)
-			prefetch_run(k->back + later_row(k, keys + i, 24) * k->back_stride, N, false);
+			prefetch_run(entry_back(k, kind, 0, later_row(k, keys + i, 24), o), N, false);
 		for (uint32_t c = 0; c < N / 4; c++) {
 			ls_pack_d wide[PACKS_IN_4];
 			ls_pack_widen(t.back + 4 * c, wide);
