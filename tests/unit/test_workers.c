@@ -460,10 +460,10 @@ static void make_uneven(struct uneven *u)
 				   .label = u->label};
 }
 
-/* All parameters after 120 steps, so many a call: parts are adjusted every 16, and a call's last has none to prepare.
- */
+/* All parameters after so many steps, so many a call: parts are adjusted every 16, and a call's last has none to
+ * prepare. */
 static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind, uint32_t factors, int threads,
-				   uint64_t each, double *ret_loss)
+				   uint64_t steps, uint64_t each, double *ret_loss)
 {
 	struct ls_fm_opts o = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
 	o.factors = factors;
@@ -478,7 +478,7 @@ static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind,
 	ls_fm_model_init(m, pool);
 	assert_int_equal(ls_cpu_new(m, &u->rows, pool, NULL, &cpu, &err), 0);
 	*ret_loss = 0.0;
-	for (uint64_t step = 0; step < 120; step += each)
+	for (uint64_t step = 0; step < steps; step += each)
 		assert_int_equal(ls_cpu_steps(cpu, step, each, ret_loss, &err), 0);
 	for (int i = 0; i < 2 && threads > 1 && each > 1; i++) /* parts are no longer what they were at first */
 		assert_true(ls_cpu_shares(cpu, i)->begin[1] != 1.0 / threads);
@@ -500,9 +500,9 @@ static void parts_do_not_reach_the_bytes(void **state)
 	for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
 		enum ls_fm_kind kind = models[k].kind;
 		double want_loss, loss;
-		struct ls_fm_model *want = trained(u, kind, models[k].factors, 1, 1, &want_loss);
+		struct ls_fm_model *want = trained(u, kind, models[k].factors, 1, 120, 1, &want_loss);
 		for (int threads = 2; threads <= 9; threads += threads == 2 ? 3 : 4) { /* 2, 5, 9 */
-			struct ls_fm_model *m = trained(u, kind, models[k].factors, threads, 60, &loss);
+			struct ls_fm_model *m = trained(u, kind, models[k].factors, threads, 120, 60, &loss);
 			assert_true(loss == want_loss);
 			assert_memory_equal(m->linear, want->linear, m->bytes);
 			assert_memory_equal(m->bias, want->bias, ls_fm_linear_size(m) * sizeof(float));
@@ -518,6 +518,7 @@ static void parts_do_not_reach_the_bytes(void **state)
 /* A step that was not finite leaves features that nobody has taken, and must not leave them to the next. */
 static void a_step_that_failed_leaves_nothing(void **state)
 {
+	enum { STEPS = 12 };
 	(void)state;
 	struct uneven *u = ls_xalloc(sizeof *u);
 	double want_loss, loss;
@@ -530,11 +531,11 @@ static void a_step_that_failed_leaves_nothing(void **state)
 	o.factors = 8;
 	o.batch = BATCH;
 	o.shuffle = LS_SHUFFLE_NONE;
-	struct ls_fm_model *want = trained(u, LS_FFM, 8, 1, 1, &want_loss);
+	struct ls_fm_model *want = trained(u, LS_FFM, 8, 1, STEPS, 1, &want_loss);
 	assert_int_equal(ls_pool_new(33, &pool, &err), 0);
 	assert_int_equal(ls_fm_model_new(&o, u->rows.n_features, 3, &m, &err), 0);
 	assert_int_equal(ls_cpu_new(m, &u->rows, pool, NULL, &cpu, &err), 0);
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 10; i++) {
 		memset(m->linear, 0, m->bytes);
 		ls_fm_model_init(m, pool);
 		ls_fm_model_start_states(m);
@@ -542,11 +543,11 @@ static void a_step_that_failed_leaves_nothing(void **state)
 		assert_int_equal(ls_cpu_steps(cpu, 0, 1, &loss, &err), LS_EDIFFER);
 		m->bias[0] = 0.0f;
 		loss = 0.0;
-		assert_int_equal(ls_cpu_steps(cpu, 0, 120, &loss, &err), 0);
+		assert_int_equal(ls_cpu_steps(cpu, 0, STEPS, &loss, &err), 0);
 		assert_true(loss == want_loss);
 		assert_memory_equal(m->linear, want->linear, m->bytes);
 	}
-	assert_true(ls_cpu_helped(cpu) > 0); /* 2400 steps with more workers than rows: some had nothing of their own */
+	assert_true(ls_cpu_helped(cpu) > 0); /* there are more workers than rows: some had nothing of their own */
 	ls_cpu_free(cpu);
 	ls_fm_model_free(m);
 	ls_fm_model_free(want);
