@@ -460,15 +460,21 @@ static void make_uneven(struct uneven *u)
 				   .label = u->label};
 }
 
-/* All parameters after so many steps, so many a call: parts are adjusted every 16, and a call's last has none to
- * prepare. */
-static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind, uint32_t factors, int threads,
-				   uint64_t steps, uint64_t each, double *ret_loss)
+static struct ls_fm_opts uneven_opts(enum ls_fm_kind kind, uint32_t factors)
 {
 	struct ls_fm_opts o = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
 	o.factors = factors;
 	o.batch = BATCH;
 	o.shuffle = LS_SHUFFLE_NONE;
+	return o;
+}
+
+/* All parameters after so many steps, so many a call: parts are adjusted every 16, and a call's last has none to
+ * prepare. */
+static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind, uint32_t factors, int threads,
+				   uint64_t steps, uint64_t each, double *ret_loss)
+{
+	struct ls_fm_opts o = uneven_opts(kind, factors);
 	struct ls_pool *pool;
 	struct ls_fm_model *m;
 	struct ls_cpu *cpu;
@@ -522,15 +528,12 @@ static void a_step_that_failed_leaves_nothing(void **state)
 	(void)state;
 	struct uneven *u = ls_xalloc(sizeof *u);
 	double want_loss, loss;
-	struct ls_fm_opts o = ls_fm_defaults(LS_FFM, LS_BINARY, LS_ADAGRAD);
+	struct ls_fm_opts o = uneven_opts(LS_FFM, 8);
 	struct ls_pool *pool;
 	struct ls_fm_model *m;
 	struct ls_cpu *cpu;
 	struct ls_err err;
 	make_uneven(u);
-	o.factors = 8;
-	o.batch = BATCH;
-	o.shuffle = LS_SHUFFLE_NONE;
 	struct ls_fm_model *want = trained(u, LS_FFM, 8, 1, STEPS, 1, &want_loss);
 	assert_int_equal(ls_pool_new(33, &pool, &err), 0);
 	assert_int_equal(ls_fm_model_new(&o, u->rows.n_features, 3, &m, &err), 0);
@@ -547,7 +550,7 @@ static void a_step_that_failed_leaves_nothing(void **state)
 		assert_true(loss == want_loss);
 		assert_memory_equal(m->linear, want->linear, m->bytes);
 	}
-	assert_true(ls_cpu_helped(cpu) > 0); /* there are more workers than rows: some had nothing of their own */
+	assert_true(ls_cpu_helped(cpu) > 0); /* so many workers have a piece each, if any: who is first takes more */
 	ls_cpu_free(cpu);
 	ls_fm_model_free(m);
 	ls_fm_model_free(want);
