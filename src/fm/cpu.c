@@ -51,15 +51,14 @@ struct worker {
 	int64_t loss_sum;
 	double loss_total; /* worker 0: with the steps of a call */
 	uint64_t helped;   /* keys taken from others */
+	uint64_t *terms;   /* of all rows of a batch, or NULL: see struct ls_step */
 	char pad[64];
 };
 
 enum {
-	CROWD = 4,  /* threads; with two, asking costs more than it saves (Neoverse-V1; a Xeon gains from 8 on) */
-	MANY = 8,   /* threads: from so many on an entry's terms are worked out where they are needed, which saves a
-		     * barrier and half of what comes from others' caches (a Xeon gains a few per cent; threads without
-		     * a core each lose as much) */
-	ROUND = 16, /* steps until shares are adjusted */
+	CROWD = 4,       /* threads; with two, asking costs more than it saves (Neoverse-V1, Xeon) */
+	ROUND = 16,      /* steps until shares are adjusted */
+	ROOM = 32 << 20, /* bytes for the terms of all workers; if they need more, they are worked out entry by entry */
 };
 
 struct ls_cpu {
@@ -125,9 +124,11 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->back_stride = (size_t)m->outputs * (fwfm || ffm ? m->n_fields : 1) * m->padded;
 	c->back_bytes = sizeof(float) * st->back_stride * (ffm ? c->entries : batch);
 	bool wide = ls_kern_wide(m->opts.kind, m->blocks * m->padded);
-	c->terms_bytes = m->opts.kind == LS_FM && !st->has_x && !wide && threads < MANY
+	c->terms_bytes = m->opts.kind == LS_FM && !st->has_x && !wide
 				 ? sizeof *st->terms * batch * m->outputs * ls_term_stride(m->padded)
 				 : 0;
+	if (c->terms_bytes > ROOM / (size_t)threads)
+		c->terms_bytes = 0;
 	c->sums_bytes = fwfm ? sizeof(float) * st->back_stride * 2 * batch : 0;
 	st->score = ls_alloc_array(batch * m->outputs, sizeof(float));
 	st->slope = ls_alloc_array(batch * m->outputs, sizeof(float));
@@ -137,16 +138,15 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->field = fwfm ? ls_fm_big_alloc(c->entries * sizeof *st->field) : NULL;
 	st->back = ls_fm_big_alloc(c->back_bytes);
 	st->sums = fwfm ? ls_fm_big_alloc(c->sums_bytes) : NULL;
-	st->terms = c->terms_bytes ? ls_fm_big_alloc(c->terms_bytes) : NULL;
 	c->found = wide ? ls_fm_big_alloc(c->entries * sizeof *c->found) : NULL;
 	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features,
 				 ls_keys_are_rows(st) ? batch : c->entries, c->entries);
+	ls_sort_weigh(&c->sort, c->rows);
 	bool ahead = true;
 	for (int i = 0; i < 2; i++)
 		ahead &= ls_ahead_init(&c->ahead[i], (uint32_t)batch, (uint32_t)longest);
 	if (!st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
-	    (fwfm && (!st->field || !st->sums)) || !st->back || (c->terms_bytes && !st->terms) || (wide && !c->found) ||
-	    !sort || !ahead)
+	    (fwfm && (!st->field || !st->sums)) || !st->back || (wide && !c->found) || !sort || !ahead)
 		return ls_err_set(err, LS_ENOMEM, "no memory for a batch of %zu rows; take a smaller --batch", batch);
 	return 0;
 }
@@ -166,6 +166,7 @@ static void make_workers(struct ls_cpu *c)
 		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 		w->w.bias = w->bias;
 		w->bias_sum = ls_xalloc(sizeof *w->bias_sum * m->outputs);
+		w->terms = c->terms_bytes ? ls_fm_big_alloc(c->terms_bytes) : NULL;
 		w->w.sums = c->found ? NULL : ls_xalloc(sizeof *w->w.sums * LS_KERN_BLOCK * lanes);
 		w->w.acc = c->found ? ls_xalloc((sizeof *w->w.acc + sizeof(float)) * lanes) : NULL;
 		w->w.pair_sums = ls_xalloc(sizeof *w->w.pair_sums * ((size_t)m->outputs * m->n_pairs + 1));
@@ -211,6 +212,7 @@ static void free_workers(struct ls_cpu *c)
 		free(w->times);
 		free(w->bias);
 		free(w->bias_sum);
+		ls_fm_big_free(w->terms, c->terms_bytes);
 		free(w->w.sums);
 		free(w->w.acc);
 		free(w->w.pair_sums);
@@ -233,7 +235,6 @@ void ls_cpu_free(struct ls_cpu *c)
 	ls_fm_big_free(st->field, c->entries * sizeof *st->field);
 	ls_fm_big_free(st->back, c->back_bytes);
 	ls_fm_big_free(st->sums, c->sums_bytes);
-	ls_fm_big_free(st->terms, c->terms_bytes);
 	ls_fm_big_free(c->found, c->entries * sizeof *c->found);
 	ls_sort_free(&c->sort);
 	for (int i = 0; i < 2; i++)
@@ -282,7 +283,8 @@ static void prepare_rows(struct ls_cpu *c, const struct ls_step *st, struct work
 					     .entry = first_entry(c, of),
 					     .place = ls_keys_are_rows(st) ? ahead->place : NULL,
 					     .lo = of->lo,
-					     .hi = of->hi});
+					     .hi = of->hi,
+					     .crowd = st->crowd});
 }
 
 static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, uint64_t step)
@@ -335,8 +337,10 @@ static void scalar_sums(struct ls_cpu *c, struct ls_step *st, struct worker *w, 
 		for (uint32_t o = 0; o < outputs; o++)
 			w->bias_sum[o] += ls_sum_term((double)st->slope[b * outputs + o] * bias_scale);
 	}
-	if (st->terms)
-		c->kern->terms(st, of->lo, of->hi);
+	if (st->terms) { /* own rows first, so that not all workers read the same one's */
+		c->kern->terms(st, of->lo, st->n_rows);
+		c->kern->terms(st, 0, of->lo);
+	}
 	if (c->m->n_pairs) {
 		memset(w->w.pair_sums, 0, sizeof *w->w.pair_sums * outputs * c->m->n_pairs);
 		c->kern->pairs(st, &w->w, of->lo, of->hi);
@@ -397,7 +401,7 @@ static void rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, in
 	w->took[ROWS] += ls_clock() - begun; /* until here: from now on others may be doing this worker's columns */
 	uint32_t phase = ls_pool_arrive(c->pool);
 	if (step == c->first || step % ROUND == 0)
-		w->part = ls_sort_part(&c->sort, step, &w->shares[COLUMNS], thread);
+		w->part = ls_sort_part(&c->sort, &w->shares[COLUMNS], thread);
 	const uint64_t *keys = ls_sort_rest(&c->sort, step, &w->part, &n, &w->before);
 	ls_pieces_offer(&w->pieces, keys, n);
 	if (step + 1 < c->first + c->n)
@@ -456,8 +460,6 @@ static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int
 	st->grids = ls_fm_grids(&exps, self_exp(c->m), st->n_rows, entries);
 	st->update = ls_fm_update(&c->m->opts, step, st->n_rows);
 	scalar_sums(c, st, w, &w->rows[step % 2]);
-	if (st->terms)
-		ls_pool_barrier(c->pool);
 	columns_half(c, st, w, thread, step % ROUND == ROUND - 1);
 	if (c->m->n_pairs) {
 		update_pairs(c, st, thread);
@@ -475,6 +477,7 @@ static void steps_main(void *context, int thread, int threads)
 	struct ls_cpu *c = context;
 	struct worker *w = &c->workers[thread];
 	struct ls_step st = c->step;
+	st.terms = w->terms;
 	uint64_t saved = ls_fp_enter();
 	size_t bias_bytes = sizeof(float) * ls_fm_linear_size(c->m);
 	memcpy(w->bias, c->m->bias, bias_bytes);

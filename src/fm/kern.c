@@ -395,9 +395,6 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 		to.sums = st->sums + 2 * b * st->back_stride;
 		to.square = st->sums + (2 * b + 1) * st->back_stride;
 	}
-	if (st->terms && st->crowd)
-		prefetch_run((const float *)(st->terms + b * m->outputs * ls_term_stride(m->padded)),
-			     2 * m->outputs * ls_term_stride(m->padded), true);
 	row_outputs_any(m, &r, w->bias, &to, st->score + (size_t)b * m->outputs);
 	struct ls_exps e = {.slope = LS_EXP_MIN,
 			    .value = LS_EXP_MIN,

@@ -102,12 +102,14 @@ INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum l
 /* Terms of rows lo..hi, without their magic: for each output the two beside the factors, then the factors'. */
 INLINE void row_terms(struct ls_step *st, uint32_t lo, uint32_t hi, uint32_t N)
 {
+	enum { AHEAD = 16 };
 	const struct ls_grids *g = &st->grids;
 	uint32_t outputs = st->m->outputs;
-	for (size_t i = (size_t)lo * outputs; i < (size_t)hi * outputs; i++) {
+	for (size_t i = (size_t)lo * outputs, end = (size_t)hi * outputs; i < end; i++) {
 		double slope = (double)st->slope[i];
 		const float *back = st->back + i * N;
 		uint64_t *to = st->terms + i * ls_term_stride(N);
+		prefetch_run(back + (i + AHEAD < end ? AHEAD * N : 0), N, false); /* most are other workers' */
 		*(two_u *)to =
 			(two_u)LS_CELL_TERM(((two_d){g->linear_scale, g->self_scale}) * slope, 1.0) - LS_MAGIC_BITS;
 		for (uint32_t c = 0; c < N / 4; c++) {

@@ -1,8 +1,10 @@
 #include "fm/sort.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/inline.h"
+#include "base/mem.h"
 #include "fm/model.h"
 #include "num/sum.h"
 
@@ -15,14 +17,25 @@ static size_t digits_of(const struct ls_sort *s)
 	return (size_t)1 << s->bits;
 }
 
+/* Numbers of a worker's in `from`, which begin on a line of their own. */
+static size_t from_stride(const struct ls_sort *s)
+{
+	return digits_of(s) / LS_FM_LINE * LS_FM_LINE + LS_FM_LINE;
+}
+
 static size_t from_bytes(const struct ls_sort *s)
 {
-	return 2 * s->threads * (digits_of(s) + 1) * sizeof *s->from;
+	return 2 * s->threads * from_stride(s) * sizeof *s->from;
+}
+
+static size_t key_bytes(const struct ls_sort *s)
+{
+	return s->number_bits ? sizeof(uint32_t) : sizeof(uint64_t);
 }
 
 static size_t first_bytes(const struct ls_sort *s)
 {
-	return s->room * (s->number_bits ? sizeof(uint32_t) : sizeof(uint64_t));
+	return s->room * key_bytes(s);
 }
 
 bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint64_t numbers, size_t room)
@@ -37,6 +50,8 @@ bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint
 			      .room = room};
 	size_t bytes = room * sizeof *s->sorted;
 	bool two = passes > 2 || threads >= MANY;
+	s->below = ls_xalloc((digits_of(s) + 1) * sizeof *s->below);
+	ls_sort_weigh(s, &(struct ls_rows){0});
 	s->first = ls_fm_big_alloc(2 * first_bytes(s));
 	s->from = ls_fm_big_alloc(from_bytes(s));
 	s->sorted = ls_fm_big_alloc(bytes);
@@ -47,10 +62,59 @@ bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint
 void ls_sort_free(struct ls_sort *s)
 {
 	size_t bytes = s->room * sizeof *s->sorted;
+	free(s->below);
 	ls_fm_big_free(s->first, 2 * first_bytes(s));
 	ls_fm_big_free(s->from, from_bytes(s));
 	ls_fm_big_free(s->sorted, bytes);
 	ls_fm_big_free(s->other, bytes);
+}
+
+/* --- parts --- */
+
+/* Entries and digits count half each: entries are added up, features updated, of which each digit has about as many. */
+void ls_sort_weigh(struct ls_sort *s, const struct ls_rows *rows)
+{
+	enum { SOME = 1 << 17 }; /* entries */
+	uint64_t digits = digits_of(s), n = 1, every = rows->n_entries / SOME + 1;
+	memset(s->below, 0, (digits + 1) * sizeof *s->below);
+	for (uint64_t r = 0; r < rows->n_rows; r += every)
+		for (uint64_t e = rows->start[r]; e < rows->start[r + 1]; e++, n++)
+			s->below[1 + (rows->feature[e] & (digits - 1))]++;
+	for (uint64_t d = 0; d < digits; d++)
+		s->below[d + 1] = s->below[d] + s->below[d + 1] * digits + n;
+}
+
+/* The first digit of a worker's part. */
+static uint32_t part_begin(const struct ls_sort *s, const struct ls_shares *shares, int thread)
+{
+	uint32_t lo = 0, hi = (uint32_t)digits_of(s);
+	uint64_t want = ls_shares_begin(shares, s->below[hi], thread);
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+		if (s->below[mid] < want)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+struct ls_sort_part ls_sort_part(const struct ls_sort *s, const struct ls_shares *shares, int thread)
+{
+	return (struct ls_sort_part){part_begin(s, shares, thread), part_begin(s, shares, thread + 1)};
+}
+
+/* --- passes --- */
+
+/* Asks for lines as one's own. By hand, for the builtin asks x86-64 for a copy unless told of a processor. */
+static void ask_own(const void *at, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += sizeof(float[LS_FM_LINE]))
+#if defined(__x86_64__)
+		__asm__ volatile("prefetchw %0" : : "m"(((const char *)at)[i]));
+#else
+		__builtin_prefetch((const char *)at + i, 1);
+#endif
 }
 
 /* Keys that a pass reads. narrow says again that number_bits is not 0, as a constant of every call. */
@@ -83,7 +147,7 @@ static void *first_of(const struct ls_sort *s, uint64_t batch)
 
 static uint32_t *from_of(const struct ls_sort *s, uint64_t batch, uint32_t worker)
 {
-	return s->from + (batch % 2 * s->threads + worker) * (digits_of(s) + 1);
+	return s->from + (batch % 2 * s->threads + worker) * from_stride(s);
 }
 
 /* Counts become the places where each digit begins. */
@@ -139,44 +203,16 @@ static void put_all(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *pl
 void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread, const struct ls_sort_rows *rows)
 {
 	uint32_t mask = (uint32_t)digits_of(s) - 1, *from = from_of(s, batch, (uint32_t)thread);
+	if (rows->crowd) {
+		ask_own(from, digits_of(s) * sizeof *from);
+		ask_own((char *)first_of(s, batch) + rows->entry * key_bytes(s), rows->n_entries * key_bytes(s));
+	}
 	memset(from, 0, (digits_of(s) + 1) * sizeof *from);
 	for (uint32_t i = 0; i < rows->n_entries; i++)
 		from[1 + (rows->feature[i] & mask)]++;
 	from[0] = rows->entry;
 	begin(from + 1, digits_of(s), rows->entry);
 	put_all(rows, mask, from + 1, first_of(s, batch), s->number_bits);
-}
-
-/* How many keys of the batch have a digit below d. */
-static size_t below(const struct ls_sort *s, uint64_t batch, uint32_t d)
-{
-	size_t n = 0;
-	for (uint32_t t = 0; t < s->threads; t++)
-		n += from_of(s, batch, t)[d] - from_of(s, batch, t)[0];
-	return n;
-}
-
-/* The first digit of a worker's part. Entries and digits are counted half each: entries are added up, features updated,
- * of which each digit has about as many. */
-static uint32_t part_begin(const struct ls_sort *s, uint64_t batch, const struct ls_shares *shares, int thread)
-{
-	uint32_t digits = (uint32_t)digits_of(s), lo = 0, hi = digits;
-	uint64_t n = below(s, batch, digits), want = ls_shares_begin(shares, 2 * n * digits, thread);
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-		if (below(s, batch, mid) * digits + mid * n < want)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-struct ls_sort_part ls_sort_part(const struct ls_sort *s, uint64_t batch, const struct ls_shares *shares, int thread)
-{
-	bool last = thread + 1 == (int)s->threads;
-	return (struct ls_sort_part){thread ? part_begin(s, batch, shares, thread) : 0,
-				     last ? (uint32_t)digits_of(s) : part_begin(s, batch, shares, thread + 1)};
 }
 
 /* Of two neighbours, which often have the same digit, one counts behind all digits, so that it does not wait for the
@@ -272,6 +308,15 @@ static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *f
 		begin_both(place, digits_of(s));
 	}
 	scatter(keys, 0, n, pass * s->bits, mask, place, to);
+}
+
+/* How many keys of the batch have a digit below d. */
+static size_t below(const struct ls_sort *s, uint64_t batch, uint32_t d)
+{
+	size_t n = 0;
+	for (uint32_t t = 0; t < s->threads; t++)
+		n += from_of(s, batch, t)[d] - from_of(s, batch, t)[0];
+	return n;
 }
 
 const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, size_t *ret_n,

@@ -19,6 +19,7 @@ struct ls_sort {
 	uint32_t threads, bits, passes; /* bits of a digit */
 	uint32_t number_bits;           /* of the keys in `first`, which are narrow; 0: they are wide */
 	size_t room;                    /* keys a batch may have */
+	uint64_t *below;                /* (1 << bits) + 1: how much work the lowest digits before each are */
 	void *first;                    /* 2 × room: each worker's keys by their lowest digit */
 	uint32_t *from;                 /* 2 × threads × ((1 << bits) + 1): where in them each digit begins */
 	uint64_t *sorted, *other;       /* room each; other: NULL if one is enough */
@@ -30,19 +31,22 @@ struct ls_sort_rows {
 	uint32_t n_entries, entry;        /* entry: number of the first, and where its key may go */
 	const struct ls_row_place *place; /* NULL: keys have the number of the entry, otherwise of the row */
 	uint32_t lo, hi;                  /* rows */
+	bool crowd;                       /* where the keys go is in other workers' caches by now */
 };
 
 /* Features are below n_features, keys' numbers below `numbers`. false: no memory; free it all the same. */
 bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint64_t numbers, size_t room);
 void ls_sort_free(struct ls_sort *s);
+/* Looks at some of the rows that will be sorted, for parts of equal work; before it all digits are the same. */
+void ls_sort_weigh(struct ls_sort *s, const struct ls_rows *rows);
 
 void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread, const struct ls_sort_rows *rows);
 /* A worker's part of the features: digits lo..hi of the lowest. */
 struct ls_sort_part {
 	uint32_t lo, hi;
 };
-/* Parts of this batch by shares, which may be kept for others: the workers' must be of the same batch. */
-struct ls_sort_part ls_sort_part(const struct ls_sort *s, uint64_t batch, const struct ls_shares *shares, int thread);
+/* For a batch all workers need parts of the same shares. */
+struct ls_sort_part ls_sort_part(const struct ls_sort *s, const struct ls_shares *shares, int thread);
 /* The keys of this worker's part, wide, sorted. *ret_before: keys of the workers before it. */
 const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, size_t *ret_n,
 			     size_t *ret_before);

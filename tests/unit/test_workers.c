@@ -278,11 +278,14 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 	assert_true(ls_ahead_init(&a, MADE_BATCH, MADE_LONG));
 	size_t entries = MADE_BATCH * MADE_LONG;
 	assert_true(ls_sort_init(&s, (uint32_t)threads, n_features, by_row ? MADE_BATCH : entries, entries));
+	if (batch % 2)
+		ls_sort_weigh(&s, &m->rows);
 	size_t n_all = 0, n_sorted = 0;
 	for (int t = 0; t < threads; t++) {
 		struct ls_sort_rows r = {.place = by_row ? a.place : NULL,
 					 .lo = (uint32_t)ls_shares_begin(shares, order.n, t),
-					 .hi = (uint32_t)ls_shares_begin(shares, order.n, t + 1)};
+					 .hi = (uint32_t)ls_shares_begin(shares, order.n, t + 1),
+					 .crowd = threads > 2};
 		r.entry = r.lo * MADE_LONG;
 		r.feature = a.feature + r.entry;
 		r.n_entries = ls_ahead_find(&a, &m->rows, &order, r.lo, r.hi);
@@ -294,7 +297,7 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 		ls_sort_first(&s, batch, t, &r);
 	}
 	for (int t = 0; t < threads; t++) {
-		struct ls_sort_part part = ls_sort_part(&s, batch, shares, t);
+		struct ls_sort_part part = ls_sort_part(&s, shares, t);
 		size_t n, before;
 		const uint64_t *keys = ls_sort_rest(&s, batch, &part, &n, &before);
 		assert_int_equal(before, n_sorted);
@@ -331,6 +334,33 @@ static void workers_sort_all_entries_once(void **state)
 			}
 			ls_shares_free(&shares);
 		}
+	free(m);
+}
+
+/* All entries have one of the lowest digits 0 to 9: unknown, they are all in the first of four parts; known, they are
+ * half of the work, and so in the first two. */
+static void parts_are_of_equal_work(void **state)
+{
+	(void)state;
+	struct made *m = ls_xalloc(sizeof *m);
+	struct ls_shares shares;
+	struct ls_sort s;
+	ls_shares_init(&shares, 4);
+	make_rows(m, 1 << 20);
+	for (uint64_t e = 0; e < m->rows.n_entries; e++)
+		m->feature[e] = m->feature[e] >> 10 << 10 | (uint32_t)(e % 10);
+	assert_true(ls_sort_init(&s, 4, 1 << 20, MADE_BATCH, MADE_BATCH * MADE_LONG));
+	for (int t = 0; t < 4; t++) {
+		struct ls_sort_part part = ls_sort_part(&s, &shares, t);
+		assert_true(part.lo == 256u * (uint32_t)t && part.hi == 256u * ((uint32_t)t + 1));
+	}
+	ls_sort_weigh(&s, &m->rows);
+	assert_true(ls_sort_part(&s, &shares, 0).lo == 0 && ls_sort_part(&s, &shares, 0).hi == 5);
+	assert_true(ls_sort_part(&s, &shares, 1).lo == 5 && ls_sort_part(&s, &shares, 1).hi < 20);
+	assert_in_range(ls_sort_part(&s, &shares, 3).lo, 500, 530);
+	assert_int_equal(ls_sort_part(&s, &shares, 3).hi, 1024);
+	ls_sort_free(&s);
+	ls_shares_free(&shares);
 	free(m);
 }
 
@@ -521,6 +551,62 @@ static void parts_do_not_reach_the_bytes(void **state)
 	free(u);
 }
 
+enum { CLASSES = 20, CLASSED = 4000, IN_ROW = 5, FEATURES = 50 };
+
+/* With one worker and two an entry's terms are its row's; for three such tables there is no room (cpu.c). */
+static struct ls_fm_model *classed(const struct ls_rows *rows, int threads, double *ret_loss)
+{
+	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_MULTICLASS, LS_ADAGRAD);
+	struct ls_pool *pool;
+	struct ls_fm_model *m;
+	struct ls_cpu *cpu;
+	struct ls_err err;
+	o.classes = CLASSES;
+	o.factors = 16;
+	o.batch = CLASSED;
+	assert_int_equal(ls_pool_new(threads, &pool, &err), 0);
+	assert_int_equal(ls_fm_model_new(&o, FEATURES, 0, &m, &err), 0);
+	ls_fm_model_init(m, pool);
+	assert_int_equal(ls_cpu_new(m, rows, pool, NULL, &cpu, &err), 0);
+	*ret_loss = 0.0;
+	assert_int_equal(ls_cpu_steps(cpu, 0, 3, ret_loss, &err), 0);
+	ls_cpu_free(cpu);
+	ls_pool_free(pool);
+	return m;
+}
+
+static void room_for_terms_does_not_reach_the_bytes(void **state)
+{
+	(void)state;
+	uint64_t *start = ls_xalloc((CLASSED + 1) * sizeof *start);
+	uint32_t *feature = ls_xalloc(CLASSED * IN_ROW * sizeof *feature);
+	float *label = ls_xalloc(CLASSED * sizeof *label);
+	for (uint32_t r = 0; r < CLASSED; r++) {
+		start[r + 1] = IN_ROW * (r + 1);
+		label[r] = (float)(ls_philox(3, r, IN_ROW).v[0] % CLASSES);
+		for (uint32_t i = 0; i < IN_ROW; i++)
+			feature[r * IN_ROW + i] = ls_philox(3, r, i).v[0] % (FEATURES / IN_ROW) + FEATURES / IN_ROW * i;
+	}
+	const struct ls_rows rows = {.n_rows = CLASSED,
+				     .n_entries = CLASSED * IN_ROW,
+				     .n_features = FEATURES,
+				     .start = start,
+				     .feature = feature,
+				     .label = label};
+	double want_loss, loss;
+	struct ls_fm_model *want = classed(&rows, 1, &want_loss);
+	for (int threads = 2; threads <= 3; threads++) {
+		struct ls_fm_model *m = classed(&rows, threads, &loss);
+		assert_true(loss == want_loss);
+		assert_memory_equal(m->linear, want->linear, m->bytes);
+		ls_fm_model_free(m);
+	}
+	ls_fm_model_free(want);
+	free(start);
+	free(feature);
+	free(label);
+}
+
 /* A step that was not finite leaves features that nobody has taken, and must not leave them to the next. */
 static void a_step_that_failed_leaves_nothing(void **state)
 {
@@ -590,8 +676,10 @@ int main(void)
 		cmocka_unit_test(no_part_is_lost_for_ever),
 		cmocka_unit_test(nobody_leaves_before_all_have_arrived),
 		cmocka_unit_test(workers_sort_all_entries_once),
+		cmocka_unit_test(parts_are_of_equal_work),
 		cmocka_unit_test(each_key_is_taken_once),
 		cmocka_unit_test(parts_do_not_reach_the_bytes),
+		cmocka_unit_test(room_for_terms_does_not_reach_the_bytes),
 		cmocka_unit_test(a_step_that_failed_leaves_nothing),
 		cmocka_unit_test(too_large_a_batch_is_refused),
 	};
