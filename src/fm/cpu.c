@@ -3,8 +3,8 @@
  *   A  each worker: its rows' scores, slopes and back vectors, its largest exponents
  *   barrier, and until the last has come: the rest of the sort of this step's entries by feature, and its first pass
  *      for the worker's rows of the next step, none of which needs a parameter
- *   B  each worker: the grids (same for all), its rows' part of the scalar sums, then the features it owns: gradient
- *      and update in place; once done, those of others who are not
+ *   B  each worker: the grids (same for all), its rows' part of the scalar sums, perhaps the terms of all rows, then
+ *      the features it owns: gradient and update in place; once done, those of others who are not
  *   barrier (fwfm: C  field weights, shared out; barrier)
  *
  * A feature is one worker's in a step, so no two touch the same parameter; whose does not reach the bytes. The bias
@@ -58,7 +58,7 @@ struct worker {
 enum {
 	CROWD = 4,       /* threads; with two, asking costs more than it saves (Neoverse-V1, Xeon) */
 	ROUND = 16,      /* steps until shares are adjusted */
-	ROOM = 32 << 20, /* bytes for the terms of all workers; if they need more, they are worked out entry by entry */
+	ROOM = 32 << 20, /* bytes for the terms of all workers */
 };
 
 struct ls_cpu {
@@ -111,6 +111,15 @@ static int check_sizes(const struct ls_fm_model *m, const struct ls_rows *rows, 
 	return 0;
 }
 
+/* What a worker needs for the terms of all rows, or 0 where it would have too few entries a row for them to pay: then
+ * each entry's are worked out when it is its turn, as where there is no memory for them. */
+static size_t terms_bytes(const struct ls_cpu *c, size_t batch)
+{
+	uint64_t threads = (uint64_t)ls_pool_threads(c->pool);
+	size_t bytes = sizeof *c->step.terms * batch * c->m->outputs * ls_term_stride(c->m->padded);
+	return c->rows->n_entries / 2 >= threads * c->rows->n_rows && bytes <= ROOM / threads ? bytes : 0;
+}
+
 static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 {
 	struct ls_fm_model *m = c->m;
@@ -124,11 +133,7 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	st->back_stride = (size_t)m->outputs * (fwfm || ffm ? m->n_fields : 1) * m->padded;
 	c->back_bytes = sizeof(float) * st->back_stride * (ffm ? c->entries : batch);
 	bool wide = ls_kern_wide(m->opts.kind, m->blocks * m->padded);
-	c->terms_bytes = m->opts.kind == LS_FM && !st->has_x && !wide
-				 ? sizeof *st->terms * batch * m->outputs * ls_term_stride(m->padded)
-				 : 0;
-	if (c->terms_bytes > ROOM / (size_t)threads)
-		c->terms_bytes = 0;
+	c->terms_bytes = ls_keys_are_rows(st) && !wide ? terms_bytes(c, batch) : 0;
 	c->sums_bytes = fwfm ? sizeof(float) * st->back_stride * 2 * batch : 0;
 	st->score = ls_alloc_array(batch * m->outputs, sizeof(float));
 	st->slope = ls_alloc_array(batch * m->outputs, sizeof(float));
@@ -250,6 +255,11 @@ const char *ls_cpu_isa(const struct ls_cpu *cpu)
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows)
 {
 	return &cpu->workers[0].shares[of_rows ? ROWS : COLUMNS];
+}
+
+bool ls_cpu_terms(const struct ls_cpu *cpu)
+{
+	return cpu->workers[0].terms;
 }
 
 uint64_t ls_cpu_helped(const struct ls_cpu *cpu)

@@ -22,6 +22,8 @@ void ls_cpu_free(struct ls_cpu *cpu);
 const char *ls_cpu_isa(const struct ls_cpu *cpu);
 /* Parts of a batch's rows, or of its features, as they are now; not of a model that is trained online. For tests. */
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows);
+/* Whether workers have the terms of all rows (cpu.c); not of a model that is trained online. For tests. */
+bool ls_cpu_terms(const struct ls_cpu *cpu);
 /* Entries that workers have taken over from each other. For tests. */
 uint64_t ls_cpu_helped(const struct ls_cpu *cpu);
 

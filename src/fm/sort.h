@@ -19,9 +19,9 @@ struct ls_sort {
 	uint32_t threads, bits, passes; /* bits of a digit */
 	uint32_t number_bits;           /* of the keys in `first`, which are narrow; 0: they are wide */
 	size_t room;                    /* keys a batch may have */
-	uint64_t *below;                /* (1 << bits) + 1: how much work the lowest digits before each are */
+	uint64_t *work;                 /* (1 << bits) + 1: that the lowest digits before each are */
 	void *first;                    /* 2 × room: each worker's keys by their lowest digit */
-	uint32_t *from;                 /* 2 × threads × ((1 << bits) + 1): where in them each digit begins */
+	uint32_t *from;                 /* 2 × threads × (1 << bits) + 1, to whole lines: where each digit begins */
 	uint64_t *sorted, *other;       /* room each; other: NULL if one is enough */
 };
 
@@ -37,7 +37,8 @@ struct ls_sort_rows {
 /* Features are below n_features, keys' numbers below `numbers`. false: no memory; free it all the same. */
 bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint64_t numbers, size_t room);
 void ls_sort_free(struct ls_sort *s);
-/* Looks at some of the rows that will be sorted, for parts of equal work; before it all digits are the same. */
+/* Before workers begin: looks at some of the rows that will be sorted, for parts of equal work. Without it all digits
+ * are the same. */
 void ls_sort_weigh(struct ls_sort *s, const struct ls_rows *rows);
 
 void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread, const struct ls_sort_rows *rows);
