@@ -171,7 +171,7 @@ static void together_and_alone_agree(void **state)
 {
 	(void)state;
 	uint32_t seed = 11;
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 30; i++) {
 		struct plan p = make_plan(&seed);
 		compare(&p, 1 + i % 5, &seed);
 	}
@@ -187,7 +187,7 @@ static void at_the_edges(void **state)
 	for (size_t i = 0; i < sizeof edge / sizeof *edge; i++) {
 		struct plan p = make_plan(&seed);
 		p.fields = edge[i][0];
-		p.rows = p.fields < 10 ? 70 : 6;
+		p.rows = p.fields < 10 ? 70 : 4;
 		p.factors = edge[i][1];
 		p.stray = 100;
 		compare(&p, 3, &seed);

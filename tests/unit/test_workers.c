@@ -541,9 +541,9 @@ static void parts_do_not_reach_the_bytes(void **state)
 	for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
 		enum ls_fm_kind kind = models[k].kind;
 		double want_loss, loss;
-		struct ls_fm_model *want = trained(u, kind, models[k].factors, 1, 120, 1, &want_loss);
+		struct ls_fm_model *want = trained(u, kind, models[k].factors, 1, 64, 1, &want_loss);
 		for (int threads = 2; threads <= 9; threads += threads == 2 ? 3 : 4) { /* 2, 5, 9 */
-			struct ls_fm_model *m = trained(u, kind, models[k].factors, threads, 120, 60, &loss);
+			struct ls_fm_model *m = trained(u, kind, models[k].factors, threads, 64, 32, &loss);
 			assert_true(loss == want_loss);
 			assert_memory_equal(m->linear, want->linear, m->bytes);
 			assert_memory_equal(m->bias, want->bias, ls_fm_linear_size(m) * sizeof(float));
@@ -576,7 +576,7 @@ static struct ls_fm_model *classed(const struct ls_rows *rows, uint32_t factors,
 	assert_int_equal(ls_cpu_new(m, rows, pool, NULL, &cpu, &err), 0);
 	assert_int_equal(ls_cpu_terms(cpu), threads <= (factors == 30 ? 1 : 2));
 	*ret_loss = 0.0;
-	assert_int_equal(ls_cpu_steps(cpu, 0, 3, ret_loss, &err), 0);
+	assert_int_equal(ls_cpu_steps(cpu, 0, 2, ret_loss, &err), 0);
 	ls_cpu_free(cpu);
 	ls_pool_free(pool);
 	return m;
