@@ -27,7 +27,7 @@ NOT_SPECIALISED static void copy_away(const struct ls_online_table *t, const str
 	for (uint32_t k = 0; k < r->n_away; k++)
 		for (uint32_t c = 0; c < p.n; c++) {
 			struct ls_online_at home = home_line(t, r, r->away[k], p.lo + c);
-			float *copy = s->copies + k * p.each + c * LINE;
+			float *copy = s->copies + (size_t)k * p.each + c * LINE;
 			ls_online_copy(home, (struct ls_online_at){copy, p.state}, back);
 		}
 }
@@ -40,29 +40,6 @@ INLINE void ask_away(const struct ls_online_table *t, const struct ls_online_row
 			struct ls_online_at home = home_line(t, r, r->away[k], p.lo + c);
 			ask_line(home.v, home.state);
 		}
-}
-
-/* By field: where a thread's lines of the entry's feature begin. whole: every field has an entry. */
-INLINE void find_lines(const struct ls_online_table *t, const struct ls_online_row *r, bool whole,
-		       struct ls_online_part p, float **ret)
-{
-	const uint32_t *feature = r->feature;
-	float *base = t->m->linear;
-	size_t group = t->group;
-	for (uint32_t i = 0; i < r->n; i++)
-		ret[whole ? i : r->field[i]] = ls_online_lines(base, group, p, feature[i]);
-}
-
-/* The same of a row that is to be done: NULL where it has no entry, a copy's lines where the feature is away from
- * home. */
-INLINE void find_row(const struct ls_online_table *t, const struct ls_online_row *r, bool whole,
-		     const struct ls_online_share *s, float **ret)
-{
-	for (uint32_t f = 0; f < t->m->n_fields && !whole; f++)
-		ret[f] = NULL;
-	find_lines(t, r, whole, s->part, ret);
-	for (uint32_t k = 0; k < r->n_away; k++)
-		ret[r->field[r->away[k].entry]] = s->copies + k * s->part.each;
 }
 
 /* Its x by field, in room if they are not already. */
@@ -159,12 +136,11 @@ INLINE float class_part(struct online_side weights, bool whole, const float *tot
 
 /* x is r's: NULL as a constant of the call where it is NULL. */
 INLINE void online_parts(const struct ls_online_table *t, const struct ls_online_row *r, const float *x, bool whole,
-			 const struct ls_online_share *s, uint32_t K, float *part)
+			 float *const *v, const struct ls_online_share *s, uint32_t K, float *part)
 {
-	float *v[LS_ONLINE_FIELDS], x_room[LS_ONLINE_FIELDS];
+	float x_room[LS_ONLINE_FIELDS];
 	_Alignas(64) float totals[LS_ONLINE_CLASSES][LINE], square_room[SQUARE_X];
 	uint32_t fields = t->m->n_fields;
-	find_row(t, r, whole, s, v);
 	x = find_x(r, x, whole, x_room);
 	copy_away(t, r, s, false);
 	memset(totals, 0, sizeof totals[0] * s->part.n);
@@ -181,20 +157,20 @@ INLINE void online_parts(const struct ls_online_table *t, const struct ls_online
 		part[c] = class_part(weights_of(t, v, x, s->part, c, K), whole, totals[c]);
 }
 
-static inline void online_forward(const struct ls_online_table *t, const struct ls_online_row *r,
+static inline void online_forward(const struct ls_online_table *t, const struct ls_online_row *r, float *const *v,
 				  const struct ls_online_share *s, float *part)
 {
 	bool whole = r->n == t->m->n_fields;
 	if (t->m->padded == 4 && whole && !r->x)
-		online_parts(t, r, NULL, true, s, 4, part);
+		online_parts(t, r, NULL, true, v, s, 4, part);
 	else if (t->m->padded == 4 && whole)
-		online_parts(t, r, r->x, true, s, 4, part);
+		online_parts(t, r, r->x, true, v, s, 4, part);
 	else if (t->m->padded == 4)
-		online_parts(t, r, r->x, false, s, 4, part);
+		online_parts(t, r, r->x, false, v, s, 4, part);
 	else if (t->m->padded == 8)
-		online_parts(t, r, r->x, whole, s, 8, part);
+		online_parts(t, r, r->x, whole, v, s, 8, part);
 	else
-		online_parts(t, r, r->x, whole, s, 16, part);
+		online_parts(t, r, r->x, whole, v, s, 16, part);
 }
 
 /* Fields of a block that are worked on together: as many as there are registers for. */
@@ -318,22 +294,16 @@ INLINE void update_blocks(float *const *v, const float *x, uint32_t fields, floa
 		update_sides(v, x, next, at, na, nb, same, whole, K, s);
 }
 
+/* later: what to ask for of the next row, by field. */
 INLINE void online_updates(const struct ls_online_table *t, const struct ls_online_row *r, const float *x, bool whole,
-			   const struct ls_online_row *next, const struct ls_online_share *s, float slope, uint32_t K)
+			   float *const *v, float *const *later, const struct ls_online_share *s, float slope,
+			   uint32_t K)
 {
-	float *v[LS_ONLINE_FIELDS], *later[LS_ONLINE_FIELDS], x_room[LS_ONLINE_FIELDS];
+	float x_room[LS_ONLINE_FIELDS];
 	_Alignas(64) float square_room[SQUARE_X];
 	struct online_step step = {s->part.state, slope, r->update.lr};
 	uint32_t fields = t->m->n_fields;
-	find_row(t, r, whole, s, v);
 	x = find_x(r, x, whole, x_room);
-	for (uint32_t f = 0; f < fields && next->n != fields; f++)
-		later[f] = t->m->linear; /* what a row without the field asks for */
-	if (next->n == fields)
-		find_lines(t, next, true, s->part, later);
-	else
-		find_lines(t, next, false, s->part, later);
-	ask_away(t, next, s->part);
 	bool squares = in_squares(x, whole, K);
 	const float *x_square = squares ? square_x(x, fields, K, square_room) : NULL;
 	for (uint32_t i = 0; i < s->n; i++)
@@ -346,20 +316,22 @@ INLINE void online_updates(const struct ls_online_table *t, const struct ls_onli
 	copy_away(t, r, s, true);
 }
 
-static inline void online_update(const struct ls_online_table *t, const struct ls_online_row *r,
-				 const struct ls_online_row *next, const struct ls_online_share *s, float slope)
+static inline void online_update(const struct ls_online_table *t, const struct ls_online_row *r, float *const *v,
+				 const struct ls_online_row *next, float *const *later, const struct ls_online_share *s,
+				 float slope)
 {
 	bool whole = r->n == t->m->n_fields;
+	ask_away(t, next, s->part);
 	if (t->m->padded == 4 && whole && !r->x)
-		online_updates(t, r, NULL, true, next, s, slope, 4);
+		online_updates(t, r, NULL, true, v, later, s, slope, 4);
 	else if (t->m->padded == 4 && whole)
-		online_updates(t, r, r->x, true, next, s, slope, 4);
+		online_updates(t, r, r->x, true, v, later, s, slope, 4);
 	else if (t->m->padded == 4)
-		online_updates(t, r, r->x, false, next, s, slope, 4);
+		online_updates(t, r, r->x, false, v, later, s, slope, 4);
 	else if (t->m->padded == 8)
-		online_updates(t, r, r->x, whole, next, s, slope, 8);
+		online_updates(t, r, r->x, whole, v, later, s, slope, 8);
 	else
-		online_updates(t, r, r->x, whole, next, s, slope, 16);
+		online_updates(t, r, r->x, whole, v, later, s, slope, 16);
 }
 
 /* --- any row, any model: by one thread --- */

@@ -42,9 +42,11 @@ struct seen {
 struct member {
 	_Alignas(128) struct said said[2];
 	struct ls_online_share share;
-	float *bias;         /* outputs × (1 + states), this thread's copy */
-	struct seen seen[2]; /* in a row and the one before */
-	double loss;         /* thread 0's is complete */
+	struct ls_online_found lines[2]; /* of a row and the next, */
+	uint64_t found;                  /* the last whose lines are there */
+	float *bias;                     /* outputs × (1 + states), this thread's copy */
+	struct seen seen[2];             /* in a row and the one before */
+	double loss;                     /* thread 0's is complete */
 };
 
 struct ls_online {
@@ -354,23 +356,42 @@ static void update_bias(struct member *w, const struct ls_online_row *r, float s
 	w->bias[1] = p.s1;
 }
 
-/* Asks for a line of each record of a row, which finds their pages. A line whose page must be looked up holds up all
- * that comes after it; together, and while the others' parts are on their way, they cost least. */
-INLINE void ask_pages(const struct ls_online *o, const struct member *w, const struct ls_online_row *r)
+/* Finds a row's lines, and asks for the first of each record, which finds their pages. A line whose page must be looked
+ * up holds up all that comes after it; together, and while the others' parts are on their way, they cost least. */
+static void find_lines(const struct ls_online *o, struct member *w, const struct ls_online_row *r, uint64_t number)
 {
-	for (uint32_t i = 0; i < r->n; i++)
-		__builtin_prefetch(ls_online_lines(o->m->linear, o->table.group, w->share.part, r->feature[i]), 1, 3);
+	struct ls_online_found *to = &w->lines[number % 2];
+	const struct ls_online_part p = w->share.part;
+	const uint32_t group = o->table.group, *feature = r->feature;
+	const uint16_t *field = r->field;
+	float *base = o->m->linear;
+	bool whole = r->n == o->m->n_fields;
+	for (uint32_t f = 0; f < o->m->n_fields && !whole; f++) {
+		to->v[f] = NULL;
+		to->ask[f] = base;
+	}
+	for (uint32_t i = 0; i < r->n; i++) {
+		uint32_t f = whole ? i : field[i];
+		to->v[f] = ls_online_lines(base, group, p, feature[i]);
+		__builtin_prefetch(to->v[f], 1, 3);
+		if (!whole)
+			to->ask[f] = to->v[f];
+	}
+	for (uint32_t k = 0; k < r->n_away; k++)
+		to->v[field[r->away[k].entry]] = w->share.copies + (size_t)k * p.each;
+	w->found = number;
 }
 
-/* The score: this thread's parts and all others'. */
+/* The score: this thread's parts and all others'. On the way the next row's lines are found, if there is one. */
 static float score_of(struct ls_online *o, struct member *w, const struct ls_online_row *r,
 		      const struct ls_online_row *next, uint64_t number)
 {
 	struct said *mine = &w->said[number % 2];
 	float score = w->bias[0];
-	o->kern->online_forward(&o->table, r, &w->share, mine->part);
+	o->kern->online_forward(&o->table, r, w->lines[number % 2].v, &w->share, mine->part);
 	atomic_store_explicit(&mine->row, number, memory_order_release);
-	ask_pages(o, w, next);
+	if (next)
+		find_lines(o, w, next, number + 1);
 	for (int t = 0; t < ls_pool_threads(o->pool); t++) {
 		const struct member *other = &o->members[t];
 		const struct said *s = &other->said[number % 2];
@@ -383,11 +404,23 @@ static float score_of(struct ls_online *o, struct member *w, const struct ls_onl
 	return score;
 }
 
+/* The step of a row's parameters; its own lines are asked for where there is no next. */
+static void update(const struct ls_online *o, const struct member *w, const struct ls_online_row *r,
+		   const struct ls_online_row *next, uint64_t number, float slope)
+{
+	const struct ls_online_row *then = next ? next : r;
+	const struct ls_online_found *mine = &w->lines[number % 2], *later = &w->lines[(number + (next != NULL)) % 2];
+	o->kern->online_update(&o->table, r, mine->v, then, then->n == o->m->n_fields ? later->v : later->ask,
+			       &w->share, slope);
+}
+
 /* A row by all threads that have classes. False when it was not finite: all of them see that. */
 static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint32_t n, uint64_t number)
 {
-	const struct ls_online_row *r = &o->row[b], *next = &o->row[b + 1 < n && o->way[b + 1] != ALONE ? b + 1 : b];
+	const struct ls_online_row *r = &o->row[b], *next = b + 1 < n && o->way[b + 1] != ALONE ? r + 1 : NULL;
 	const struct ls_fm_opts *opts = &o->m->opts;
+	if (w->found != number)
+		find_lines(o, w, r, number);
 	float slope, score = score_of(o, w, r, next, number);
 	float loss = ls_cell_row_loss((int)opts->task, opts->label_smoothing, &score, 1, r->label, r->weight, &slope);
 	if (ls_exp_of(score) == LS_EXP_INF || ls_exp_of(slope) == LS_EXP_INF || ls_exp_of(loss) == LS_EXP_INF) {
@@ -395,7 +428,7 @@ static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint3
 			o->bad = r->number;
 		return false;
 	}
-	o->kern->online_update(&o->table, r, next, &w->share, slope);
+	update(o, w, r, next, number, slope);
 	update_bias(w, r, slope);
 	w->loss += (double)loss;
 	return true;

@@ -62,6 +62,12 @@ struct ls_online_share {
 	float *copies; /* of lines of features away from home, from a row's forward to its update */
 };
 
+/* Where a thread's lines of a row's entries begin, by field: found once, while the row before is done. */
+struct ls_online_found {
+	float *v[LS_ONLINE_FIELDS];   /* NULL: no entry; the copy's where the feature is away from home */
+	float *ask[LS_ONLINE_FIELDS]; /* of a row that lacks fields: the same, but for those some place */
+};
+
 /* Room for a row that one thread does alone. */
 struct ls_online_room {
 	float *back;          /* entries × lanes (ls_fm_lanes) */

@@ -34,14 +34,16 @@ static void find_homes(void *context, int thread, int threads)
 static void share_classes(struct ls_online_table *t, bool spread, int threads)
 {
 	const struct ls_fm_model *m = t->m;
+	const uint32_t stride = (uint32_t)ls_fm_stride(m); /* of few fields, and of one output */
+	t->group = LS_FM_GROUP * stride;
 	for (int i = 0; i < threads; i++) {
 		uint64_t lo, hi;
 		ls_pool_share(t->classes, i, threads, &lo, &hi);
 		uint32_t n = (uint32_t)(hi - lo);
-		struct ls_online_part p = {.lo = (uint32_t)lo, .n = n, .each = ls_fm_stride(m), .state = m->width};
+		struct ls_online_part p = {.lo = (uint32_t)lo, .n = n, .each = stride, .state = m->width};
 		if (spread) {
 			p.start = lo * 2 * LS_FM_LINE * LS_FM_GROUP;
-			p.each = (size_t)n * 2 * LS_FM_LINE;
+			p.each = n * 2 * LS_FM_LINE;
 			p.state = (size_t)n * LS_FM_LINE;
 		}
 		for (uint64_t c = lo; c < hi; c++)
@@ -69,7 +71,6 @@ int ls_online_table_init(struct ls_online_table *t, struct ls_fm_model *m, const
 {
 	bool usual = m->opts.optimizer == LS_ADAGRAD && !ls_fm_update(&m->opts, 0, 1).regular && m->outputs == 1;
 	t->m = m;
-	t->group = LS_FM_GROUP * ls_fm_stride(m);
 	t->classes = ls_online_classes(m->n_fields, m->padded);
 	t->shared = usual && (m->padded == 4 || m->padded == 8 || m->padded == 16) && t->classes <= LS_ONLINE_CLASSES &&
 		    m->n_fields <= LS_ONLINE_FIELDS;

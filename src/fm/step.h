@@ -105,12 +105,14 @@ struct ls_kern {
 	/* Scores alone, for rows lo..hi of the data: score has (hi - lo) × outputs. */
 	void (*predict)(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo, uint64_t hi, float *score,
 			float *scratch);
-	/* A row at a time (online.h). The share's parts of the score, by class; */
-	void (*online_forward)(const struct ls_online_table *t, const struct ls_online_row *r,
+	/* A row at a time (online.h); v and later are of ls_online_found. The share's parts of the score, by
+	 * class; */
+	void (*online_forward)(const struct ls_online_table *t, const struct ls_online_row *r, float *const *v,
 			       const struct ls_online_share *s, float *part);
 	/* its parameters' step, with those of the next row asked for; */
-	void (*online_update)(const struct ls_online_table *t, const struct ls_online_row *r,
-			      const struct ls_online_row *next, const struct ls_online_share *s, float slope);
+	void (*online_update)(const struct ls_online_table *t, const struct ls_online_row *r, float *const *v,
+			      const struct ls_online_row *next, float *const *later, const struct ls_online_share *s,
+			      float slope);
 	/* or everything, by one thread: false, with nothing changed, when the row is not finite. */
 	bool (*online_alone)(const struct ls_online_table *t, const struct ls_online_row *r,
 			     struct ls_online_room *room);
