@@ -114,7 +114,7 @@ enum { FWFM_FEW = 4 }; /* fields at a time */
 INLINE void fwfm_sums(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *sums,
 		      float *square)
 {
-	size_t stride = ls_fm_stride(m);
+	size_t stride = ls_fm_stride(m), size = ls_fm_linear_room(m) + (size_t)m->outputs * K;
 	memset(sums, 0, sizeof(float) * m->n_fields * K);
 	memset(square, 0, sizeof(float) * m->n_fields * K);
 	for (uint32_t i = 0; i < r->n; i++) {
@@ -123,7 +123,7 @@ INLINE void fwfm_sums(const struct ls_fm_model *m, const struct row *r, uint32_t
 		ls_pack_f *q = (ls_pack_f *)(square + (size_t)r->field[i] * K);
 		float x = row_x(r, i);
 		if (o == 0)
-			prefetch_next(r, i, m->linear, stride, ls_fm_linear_room(m) + (size_t)m->outputs * K);
+			prefetch_next(r, i, m->linear, stride, size);
 		for (uint32_t c = 0; c < K / 4; c++)
 			LS_CELL_ADD(s[c], q[c], v[c], x);
 	}
