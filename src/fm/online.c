@@ -41,12 +41,12 @@ struct seen {
 
 struct member {
 	_Alignas(128) struct said said[2];
-	struct ls_online_share share;
-	struct ls_online_found lines[2]; /* of a row and the next, */
-	uint64_t found;                  /* the last whose lines are there */
-	float *bias;                     /* outputs × (1 + states), this thread's copy */
-	struct seen seen[2];             /* in a row and the one before */
-	double loss;                     /* thread 0's is complete */
+	struct ls_online_share share;                  /* others read it: what changes lies apart */
+	_Alignas(128) struct ls_online_found lines[2]; /* of a row and the next, by number */
+	uint64_t found;                                /* the last whose lines are there */
+	float *bias;                                   /* outputs × (1 + states), this thread's copy */
+	struct seen seen[2];                           /* in a row and the one before */
+	double loss;                                   /* thread 0's is complete */
 };
 
 struct ls_online {
@@ -64,7 +64,7 @@ struct ls_online {
 	uint64_t longest;
 	struct member *members;
 	struct ls_online_room room;
-	uint64_t said;        /* rows before the call */
+	uint64_t said; /* rows before the call, done or not: no number comes twice, on which members' found relies */
 	uint64_t first, n;    /* steps of the call */
 	double loss;          /* before the call */
 	_Atomic uint64_t bad; /* the row that was not finite, or UINT64_MAX */
@@ -363,22 +363,20 @@ static void find_lines(const struct ls_online *o, struct member *w, const struct
 	struct ls_online_found *to = &w->lines[number % 2];
 	const struct ls_online_part p = w->share.part;
 	const uint32_t group = o->table.group, *feature = r->feature;
-	const uint16_t *field = r->field;
 	float *base = o->m->linear;
 	bool whole = r->n == o->m->n_fields;
+	to->later = whole ? to->v : to->ask;
 	for (uint32_t f = 0; f < o->m->n_fields && !whole; f++) {
 		to->v[f] = NULL;
-		to->ask[f] = base;
+		to->ask[f] = base + p.start; /* this thread's own */
 	}
 	for (uint32_t i = 0; i < r->n; i++) {
-		uint32_t f = whole ? i : field[i];
-		to->v[f] = ls_online_lines(base, group, p, feature[i]);
+		uint32_t f = whole ? i : r->field[i];
+		to->v[f] = to->later[f] = ls_online_lines(base, group, p, feature[i]);
 		__builtin_prefetch(to->v[f], 1, 3);
-		if (!whole)
-			to->ask[f] = to->v[f];
 	}
 	for (uint32_t k = 0; k < r->n_away; k++)
-		to->v[field[r->away[k].entry]] = w->share.copies + (size_t)k * p.each;
+		to->v[r->field[r->away[k].entry]] = w->share.copies + (size_t)k * p.each;
 	w->found = number;
 }
 
@@ -408,13 +406,12 @@ static float score_of(struct ls_online *o, struct member *w, const struct ls_onl
 static void update(const struct ls_online *o, const struct member *w, const struct ls_online_row *r,
 		   const struct ls_online_row *next, uint64_t number, float slope)
 {
-	const struct ls_online_row *then = next ? next : r;
-	const struct ls_online_found *mine = &w->lines[number % 2], *later = &w->lines[(number + (next != NULL)) % 2];
-	o->kern->online_update(&o->table, r, mine->v, then, then->n == o->m->n_fields ? later->v : later->ask,
-			       &w->share, slope);
+	const struct ls_online_found *mine = &w->lines[number % 2], *then = &w->lines[(number + (next != NULL)) % 2];
+	o->kern->online_update(&o->table, r, mine->v, next ? next : r, then->later, &w->share, slope);
 }
 
-/* A row by all threads that have classes. False when it was not finite: all of them see that. */
+/* A row by all threads that have classes. False when it was not finite: all of them see that. One that is done alone is
+ * not looked at ahead: nobody has found out which of its features are away from home. */
 static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint32_t n, uint64_t number)
 {
 	const struct ls_online_row *r = &o->row[b], *next = b + 1 < n && o->way[b + 1] != ALONE ? r + 1 : NULL;

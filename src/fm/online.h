@@ -62,10 +62,11 @@ struct ls_online_share {
 	float *copies; /* of lines of features away from home, from a row's forward to its update */
 };
 
-/* Where a thread's lines of a row's entries begin, by field: found once, while the row before is done. */
+/* Where a thread's lines of a row's entries begin, by field: found once, if it can be while the row before is done. */
 struct ls_online_found {
 	float *v[LS_ONLINE_FIELDS];   /* NULL: no entry; the copy's where the feature is away from home */
-	float *ask[LS_ONLINE_FIELDS]; /* of a row that lacks fields: the same, but for those some place */
+	float *ask[LS_ONLINE_FIELDS]; /* where a row lacks fields: something to ask for instead of each */
+	float **later;                /* what to ask for before the row: v, or ask */
 };
 
 /* Room for a row that one thread does alone. */

@@ -187,9 +187,11 @@ static void at_the_edges(void **state)
 	for (size_t i = 0; i < sizeof edge / sizeof *edge; i++) {
 		struct plan p = make_plan(&seed);
 		p.fields = edge[i][0];
-		p.rows = p.fields < 10 ? 70 : 4;
+		bool many = p.fields > 9; /* where one entry in 100 strayed, most rows would have a feature twice */
+		p.rows = many ? 5 : 70;
 		p.factors = edge[i][1];
-		p.stray = 100;
+		p.stray = many ? 1000 : 100;
+		p.gaps = many ? 0 : p.gaps;
 		compare(&p, 3, &seed);
 	}
 }
@@ -381,34 +383,51 @@ static void newton_of_vectors(void **state)
 	}
 }
 
-/* A row that is not finite stops all threads there, is named, and adds nothing to the loss. */
+/* A row that is not finite stops all threads there, is named, and adds nothing to the loss; in a call of its own it
+ * leaves nothing to the next row. Once it is put right the training goes on, into the next epoch. */
+static struct ls_fm_model *stop_and_go_on(const struct plan *p, int threads, bool alone)
+{
+	uint32_t seed = 2;
+	struct sample *s = make_sample(p, &seed);
+	struct ls_pool *pool;
+	struct ls_cpu *cpu;
+	struct ls_err err = {0};
+	double loss = -1;
+	float *bad = &s->value[s->start[70]];
+	bad[0] = bad[1] = 3e38f;
+	assert_int_equal(ls_pool_new(threads, &pool, &err), 0);
+	struct ls_fm_model *m = make_model(p, alone, pool);
+	assert_int_equal(ls_cpu_new(m, &s->rows, pool, NULL, &cpu, &err), 0);
+	for (uint64_t first = 0; first <= 70; first += 70) {
+		assert_int_equal(ls_cpu_steps(cpu, first, first ? 1 : MAX_ROWS, &loss, &err), LS_EDIFFER);
+		assert_non_null(strstr(err.msg, "row 71 "));
+		assert_true(loss == -1);
+	}
+	bad[0] = bad[1] = 1.0f;
+	assert_int_equal(ls_cpu_steps(cpu, 71, MAX_ROWS, &loss, &err), 0);
+	ls_cpu_free(cpu);
+	ls_pool_free(pool);
+	free(s);
+	return m;
+}
+
 static void infinity_is_named(void **state)
 {
 	(void)state;
+	const struct plan p = {.rows = MAX_ROWS,
+			       .fields = 9,
+			       .factors = 4,
+			       .values = true,
+			       .task = LS_REGRESSION,
+			       .shuffle = LS_SHUFFLE_NONE};
+	struct ls_fm_model *want = stop_and_go_on(&p, 1, true);
 	for (int threads = 1; threads <= 5; threads++)
 		for (int alone = 0; alone < 2; alone++) {
-			struct plan p = {
-				.rows = MAX_ROWS, .fields = 9, .factors = 4, .values = true, .task = LS_REGRESSION};
-			uint32_t seed = 2;
-			struct sample *s = make_sample(&p, &seed);
-			struct ls_pool *pool;
-			struct ls_cpu *cpu;
-			struct ls_err err = {0};
-			double loss = -1;
-			s->value[s->start[70]] = 3e38f;
-			s->value[s->start[70] + 1] = 3e38f;
-			assert_int_equal(ls_pool_new(threads, &pool, &err), 0);
-			p.shuffle = LS_SHUFFLE_NONE;
-			struct ls_fm_model *m = make_model(&p, alone, pool);
-			assert_int_equal(ls_cpu_new(m, &s->rows, pool, NULL, &cpu, &err), 0);
-			assert_int_equal(ls_cpu_steps(cpu, 0, MAX_ROWS, &loss, &err), LS_EDIFFER);
-			assert_non_null(strstr(err.msg, "row 71 "));
-			assert_true(loss == -1);
-			ls_cpu_free(cpu);
+			struct ls_fm_model *m = stop_and_go_on(&p, threads, alone);
+			same_bytes(want, m, &p, threads);
 			ls_fm_model_free(m);
-			ls_pool_free(pool);
-			free(s);
 		}
+	ls_fm_model_free(want);
 }
 
 int main(void)

@@ -163,8 +163,8 @@ static void train_twins(const struct twin *t, const struct ls_fm_opts *opts, boo
 	free(s);
 }
 
-/* By one thread or three in turn, such that neither goes with one of the variants. */
-static void twins_by_optimizer(const struct twin *t, struct ls_pool *const pools[2])
+/* By one pool or the other, such that neither goes with one value of any option; turn: which of them begins. */
+static void twins_by_optimizer(const struct twin *t, struct ls_pool *const pools[2], int turn)
 {
 	for (int variant = 0; variant < 4 * 2 * 2 * 2; variant++) {
 		bool with_x = variant & 4, multiclass = variant & 8, regular = variant & 16;
@@ -175,7 +175,7 @@ static void twins_by_optimizer(const struct twin *t, struct ls_pool *const pools
 		o.init_scale = 0.2f;
 		o.l1 = regular ? 1e-4f : 0;
 		o.l2 = regular ? 1e-3f : 0;
-		train_twins(t, &o, with_x, pools[__builtin_parity((unsigned)variant)]);
+		train_twins(t, &o, with_x, pools[__builtin_parity((unsigned)variant) ^ turn]);
 	}
 }
 
@@ -186,7 +186,7 @@ static void all_twins(const struct twin *twins, size_t n)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(ls_pool_new(1 + 2 * i, &pools[i], &err), 0);
 	for (size_t i = 0; i < n; i++)
-		twins_by_optimizer(&twins[i], pools);
+		twins_by_optimizer(&twins[i], pools, i % 2);
 	for (int i = 0; i < 2; i++)
 		ls_pool_free(pools[i]);
 }
