@@ -6,16 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "fail.h"
 #include "fm/cpu.h"
 #include "fm/data.h"
-
-static void fail_on(int rc, const struct ls_err *err)
-{
-	if (!rc)
-		return;
-	fprintf(stderr, "%s\n", err->msg);
-	exit(1);
-}
 
 struct touch {
 	const struct ls_fm_model *m;

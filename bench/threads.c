@@ -7,17 +7,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "fail.h"
 #include "fm/batch.h"
 #include "fm/cpu.h"
 #include "fm/data.h"
-
-static void fail_on(int rc, const struct ls_err *err)
-{
-	if (!rc)
-		return;
-	fprintf(stderr, "%s\n", err->msg);
-	exit(1);
-}
 
 /* A model with what trains it. */
 struct trainer {
@@ -57,8 +50,7 @@ struct bench {
 	const struct ls_rows *rows;
 	struct ls_fm_opts opts;
 	int threads;
-	struct ls_pool
-		*pool; /* the only one with threads: those of a second would still be spinning in the next's time */
+	struct ls_pool *pool; /* the only one with threads: a second's would still spin in the next's time */
 	struct trainer together, *separate; /* separate: by thread, */
 	struct ls_pool **one;               /* each with a pool without further threads */
 	uint64_t steps;                     /* of each, a round */
