@@ -187,11 +187,11 @@ static void at_the_edges(void **state)
 	for (size_t i = 0; i < sizeof edge / sizeof *edge; i++) {
 		struct plan p = make_plan(&seed);
 		p.fields = edge[i][0];
-		bool many = p.fields > 9; /* where one entry in 100 strayed, most rows would have a feature twice */
+		bool many = p.fields > 9; /* most rows have no feature twice, a few lack a field */
 		p.rows = many ? 5 : 70;
 		p.factors = edge[i][1];
 		p.stray = many ? 1000 : 100;
-		p.gaps = many ? 0 : p.gaps;
+		p.gaps = many ? 300 : p.gaps;
 		compare(&p, 3, &seed);
 	}
 }
