@@ -201,8 +201,28 @@ INLINE bool one_of_each_field(const struct row *r, uint32_t n_fields)
 	return i == r->n && r->n == n_fields && r->n <= MOST_POINTERS;
 }
 
-/* A row with one entry of each field. All pairs of the first entry, then of the second: its records come from memory a
- * line of each at a time, so that many are under way. with_back is a constant of the call: false for a score alone. */
+/* The next row's records, this output's part of them, into the second cache. First a line of each, all at once: one
+ * whose page is not known holds up what comes after it, but pages are looked up side by side. */
+INLINE void ask_pages(const struct ls_fm_model *m, const struct row *r, size_t offset)
+{
+	const float *at = offset ? m->record + offset : m->linear;
+	size_t stride = ls_fm_stride(m);
+	for (uint32_t i = 0; i < r->n_next; i++)
+		__builtin_prefetch(at + r->next[i] * stride);
+}
+
+INLINE void ask_record(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset, uint32_t K)
+{
+	if (i >= r->n_next)
+		return;
+	const float *at = m->record + offset + r->next[i] * ls_fm_stride(m), *end = at + (size_t)m->n_fields * K;
+	for (; at < end; at += LINE)
+		__builtin_prefetch(at, 0, 2);
+	__builtin_prefetch(end - 1, 0, 2);
+}
+
+/* A row with one entry of each field. All pairs of the first entry, then of the second: its records come to the first
+ * cache a line of each at a time. with_back is a constant of the call: false for a score alone. */
 INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, const float *x, size_t offset, uint32_t K,
 		     float *back, size_t entry_stride, bool with_back, ls_pack_f *total, ls_pack_s *top)
 {
@@ -211,11 +231,13 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, const flo
 	size_t stride = ls_fm_stride(m);
 	for (uint32_t i = 0; i < n; i++)
 		v[i] = m->record + offset + r->feature[i] * stride;
+	ask_pages(m, r, offset);
 	for (uint32_t i = 0; i < n; i++) {
 		const float *vi = v[i];
 		float *row = with_back ? back + i * entry_stride : NULL, xi = x ? x[i] : 1.0f;
 		if (with_back)
 			memset(row + (size_t)i * K, 0, sizeof(float) * K);
+		ask_record(m, r, i, offset, K);
 		for (uint32_t j = i + 1; j < n && i % line == 0; j++)
 			__builtin_prefetch(v[j] + (size_t)(i + 2 * line) * K);
 		for (uint32_t j = i + 1; j < n && i % line == 0 && with_back && r->crowd; j++)
@@ -286,11 +308,14 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	} else {
 		for (uint32_t i = 0; i < r->n && back; i++)
 			memset(back + i * entry_stride, 0, sizeof(float) * block);
-		for (uint32_t i = 0; i < r->n; i++)
+		ask_pages(m, r, o * block);
+		for (uint32_t i = 0; i < r->n; i++) {
+			ask_record(m, r, i, o * block, K);
 			if (back)
 				ffm_pairs(m, r, i, o * block, K, back, entry_stride, true, total);
 			else
 				ffm_pairs(m, r, i, o * block, K, NULL, 0, false, total);
+		}
 		for (uint32_t i = 0; i < r->n && back; i++)
 			*top = largest_bits(back + i * entry_stride, block, *top);
 	}

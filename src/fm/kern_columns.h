@@ -217,14 +217,15 @@ INLINE void wide_run(struct ls_step *st, const struct columns *k, enum ls_fm_kin
 		     const uint64_t *keys, const struct run *now, const struct run *next, struct ls_found *found,
 		     uint32_t N)
 {
+	for (uint32_t c = 0; c < next->n; c++) /* all at once, so that their pages are looked up side by side */
+		for (uint32_t s = 0; s <= st->m->states; s++)
+			prefetch_run(next->feature[c] + s * st->m->width, 2 * LINE, true);
 	for (uint32_t o = 0; o < k->outputs; o++) {
 		for (uint32_t c = 0; c < now->n; c++) {
 			size_t at = now->at[c], n = now->at[c + 1] - at;
 			two_u beside = find_terms(st, k, kind, keys + at, n, o, found + at);
 			q->at[c] = at;
 			join(k, q, now->feature[c], o, N, beside - (uint64_t)n * LS_MAGIC_BITS);
-			for (uint32_t s = 0; c < next->n && s <= st->m->states; s++)
-				prefetch_run(next->feature[c] + s * st->m->width, 2 * LINE, true);
 		}
 		q->at[now->n] = now->at[now->n];
 		update_waiting(st, q, N);
