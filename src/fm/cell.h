@@ -9,7 +9,9 @@
  *   backward  G_v = sum over the batch's entries of (g x) S  -  v sum of (g x) x     both sums order-free
  *             G_w = sum of g x,   G_bias = sum of g                                  order-free
  *   update    the optimizer, a parameter at a time, binary32
- * fwfm: S is replaced by D_f = sum over fields h of r(f,h) U_h, and x x by r(f,f) x x.
+ * fwfm: t joins its field: W_f = fma(U_f, t, W_f);  U_f += t. With E_f = sum over fields h < f of r(f,h) U_h,
+ *             score = bias + sum(w x) + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f)    all by fma
+ *             S is replaced by D_f, which goes on from E_f over the other fields, and x x by r(f,f) x x
  * ffm:  S is replaced by P = sum over the row's other entries of field h of v(other, own field) x(other). */
 #ifndef LS_FM_CELL_H
 #define LS_FM_CELL_H
@@ -50,6 +52,13 @@ struct ls_param {
 		(s) += vx_;                                                                                            \
 		(q) += vx_ * vx_;                                                                                      \
 	} while (0)
+/* fwfm: an entry comes to those of its field, which add up to u; w is what they make with each other. */
+#define LS_CELL_JOIN(u, w, v, x, fma)                                                                                  \
+	do {                                                                                                           \
+		LS_AUTO vx_ = (v) * (x);                                                                               \
+		(w) = fma((u), vx_, (w));                                                                              \
+		(u) += vx_;                                                                                            \
+	} while (0)
 #define LS_CELL_GRADIENT(main, unit, v, cross) ((main) * (unit) - (v) * (cross))
 #define LS_CELL_ADAGRAD(v, s1, g, lr, root)                                                                            \
 	do {                                                                                                           \
@@ -70,8 +79,7 @@ struct ls_param {
 /* The gradient of an entry's factor, from another entry's that it is multiplied with. */
 #define LS_CELL_PAIR_GRADIENT(slope, x, other, other_x) (((slope) * (x)) * ((other) * (other_x)))
 /* The seed: half the exponent with the other sign, within 3.44 % of 1 / root. */
-#define LS_CELL_SEED(bits)          (0x5f3759dfu - ((bits) >> 1))
-#define LS_CELL_OWN_PAIR(u, q)      (0.5f * ((u) * (u) - (q))) /* fwfm: dscore / dr(f,f), of one factor */
+#define LS_CELL_SEED(bits) (0x5f3759dfu - ((bits) >> 1))
 #define LS_CELL_TERM(slope, factor) ((slope) * (factor) + LS_MAGIC)
 
 LS_FN float ls_cell_sign(float v)

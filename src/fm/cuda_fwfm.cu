@@ -1,5 +1,5 @@
-/* A step of fwfm on a GPU: cuda_args.h has the plan, cell.h the letters: U and Q are sums over a field's entries,
- * D = sum over fields of r U. Any row: a warp a row, lanes over cells (a field and a chunk of four factors), results in
+/* A step of fwfm on a GPU: cuda_args.h has the plan, cell.h the letters: U and W are of a field's entries, E and D are
+ * sums over fields of r U. Any row: a warp a row, lanes over cells (a field and a chunk of four factors), results in
  * memory. A row whose fields ascend, which is what click logs are: a few lanes a row, results in shared memory. */
 #include "fm/cuda_columns.h"
 
@@ -11,10 +11,18 @@ LS_DEVICE float field_weight(const struct ls_cuda_args &a, uint32_t o, uint32_t 
 
 /* Where a row's intermediate results are: fields × padded floats each, for one output. */
 struct cells {
-	float *u, *q, *d;
+	float *u, *w, *d;
 };
 
-/* U and Q: each cell looks through the row's entries in stored order. */
+LS_DEVICE void join4(float4 *u, float4 *w, float4 v, float x)
+{
+	LS_CELL_JOIN(u->x, w->x, v.x, x, ls_fmaf);
+	LS_CELL_JOIN(u->y, w->y, v.y, x, ls_fmaf);
+	LS_CELL_JOIN(u->z, w->z, v.z, x, ls_fmaf);
+	LS_CELL_JOIN(u->w, w->w, v.w, x, ls_fmaf);
+}
+
+/* U and W: each cell looks through the row's entries in stored order. */
 template <bool KNOWN>
 LS_DEVICE void field_sums(const struct ls_cuda_args &a, const struct row_view &r, uint32_t o, struct cells at)
 {
@@ -23,49 +31,54 @@ LS_DEVICE void field_sums(const struct ls_cuda_args &a, const struct row_view &r
 	const float *record = a.record + (uint64_t)o * a.padded;
 	for (uint32_t cell = lane_of(); cell < a.fields * chunks; cell += 32) {
 		uint32_t f = cell / chunks, c = cell % chunks;
-		float4 u = zero4(), q = zero4();
+		float4 u = zero4(), w = zero4();
 		for (uint32_t i = 0; i < r.n; i++)
 			if (r.field[i] == f && is_known<KNOWN>(a, r, i))
-				add4(&u, &q, load4(record + r.feature[i] * stride + 4 * c), entry_x(r.x, r.scale, i));
+				join4(&u, &w, load4(record + r.feature[i] * stride + 4 * c), entry_x(r.x, r.scale, i));
 		store4(at.u + 4 * cell, u);
-		store4(at.q + 4 * cell, q);
+		store4(at.w + 4 * cell, w);
 	}
 	__syncwarp();
 }
 
-LS_DEVICE void field_back(const struct ls_cuda_args &a, uint32_t o, struct cells at)
+/* E, over the fields before a cell's own; then, if `rest`, D from it. */
+LS_DEVICE void field_back(const struct ls_cuda_args &a, uint32_t o, struct cells at, bool rest)
 {
 	uint32_t chunks = a.padded / 4;
 	for (uint32_t cell = lane_of(); cell < a.fields * chunks; cell += 32) {
-		uint32_t f = cell / chunks, c = cell % chunks;
-		float4 d = zero4();
-		for (uint32_t g = 0; g < a.fields; g++)
-			d = plus4(d, scale4(load4(at.u + (g * chunks + c) * 4), field_weight(a, o, f, g)));
+		uint32_t f = cell / chunks, c = cell % chunks, end = rest ? a.fields : f;
+		float4 d = rest ? load4(at.d + 4 * cell) : zero4();
+		for (uint32_t g = rest ? f : 0; g < end; g++)
+			d = fma4(load4(at.u + (g * chunks + c) * 4), all4(field_weight(a, o, f, g)), d);
 		store4(at.d + 4 * cell, d);
 	}
 	__syncwarp();
 }
 
-/* A chunk's sum over fields, ascending, of U D - r(f,f) Q. */
+/* A chunk's sums over fields, ascending, of U E and of r(f,f) W. */
 LS_DEVICE float4 field_total(const struct ls_cuda_args &a, uint32_t o, struct cells at, uint32_t c)
 {
 	uint32_t chunks = a.padded / 4;
-	float4 total = zero4();
+	float4 total = zero4(), own = zero4();
 	for (uint32_t f = 0; f < a.fields && c < chunks; f++) {
 		uint32_t at4 = (f * chunks + c) * 4;
-		float4 u = load4(at.u + at4), d = load4(at.d + at4), q = load4(at.q + at4);
-		total = plus4(total, minus4(times4(u, d), scale4(q, field_weight(a, o, f, f))));
+		total = fma4(load4(at.u + at4), load4(at.d + at4), total);
+		own = fma4(load4(at.w + at4), all4(field_weight(a, o, f, f)), own);
 	}
-	return total;
+	return plus4(total, own);
 }
 
+/* KNOWN: in training, which needs D. */
 template <bool KNOWN>
 LS_DEVICE float fwfm_output(const struct ls_cuda_args &a, const struct row_view &r, uint32_t o, struct cells at)
 {
 	field_sums<KNOWN>(a, r, o, at);
-	field_back(a, o, at);
+	field_back(a, o, at, false);
 	float4 t = field_total(a, o, at, lane_of()), t2 = field_total(a, o, at, lane_of() + 32);
-	return linear_score<KNOWN>(a, r, o) + 0.5f * halve_group<32>(t, t2, a.padded);
+	__syncwarp();
+	if (KNOWN)
+		field_back(a, o, at, true);
+	return linear_score<KNOWN>(a, r, o) + halve_group<32>(t, t2, a.padded);
 }
 
 LS_DEVICE uint32_t top_of_many(const float *p, uint64_t n)
@@ -76,8 +89,18 @@ LS_DEVICE uint32_t top_of_many(const float *p, uint64_t n)
 	return most;
 }
 
-LS_DEVICE void note_row(const struct ls_cuda_args &a, uint32_t row, uint32_t back, uint32_t sums, struct row_tops *top)
+/* The largest |bits| of W, as those of the largest U that products of two of are no less. */
+LS_DEVICE uint32_t top_of_own(uint32_t top)
 {
+	int e = ls_exps_of_products(ls_exp_of(ls_f_bits(top)));
+	return is_infinite(top) ? top : (uint32_t)(e + 127) << 23;
+}
+
+/* back, sums, own: the largest |bits| of D, U and W. */
+LS_DEVICE void note_row(const struct ls_cuda_args &a, uint32_t row, uint32_t back, uint32_t sums, uint32_t own,
+			struct row_tops *top)
+{
+	sums = larger(sums, top_of_own(own));
 	if (is_infinite(larger(back, sums)))
 		note_bad(a, row);
 	top->back = larger(back, top->back);
@@ -96,7 +119,8 @@ LS_DEVICE float fwfm_row(const struct ls_cuda_args &a, const struct batch &t, ui
 		if (a.outputs > 1 && lane_of() == 0)
 			a.score[(uint64_t)b * a.outputs + o] = one;
 	}
-	note_row(a, t.pick[b], top_of_many(back, a.back_each), top_of_many(sums, 2 * (uint64_t)a.back_each), top);
+	note_row(a, t.pick[b], top_of_many(back, a.back_each), top_of_many(sums, a.back_each),
+		 top_of_many(sums + a.back_each, a.back_each), top);
 	return one;
 }
 
@@ -117,7 +141,7 @@ template <int K> struct row_shape {
 
 /* A row's part of shared memory: cuda_kernels.c counts the same. */
 struct shared_row {
-	float *u, *linear; /* Q is U U, for no field has two entries */
+	float *u, *linear; /* W is 0, for no field has two entries */
 };
 
 template <int K> LS_DEVICE struct shared_row shared_row_of(float *shared, uint32_t fields, uint32_t row)
@@ -168,62 +192,61 @@ LS_DEVICE void share_sums(const struct ls_cuda_args &a, const struct row_view &r
 		}
 #pragma unroll
 		for (uint32_t j = 0; j < AT_ONCE; j++) {
-			float4 u = zero4(), q = zero4();
 			if (lo + j * SETS >= r.n)
 				continue;
-			add4(&u, &q, v[j], x[j]);
-			store4(at.u + field[j] * K + 4 * c, u);
+			store4(at.u + field[j] * K + 4 * c, plus4(zero4(), scale4(v[j], x[j])));
 			at.linear[lo + j * SETS] = w[j] * x[j];
 		}
 	}
 	__syncwarp(mask);
 }
 
-/* D of the lane's fields, EACH from lo on. */
-template <int K> LS_DEVICE void make_back(uint32_t fields, const float *weights, const float *u, uint32_t lo, float4 *d)
+/* E and then D of the lane's fields, EACH from lo on: so many of U from g on are added. Where g is lo, E of each field
+ * is known when its turn comes, and U E goes to *total. */
+template <int K>
+LS_DEVICE void add_fields(uint32_t fields, const float *weights, const float *u, uint32_t lo, uint32_t g, float4 *d,
+			  float4 *total)
 {
 	enum { EACH = row_shape<K>::EACH };
 	uint32_t stride = weight_stride(fields), c4 = 4 * (lane_of() % row_shape<K>::CHUNKS);
 #pragma unroll
-	for (int k = 0; k < EACH; k++)
-		d[k] = zero4();
-#pragma unroll 3
-	for (uint32_t g = 0; g < fields; g++) {
-		float4 v = load4(u + g * K + c4);
+	for (int j = 0; j < EACH; j++) {
+		if (g + j >= fields)
+			continue;
+		float4 v = load4(u + (g + j) * K + c4);
+		*total = g == lo ? fma4(v, d[j], *total) : *total;
 #pragma unroll
 		for (int k = 0; k < EACH; k++)
-			d[k] = plus4(d[k], scale4(v, weights[g * stride + lo + k]));
+			d[k] = fma4(v, all4(weights[(g + j) * stride + lo + k]), d[k]);
 	}
 }
 
-/* D of a row to `back`; *total gets the chunk's sum over fields, ascending, of U D - r(f,f) Q, which goes from set to
- * set. Returns the largest |bits| of D that the lane has seen. */
+/* D of a row to `back`; *total gets the chunk's sum over fields, ascending, of U E, which goes from set to set. Returns
+ * the largest |bits| of D that the lane has seen. */
 template <int K>
 LS_DEVICE uint32_t share_back(uint32_t fields, const float *weights, const struct shared_row &at, float *back,
 			      float4 *total)
 {
 	enum { CHUNKS = row_shape<K>::CHUNKS, EACH = row_shape<K>::EACH, LANES = row_shape<K>::LANES };
-	uint32_t c4 = 4 * (lane_of() % CHUNKS), set = lane_of() % LANES / CHUNKS, most = 0, mask = group_mask<LANES>();
+	uint32_t c = lane_of() % CHUNKS, set = lane_of() % LANES / CHUNKS, most = 0, mask = group_mask<LANES>();
 	*total = zero4();
 	for (uint32_t block = 0; block < fields; block += row_shape<K>::BLOCK) {
 		uint32_t lo = block + set * EACH;
 		float4 d[EACH];
-		make_back<K>(fields, weights, at.u, lo, d);
+#pragma unroll
+		for (int k = 0; k < EACH; k++)
+			d[k] = zero4();
+		for (uint32_t g = 0; g < fields; g += EACH) {
+			add_fields<K>(fields, weights, at.u, lo, g, d, total);
+			if (g >= block && g < block + row_shape<K>::BLOCK)
+				*total = shuffle4(mask, *total, (int)((g - block) / EACH * CHUNKS + c), LANES);
+		}
 #pragma unroll
 		for (int k = 0; k < EACH; k++) {
-			uint32_t f = lo + k, to = f * K + c4;
-			if (f >= fields)
+			if (lo + k >= fields)
 				continue;
-			float4 u = load4(at.u + to);
-			store4(back + to, d[k]);
+			store4(back + (lo + k) * K + 4 * c, d[k]);
 			most = top_of4(d[k], most);
-			d[k] = minus4(times4(u, d[k]), scale4(times4(u, u), weights[f * weight_stride(fields) + f]));
-		}
-		for (int s = 0; s < row_shape<K>::SETS; s++) {
-#pragma unroll
-			for (int k = 0; k < EACH; k++)
-				*total = set == (uint32_t)s && lo + k < fields ? plus4(*total, d[k]) : *total;
-			*total = shuffle4(mask, *total, s * CHUNKS + (int)(lane_of() % CHUNKS), LANES);
 		}
 	}
 	return most;
@@ -240,18 +263,18 @@ LS_DEVICE float shared_output(const struct ls_cuda_args &a, const struct batch &
 	share_sums<K>(a, r, o, at, mask);
 #pragma unroll 5
 	for (uint32_t i = lane_of() % LANES; i < cells; i += LANES) {
-		float4 u = load4(at.u + 4 * i), q = times4(u, u);
+		float4 u = load4(at.u + 4 * i);
 		store4(sums + 4 * i, u);
-		store4(sums + a.back_each + 4 * i, q);
-		most = top_of4(u, top_of4(q, most));
+		store4(sums + a.back_each + 4 * i, zero4());
+		most = top_of4(u, most);
 	}
 	float4 total;
-	note_row(a, t.pick[b], share_back<K>(a.fields, weights, at, back, &total), most, top);
+	note_row(a, t.pick[b], share_back<K>(a.fields, weights, at, back, &total), most, 0, top);
 	float score = a.bias[o];
 #pragma unroll 8
 	for (uint32_t i = 0; i < r.n; i++)
 		score += at.linear[i];
-	score += 0.5f * halve_group<CHUNKS>(total, zero4(), K);
+	score += halve_group<CHUNKS>(plus4(total, zero4()), zero4(), K);
 	__syncwarp(mask);
 	return score;
 }
@@ -403,13 +426,13 @@ extern "C" __global__ void __launch_bounds__(256, 3) fwfm_columns_32(const struc
 
 /* --- gradient of the field weights --- */
 
-/* dscore/dr(f,g) of a row: halve(U_f U_g), and halve(0.5 (U_f U_f - Q_f)) for f = g. */
-LS_DEVICE float pair_slope(const float *u, const float *q, uint32_t f, uint32_t g, uint32_t padded)
+/* dscore/dr(f,g) of a row: halve(U_f U_g), and halve(W_f) for f = g. */
+LS_DEVICE float pair_slope(const float *u, const float *w, uint32_t f, uint32_t g, uint32_t padded)
 {
 	float t[LS_HALVE_MAX];
-	const float *uf = u + f * padded, *ug = u + g * padded, *qf = q + f * padded;
+	const float *uf = u + f * padded, *ug = u + g * padded, *wf = w + f * padded;
 	for (uint32_t i = 0; i < padded; i++)
-		t[i] = f == g ? LS_CELL_OWN_PAIR(uf[i], qf[i]) : uf[i] * ug[i];
+		t[i] = f == g ? wf[i] : uf[i] * ug[i];
 	return ls_halve_sum(t, (int)padded);
 }
 
@@ -464,17 +487,17 @@ LS_DEVICE void share_pairs(const struct ls_cuda_args &a, const struct column_ste
 	enum { STRIDE = pair_shape<K>::STRIDE };
 	for (uint32_t i = threadIdx.x; i < n * a.fields; i += blockDim.x) {
 		uint32_t b = lo + i / a.fields, f = i % a.fields;
-		const float *u = a.sums + (uint64_t)2 * b * a.back_each + (o * a.fields + f) * K, *q = u + a.back_each;
+		const float *u = a.sums + (uint64_t)2 * b * a.back_each + (o * a.fields + f) * K, *w = u + a.back_each;
 		double slope = (double)a.slope[(uint64_t)b * a.outputs + o] * c->grids.pair_scale;
 		float t[K];
 #pragma unroll
 		for (int k = 0; k < K; k += 4) {
-			float4 v = load4(u + k), s = load4(q + k);
+			float4 v = load4(u + k), own = load4(w + k);
 			store4(at.u + i * STRIDE + k, v);
-			t[k] = LS_CELL_OWN_PAIR(v.x, s.x);
-			t[k + 1] = LS_CELL_OWN_PAIR(v.y, s.y);
-			t[k + 2] = LS_CELL_OWN_PAIR(v.z, s.z);
-			t[k + 3] = LS_CELL_OWN_PAIR(v.w, s.w);
+			t[k] = own.x;
+			t[k + 1] = own.y;
+			t[k + 2] = own.z;
+			t[k + 3] = own.w;
 		}
 		if (f == 0)
 			at.slope[i / a.fields] = slope;

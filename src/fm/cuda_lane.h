@@ -84,6 +84,17 @@ LS_DEVICE float4 minus4(float4 a, float4 b)
 	return make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
 }
 
+LS_DEVICE float4 fma4(float4 a, float4 b, float4 c)
+{
+	return make_float4(ls_fmaf(a.x, b.x, c.x), ls_fmaf(a.y, b.y, c.y), ls_fmaf(a.z, b.z, c.z),
+			   ls_fmaf(a.w, b.w, c.w));
+}
+
+LS_DEVICE float4 all4(float x)
+{
+	return make_float4(x, x, x, x);
+}
+
 /* An entry's part in the sums of a row. */
 LS_DEVICE void add4(float4 *s, float4 *q, float4 v, float x)
 {

@@ -11,13 +11,19 @@ struct ls_exps {
 	int slope; /* g */
 	int value; /* x after normalisation */
 	int back;  /* back[], see step.h */
-	int sums;  /* fwfm: U and Q */
+	int sums;  /* fwfm: U, and half that of W */
 	int loss;
 };
 
 LS_FN int ls_exps_larger(int a, int b)
 {
 	return a > b ? a : b;
+}
+
+/* Of products of two that are below 2^(e + 1) each: the least such e. */
+LS_FN int ls_exps_of_products(int e)
+{
+	return e == LS_EXP_INF ? e : (e - (e & 1)) / 2;
 }
 
 LS_FN void ls_exps_max(struct ls_exps *a, const struct ls_exps *b)

@@ -107,92 +107,10 @@ INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, const f
 	return line + 0.5f * ls_halve_sum(t, (int)K);
 }
 
-/* --- fwfm: sums (fields × K) are U, back (fields × K) is D; both zeroed or filled here --- */
-
-enum { FWFM_FEW = 4 }; /* fields at a time */
-
-INLINE void fwfm_sums(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *sums,
-		      float *square)
-{
-	size_t stride = ls_fm_stride(m), size = ls_fm_linear_room(m) + (size_t)m->outputs * K;
-	memset(sums, 0, sizeof(float) * m->n_fields * K);
-	memset(square, 0, sizeof(float) * m->n_fields * K);
-	for (uint32_t i = 0; i < r->n; i++) {
-		const ls_pack_f *v = (const ls_pack_f *)(m->record + r->feature[i] * stride + (size_t)o * K);
-		ls_pack_f *s = (ls_pack_f *)(sums + (size_t)r->field[i] * K);
-		ls_pack_f *q = (ls_pack_f *)(square + (size_t)r->field[i] * K);
-		float x = row_x(r, i);
-		if (o == 0)
-			prefetch_next(r, i, m->linear, stride, size);
-		for (uint32_t c = 0; c < K / 4; c++)
-			LS_CELL_ADD(s[c], q[c], v[c], x);
-	}
-}
-
-/* D_f = sum over fields g, ascending, of r(f,g) U_g: n of them, from field f on. n is a constant of the call. Weights
- * lie side by side for neighbours f where g is less, otherwise for neighbours g. */
-INLINE void fwfm_back(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t n, uint32_t K, const float *sums,
-		      float *back)
-{
-	const float *pair = m->pair + (size_t)o * m->n_pairs, *later[FWFM_FEW];
-	ls_mid_f d[FWFM_FEW][MAX_K / LS_MID];
-	ls_pack_f last[FWFM_FEW]; /* of a K that is no multiple of LS_MID */
-	for (uint32_t i = 0; i < n; i++) {
-		later[i] = pair + ls_fm_pair_index(m->n_fields, f + i, 0);
-		last[i] = (ls_pack_f){0};
-		for (uint32_t c = 0; c < K / LS_MID; c++)
-			d[i][c] = (ls_mid_f){0};
-	}
-	for (uint32_t g = 0; g < m->n_fields; g++) {
-		const float *u = sums + (size_t)g * K, *earlier = pair + ls_fm_pair_index(m->n_fields, g, f);
-		for (uint32_t i = 0; i < n; i++) {
-			float weight = g < f + i ? earlier[i] : later[i][g];
-			for (uint32_t c = 0; c < K / LS_MID; c++)
-				d[i][c] += ((const ls_mid_f *)u)[c] * weight;
-			if (K % LS_MID)
-				last[i] += *(const ls_pack_f *)(u + K - 4) * weight;
-		}
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		float *to = back + (size_t)(f + i) * K;
-		for (uint32_t c = 0; c < K / LS_MID; c++)
-			((ls_mid_f *)to)[c] = d[i][c];
-		if (K % LS_MID)
-			*(ls_pack_f *)(to + K - 4) = last[i];
-	}
-}
-
-/* score = 0.5 halve(sum over f of U_f D_f - r(f,f) Q_f). */
-INLINE float fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *sums,
-			 float *square, float *back)
-{
-	uint32_t f = 0;
-	ls_pack_f total[MAX_K / 4];
-	fwfm_sums(m, r, o, K, sums, square);
-	for (; K <= 16 && f + FWFM_FEW <= m->n_fields; f += FWFM_FEW) /* as many as registers hold */
-		fwfm_back(m, o, f, FWFM_FEW, K, sums, back);
-	for (; f < m->n_fields; f++)
-		fwfm_back(m, o, f, 1, K, sums, back);
-	for (uint32_t c = 0; c < K / 4; c++)
-		total[c] = (ls_pack_f){0};
-	for (f = 0; f < m->n_fields; f++) {
-		const ls_pack_f *u = (const ls_pack_f *)(sums + (size_t)f * K),
-				*d = (const ls_pack_f *)(back + (size_t)f * K),
-				*q = (const ls_pack_f *)(square + (size_t)f * K);
-		float own = fwfm_weight(m, o, f, f);
-		for (uint32_t c = 0; c < K / 4; c++)
-			total[c] += u[c] * d[c] - q[c] * own;
-	}
-	float t[MAX_K];
-	memcpy(t, total, sizeof(float) * K);
-	return 0.5f * ls_halve_sum(t, (int)K);
-}
-
-/* --- ffm: back (entries × entry_stride) is P; each unordered pair of entries once, in stored order --- */
+/* --- rows with one entry of each field, in order --- */
 
 enum { MOST_POINTERS = 256 };
 
-/* Whether every field occurs once, in order: then each part of P has one term, and is set instead of added to. */
 INLINE bool one_of_each_field(const struct row *r, uint32_t n_fields)
 {
 	uint32_t i = 0;
@@ -200,6 +118,164 @@ INLINE bool one_of_each_field(const struct row *r, uint32_t n_fields)
 		i++;
 	return i == r->n && r->n == n_fields && r->n <= MOST_POINTERS;
 }
+
+/* --- fwfm: sums (fields × K) are U, own (fields × K) is W, back (fields × K) is D, or NULL for a score alone --- */
+
+enum { FWFM_FEW = 4 }; /* fields at a time */
+
+/* K lanes. K is a constant of the calls where it pays, and then they are registers. */
+struct lanes {
+	ls_mid_f most[MAX_K / LS_MID];
+	ls_pack_f last; /* of a K that is no multiple of LS_MID */
+};
+
+INLINE void clear_lanes(struct lanes *d, uint32_t K)
+{
+	for (uint32_t c = 0; c < K / LS_MID; c++)
+		d->most[c] = (ls_mid_f){0};
+	d->last = (ls_pack_f){0};
+}
+
+/* d = d + u weight, by fma. */
+INLINE void add_scaled(struct lanes *d, const float *u, float weight, uint32_t K)
+{
+	for (uint32_t c = 0; c < K / LS_MID; c++)
+		d->most[c] = ls_mid_fma(((const ls_mid_f *)u)[c], ls_mid_all(weight), d->most[c]);
+	if (K % LS_MID)
+		d->last = ls_pack_fma(*(const ls_pack_f *)(u + K - 4), ls_pack_all(weight), d->last);
+}
+
+/* total = total + u e, by fma. */
+INLINE void add_product(struct lanes *total, const float *u, const struct lanes *e, uint32_t K)
+{
+	for (uint32_t c = 0; c < K / LS_MID; c++)
+		total->most[c] = ls_mid_fma(((const ls_mid_f *)u)[c], e->most[c], total->most[c]);
+	if (K % LS_MID)
+		total->last = ls_pack_fma(*(const ls_pack_f *)(u + K - 4), e->last, total->last);
+}
+
+INLINE void store_lanes(float *to, const struct lanes *d, uint32_t K)
+{
+	for (uint32_t c = 0; c < K / LS_MID; c++)
+		((ls_mid_f *)to)[c] = d->most[c];
+	if (K % LS_MID)
+		*(ls_pack_f *)(to + K - 4) = d->last;
+}
+
+/* U and W of any row; returns the linear part, from `bias` on. */
+INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o, uint32_t K,
+		       float *sums, float *own)
+{
+	size_t stride = ls_fm_stride(m), size = ls_fm_linear_room(m) + (size_t)m->outputs * K;
+	float line = bias;
+	memset(sums, 0, sizeof(float) * m->n_fields * K);
+	memset(own, 0, sizeof(float) * m->n_fields * K);
+	for (uint32_t i = 0; i < r->n; i++) {
+		const ls_pack_f *v = (const ls_pack_f *)(m->record + r->feature[i] * stride + (size_t)o * K);
+		ls_pack_f *u = (ls_pack_f *)(sums + (size_t)r->field[i] * K);
+		ls_pack_f *w = (ls_pack_f *)(own + (size_t)r->field[i] * K);
+		float x = row_x(r, i);
+		if (o == 0)
+			prefetch_next(r, i, m->linear, stride, size);
+		line += m->linear[r->feature[i] * stride + o] * x;
+		for (uint32_t c = 0; c < K / 4; c++)
+			LS_CELL_JOIN(u[c], w[c], v[c], x, ls_pack_fma);
+	}
+	return line;
+}
+
+/* The same of a row with one entry of each field: W is 0, and not written. x is r's: NULL as a constant of the call
+ * where it is NULL. */
+INLINE float fwfm_sums_once(const struct ls_fm_model *m, const struct row *r, const float *x, float bias, uint32_t o,
+			    uint32_t K, float *sums)
+{
+	size_t stride = ls_fm_stride(m), size = ls_fm_linear_room(m) + (size_t)m->outputs * K;
+	float line = bias;
+	for (uint32_t i = 0; i < r->n; i++) {
+		const float *linear = m->linear + r->feature[i] * stride, xi = x ? x[i] : 1.0f;
+		const ls_pack_f *v = (const ls_pack_f *)(linear + ls_fm_linear_room(m) + (size_t)o * K);
+		ls_pack_f *u = (ls_pack_f *)(sums + (size_t)i * K);
+		if (o == 0)
+			prefetch_next(r, i, m->linear, stride, size);
+		line += linear[o] * xi;
+		for (uint32_t c = 0; c < K / 4; c++)
+			u[c] = (ls_pack_f){0} + (x ? v[c] * xi : v[c]); /* as if added: never -0 */
+	}
+	return line;
+}
+
+/* n fields from f on. E_f = sum over fields g < f, ascending, of r(g,f) U_g, and *total gets U_f E_f, in the order of
+ * fields; D_f goes on from E_f over the other g. Weights lie side by side for neighbours f where g is less, otherwise
+ * for neighbours g. n and with_back are constants of the call. */
+INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t n, uint32_t K, const float *sums,
+			float *back, bool with_back, struct lanes *total)
+{
+	const uint32_t fields = m->n_fields;
+	const float *pair = m->pair + (size_t)o * m->n_pairs, *earlier = pair + f, *later[FWFM_FEW];
+	struct lanes d[FWFM_FEW];
+	for (uint32_t i = 0; i < n; i++) {
+		clear_lanes(&d[i], K);
+		later[i] = pair + ls_fm_pair_index(fields, f + i, 0);
+	}
+	for (uint32_t g = 0; g < f; earlier += fields - ++g)
+		for (uint32_t i = 0; i < n; i++)
+			add_scaled(&d[i], sums + (size_t)g * K, earlier[i], K);
+	STRAIGHT
+	for (uint32_t h = 0; h < n; h++) { /* field f + h */
+		const float *u = sums + (size_t)(f + h) * K;
+		add_product(total, u, &d[h], K);
+		STRAIGHT
+		for (uint32_t i = with_back ? 0 : h + 1; i < n; i++)
+			add_scaled(&d[i], u, i < h ? later[i][f + h] : later[h][f + i], K);
+	}
+	for (uint32_t g = f + n; g < fields && with_back; g++)
+		for (uint32_t i = 0; i < n; i++)
+			add_scaled(&d[i], sums + (size_t)g * K, later[i][g], K);
+	for (uint32_t i = 0; i < n && with_back; i++)
+		store_lanes(back + (size_t)(f + i) * K, &d[i], K);
+}
+
+INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K, const float *sums, float *back,
+			    bool with_back, struct lanes *total)
+{
+	uint32_t f = 0, alone = K <= 16 ? m->n_fields % FWFM_FEW : m->n_fields; /* so many others registers hold */
+	for (; f < alone; f++)
+		fwfm_fields(m, o, f, 1, K, sums, back, with_back, total);
+	for (; f < m->n_fields; f += FWFM_FEW)
+		fwfm_fields(m, o, f, FWFM_FEW, K, sums, back, with_back, total);
+}
+
+/* score = linear part + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f). */
+INLINE float fwfm_output(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o, uint32_t K,
+			 float *sums, float *own, float *back)
+{
+	struct lanes total, with_own;
+	float t[MAX_K], t_own[MAX_K], line;
+	bool once = one_of_each_field(r, m->n_fields);
+	if (once && back)
+		memset(own, 0, sizeof(float) * m->n_fields * K);
+	if (!once)
+		line = fwfm_sums(m, r, bias, o, K, sums, own);
+	else if (r->x)
+		line = fwfm_sums_once(m, r, r->x, bias, o, K, sums);
+	else
+		line = fwfm_sums_once(m, r, NULL, bias, o, K, sums);
+	clear_lanes(&total, K);
+	clear_lanes(&with_own, K);
+	if (back)
+		fwfm_all_fields(m, o, K, sums, back, true, &total);
+	else
+		fwfm_all_fields(m, o, K, sums, NULL, false, &total);
+	for (uint32_t f = 0; f < m->n_fields && !once; f++)
+		add_scaled(&with_own, own + (size_t)f * K, fwfm_weight(m, o, f, f), K);
+	store_lanes(t, &total, K);
+	store_lanes(t_own, &with_own, K);
+	for (uint32_t c = 0; c < K; c += 4)
+		*(ls_pack_f *)(t + c) += *(const ls_pack_f *)(t_own + c);
+	return line + ls_halve_sum(t, (int)K);
+}
+
+/* --- ffm: back (entries × entry_stride) is P; each unordered pair of entries once, in stored order --- */
 
 /* The next row's records, this output's part of them, into the second cache. First a line of each, all at once: one
  * whose page is not known holds up what comes after it, but pages are looked up side by side. */
@@ -329,7 +405,7 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 
 /* Where a row's intermediate results go; for prediction all of it is scratch. */
 struct place {
-	float *back, *sums, *square;
+	float *back, *sums, *own;
 	size_t entry_stride;
 	uint32_t top; /* ffm: the largest |bits| of back */
 };
@@ -344,9 +420,8 @@ INLINE void row_outputs(const struct ls_fm_model *m, const struct row *r, const 
 		else if (m->opts.kind == LS_FM)
 			score[o] = fm_output(m, r, r->x, bias[o], o, K, at->back + o * each);
 		else if (m->opts.kind == LS_FWFM)
-			score[o] = linear_score(m, r, bias[o], o) + fwfm_output(m, r, o, K, at->sums + o * each,
-										at->square + o * each,
-										at->back + o * each);
+			score[o] = fwfm_output(m, r, bias[o], o, K, at->sums + o * each, at->own + o * each,
+					       at->back ? at->back + o * each : NULL);
 		else
 			score[o] = linear_score(m, r, bias[o], o) + ffm_output(m, r, o, K,
 									       at->back ? at->back + o * each : NULL,
@@ -395,6 +470,13 @@ INLINE void note_exps(struct ls_worker *w, uint64_t row, const struct ls_exps *e
 	ls_exps_max(&w->exps, e);
 }
 
+/* The exponent that bounds fwfm's U, and by its double W. */
+INLINE int sums_exp(const struct place *at, size_t n)
+{
+	return ls_exps_larger(largest_exp(at->sums, n, LS_EXP_MIN),
+			      ls_exps_of_products(largest_exp(at->own, n, LS_EXP_MIN)));
+}
+
 /* The scores of row b of the batch, whose entries begin at `entry`; n_next features of the row after it follow its own.
  */
 static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, const struct ls_row_place *at,
@@ -418,14 +500,14 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 			   .entry_stride = st->back_stride};
 	if (st->sums) { /* fwfm */
 		to.sums = st->sums + 2 * b * st->back_stride;
-		to.square = st->sums + (2 * b + 1) * st->back_stride;
+		to.own = st->sums + (2 * b + 1) * st->back_stride;
 	}
 	row_outputs_any(m, &r, w->bias, &to, st->score + (size_t)b * m->outputs);
 	struct ls_exps e = {.slope = LS_EXP_MIN,
 			    .value = LS_EXP_MIN,
 			    .back = by_entry ? ls_exp_of(ls_f_bits(to.top))
 					     : largest_exp(to.back, st->back_stride, LS_EXP_MIN),
-			    .sums = st->sums ? largest_exp(to.sums, 2 * st->back_stride, LS_EXP_MIN) : LS_EXP_MIN,
+			    .sums = st->sums ? sums_exp(&to, st->back_stride) : LS_EXP_MIN,
 			    .loss = LS_EXP_MIN};
 	note_exps(w, at->row, &e);
 }
@@ -537,27 +619,26 @@ INLINE int64_t pair_term(const ls_pack_f *u, const ls_pack_f *v, double slope, u
 	return ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
 }
 
-INLINE int64_t own_pair_term(const ls_pack_f *u, const ls_pack_f *q, double slope, uint32_t K)
+INLINE int64_t own_pair_term(const float *own, double slope, uint32_t K)
 {
 	float t[MAX_K];
 	t[0] = 0.0f;
-	for (uint32_t c = 0; c < K / 4; c++)
-		*(ls_pack_f *)(t + 4 * c) = LS_CELL_OWN_PAIR(u[c], q[c]);
+	memcpy(t, own, sizeof(float) * K);
 	return ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
 }
 
-/* dscore/dr(f,g): halve(U_f U_g), and halve(0.5 (U_f U_f - Q_f)) for f = g. */
+/* dscore/dr(f,g): halve(U_f U_g), and halve(W_f) for f = g. */
 INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uint32_t o, uint32_t K)
 {
 	const struct ls_fm_model *m = st->m;
 	uint32_t fields = m->n_fields;
 	const float *sums = st->sums + 2 * b * st->back_stride + (size_t)o * fields * K,
-		    *square = sums + st->back_stride;
+		    *own = sums + st->back_stride;
 	double slope = (double)st->slope[(size_t)b * m->outputs + o] * st->grids.pair_scale;
 	for (uint32_t f = 0, at = 0; f < fields; f++) {
 		const ls_pack_f *u = (const ls_pack_f *)(sums + f * K);
 		uint32_t g = f + 1;
-		into[at++] += own_pair_term(u, (const ls_pack_f *)(square + f * K), slope, K);
+		into[at++] += own_pair_term(own + f * K, slope, K);
 		for (; g + 4 <= fields && (K == 4 || K == 8 || K == 16); g += 4, at += 4)
 			add_four_pairs(u, sums + g * K, slope, into + at, K);
 		for (; g < fields; g++, at++)
@@ -620,10 +701,10 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 {
 	size_t each = (size_t)m->n_fields * m->padded;
 	bool fields = m->opts.kind == LS_FWFM;
-	struct place at = {.back = m->opts.kind == LS_FFM ? NULL : scratch,
-			   .sums = scratch + m->outputs * each,
-			   .square = scratch + 2 * m->outputs * each};
-	float *rest = scratch + (size_t)m->outputs * (fields ? 3 * each : m->padded);
+	struct place at = {.back = m->opts.kind == LS_FM ? scratch : NULL,
+			   .sums = scratch,
+			   .own = scratch + m->outputs * each};
+	float *rest = scratch + (size_t)m->outputs * (fields ? 2 * each : m->padded);
 	for (uint64_t row = lo; row < hi; row++) {
 		struct row r = known_row(m, rows, row, rest);
 		row_outputs_any(m, &r, m->bias, &at, score + (row - lo) * m->outputs);

@@ -111,6 +111,20 @@ INLINE ls_pack_f ls_pack_seed(ls_pack_f x)
 	return (ls_pack_f)LS_CELL_SEED((ls_pack_s)x);
 }
 
+INLINE ls_pack_f ls_pack_all(float x)
+{
+	return (ls_pack_f){x, x, x, x};
+}
+
+INLINE ls_mid_f ls_mid_all(float x)
+{
+#if defined(__AVX2__)
+	return (ls_mid_f)_mm256_set1_ps(x);
+#else
+	return ls_pack_all(x);
+#endif
+}
+
 INLINE ls_pack_f ls_pack_fma(ls_pack_f a, ls_pack_f b, ls_pack_f c)
 {
 #if defined(__aarch64__)
@@ -122,6 +136,15 @@ INLINE ls_pack_f ls_pack_fma(ls_pack_f a, ls_pack_f b, ls_pack_f c)
 	for (int i = 0; i < 4; i++)
 		ret[i] = ls_fmaf(a[i], b[i], c[i]);
 	return ret;
+#endif
+}
+
+INLINE ls_mid_f ls_mid_fma(ls_mid_f a, ls_mid_f b, ls_mid_f c)
+{
+#if defined(__AVX2__)
+	return (ls_mid_f)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+	return ls_pack_fma(a, b, c);
 #endif
 }
 

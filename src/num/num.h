@@ -7,7 +7,7 @@
 
 /* Changes whenever any result of src/num or of the arithmetic in src/fm changes a bit, but for what LS_ONLINE_VERSION
  * is for; every model file carries it. */
-#define LS_NUMERICS_VERSION 2
+#define LS_NUMERICS_VERSION 3
 /* Changes when only training a row at a time changes a bit; what was trained so carries it among its options. */
 #define LS_ONLINE_VERSION 4
 

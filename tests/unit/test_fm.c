@@ -293,6 +293,34 @@ static void against_the_reference(void **state)
 	ls_pool_free(pool);
 }
 
+/* Rows of two entries of one field whose factors cancel: U is 0 and W is all there is, far above what squares of U
+ * would let expect. The grid of the field weights' gradient has to have room for it. */
+static void own_pairs_that_cancel(void **state)
+{
+	(void)state;
+	struct ls_pool *pool;
+	struct ls_err err = {0};
+	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
+	struct ls_fm_opts o = make_opts(LS_FWFM, LS_BINARY, LS_SGD, false);
+	struct ls_fm_model *m = make_model(&o, pool);
+	struct sample *s = make_sample(LS_BINARY, false);
+	for (uint32_t e = 0; e < 2 * ROWS; e++) {
+		s->feature[e] = e / 2 % (FEATURES / 2) * 2 + e % 2;
+		s->field[e] = 0;
+		s->value[e] = 1.0f;
+		s->start[e / 2 + 1] = 2 * (e / 2 + 1);
+	}
+	s->rows.n_entries = 2 * ROWS;
+	for (uint32_t j = 0; j < FEATURES; j++)
+		for (uint32_t k = 0; k < o.factors; k++)
+			m->record[j * ls_fm_stride(m) + k] = (j % 2 ? -1.0f : 1.0f) / 128.0f;
+	double all[4096];
+	compare_gradients(m, &s->rows, pool, all);
+	ls_fm_model_free(m);
+	free(s);
+	ls_pool_free(pool);
+}
+
 /* --- a row at a time --- */
 
 /* AdaGrad's root has a seed and one step of Newton's (cell.h). */
@@ -570,6 +598,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(against_the_reference),
+		cmocka_unit_test(own_pairs_that_cancel),
 		cmocka_unit_test(online_against_the_reference),
 		cmocka_unit_test(root_is_close),
 		cmocka_unit_test(optimizers_follow_the_textbook),

@@ -11,7 +11,7 @@ lockstep fm digest torn; echo "status $?"
 python3 - <<'P'
 data = bytearray(open("c", "rb").read())
 n = int.from_bytes(data[:8], "little")
-head = data[8 : 8 + n].replace(b'"numerics_version":"2"', b'"numerics_version":"9"')
+head = data[8 : 8 + n].replace(b'"numerics_version":"3"', b'"numerics_version":"9"')
 open("other", "wb").write(data[:8] + head + data[8 + n :])
 P
 try $D/small.svm -o x --checkpoint other --resume
