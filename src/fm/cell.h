@@ -79,7 +79,7 @@ struct ls_param {
 /* The gradient of an entry's factor, from another entry's that it is multiplied with. */
 #define LS_CELL_PAIR_GRADIENT(slope, x, other, other_x) (((slope) * (x)) * ((other) * (other_x)))
 /* The seed: half the exponent with the other sign, within 3.44 % of 1 / root. */
-#define LS_CELL_SEED(bits) (0x5f3759dfu - ((bits) >> 1))
+#define LS_CELL_SEED(bits)          (0x5f3759dfu - ((bits) >> 1))
 #define LS_CELL_TERM(slope, factor) ((slope) * (factor) + LS_MAGIC)
 
 LS_FN float ls_cell_sign(float v)

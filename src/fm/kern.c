@@ -277,6 +277,8 @@ INLINE float fwfm_output(const struct ls_fm_model *m, const struct row *r, float
 
 /* --- ffm: back (entries × entry_stride) is P; each unordered pair of entries once, in stored order --- */
 
+enum { LONG_RECORD = 24 * LINE }; /* from where on the hardware fetches the rest in time */
+
 /* The next row's records, this output's part of them, into the second cache. First a line of each, all at once: one
  * whose page is not known holds up what comes after it, but pages are looked up side by side. */
 INLINE void ask_pages(const struct ls_fm_model *m, const struct row *r, size_t offset)
@@ -289,9 +291,10 @@ INLINE void ask_pages(const struct ls_fm_model *m, const struct row *r, size_t o
 
 INLINE void ask_record(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset, uint32_t K)
 {
-	if (i >= r->n_next)
+	size_t size = (size_t)m->n_fields * K;
+	if (i >= r->n_next || size > LONG_RECORD)
 		return;
-	const float *at = m->record + offset + r->next[i] * ls_fm_stride(m), *end = at + (size_t)m->n_fields * K;
+	const float *at = m->record + offset + r->next[i] * ls_fm_stride(m), *end = at + size;
 	for (; at < end; at += LINE)
 		__builtin_prefetch(at, 0, 2);
 	__builtin_prefetch(end - 1, 0, 2);
@@ -632,8 +635,7 @@ INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uin
 {
 	const struct ls_fm_model *m = st->m;
 	uint32_t fields = m->n_fields;
-	const float *sums = st->sums + 2 * b * st->back_stride + (size_t)o * fields * K,
-		    *own = sums + st->back_stride;
+	const float *sums = st->sums + 2 * b * st->back_stride + (size_t)o * fields * K, *own = sums + st->back_stride;
 	double slope = (double)st->slope[(size_t)b * m->outputs + o] * st->grids.pair_scale;
 	for (uint32_t f = 0, at = 0; f < fields; f++) {
 		const ls_pack_f *u = (const ls_pack_f *)(sums + f * K);
@@ -701,9 +703,8 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 {
 	size_t each = (size_t)m->n_fields * m->padded;
 	bool fields = m->opts.kind == LS_FWFM;
-	struct place at = {.back = m->opts.kind == LS_FM ? scratch : NULL,
-			   .sums = scratch,
-			   .own = scratch + m->outputs * each};
+	struct place at = {
+		.back = m->opts.kind == LS_FM ? scratch : NULL, .sums = scratch, .own = scratch + m->outputs * each};
 	float *rest = scratch + (size_t)m->outputs * (fields ? 2 * each : m->padded);
 	for (uint64_t row = lo; row < hi; row++) {
 		struct row r = known_row(m, rows, row, rest);

@@ -597,16 +597,11 @@ static void auto_takes_the_gpu_where_it_pays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(against_the_reference),
-		cmocka_unit_test(own_pairs_that_cancel),
-		cmocka_unit_test(online_against_the_reference),
-		cmocka_unit_test(root_is_close),
-		cmocka_unit_test(optimizers_follow_the_textbook),
-		cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
-		cmocka_unit_test(ftrl_starts_and_shrinks),
-		cmocka_unit_test(metrics_on_known_answers),
-		cmocka_unit_test(batches_cover_every_row_once),
-		cmocka_unit_test(infinity_is_named),
+		cmocka_unit_test(against_the_reference),          cmocka_unit_test(own_pairs_that_cancel),
+		cmocka_unit_test(online_against_the_reference),   cmocka_unit_test(root_is_close),
+		cmocka_unit_test(optimizers_follow_the_textbook), cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
+		cmocka_unit_test(ftrl_starts_and_shrinks),        cmocka_unit_test(metrics_on_known_answers),
+		cmocka_unit_test(batches_cover_every_row_once),   cmocka_unit_test(infinity_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
