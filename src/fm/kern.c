@@ -666,6 +666,17 @@ static void pairs(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t
 
 /* --- prediction --- */
 
+/* Whether the model knows all features of a row, as it does if it knows all that there can be. */
+INLINE bool all_known(const struct ls_fm_model *m, const struct ls_rows *rows, const struct row *r)
+{
+	bool fields = m->n_fields, known = true;
+	if (rows->n_features <= m->n_features && (!fields || rows->n_fields <= m->n_fields))
+		return true;
+	for (uint32_t i = 0; i < r->n; i++)
+		known &= r->feature[i] < m->n_features && (!fields || r->field[i] < m->n_fields);
+	return known;
+}
+
 /* A row without the features that the model has never seen; they have no parameters and count as absent. */
 static struct row known_row(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row, float *scratch)
 {
@@ -680,10 +691,7 @@ static struct row known_row(const struct ls_fm_model *m, const struct ls_rows *r
 		ls_row_x(&m->opts, rows->value ? rows->value + first : NULL, r.n, scratch);
 		r.x = scratch;
 	}
-	bool all = true;
-	for (uint32_t i = 0; i < r.n; i++)
-		all &= r.feature[i] < m->n_features && (!m->n_fields || r.field[i] < m->n_fields);
-	if (all)
+	if (all_known(m, rows, &r))
 		return r;
 	uint32_t kept = 0, *feature = (uint32_t *)(scratch + r.n);
 	uint16_t *field = (uint16_t *)(scratch + 2 * (size_t)r.n);
