@@ -105,6 +105,8 @@ static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct ls_err err = {0};
 	const char *to = ls_args_get(args, "output");
 	int rc = score_data(args, false, &s, &err);
+	if (rc == 0)
+		rc = ls_scores_finite(s.m, s.rows, s.score, &err);
 	if (rc == 0) {
 		if (!ls_args_has(args, "raw"))
 			ls_fm_link(s.m, s.score, s.rows->n_rows);

@@ -9,10 +9,10 @@
  *   backward  G_v = sum over the batch's entries of (g x) S  -  v sum of (g x) x     both sums order-free
  *             G_w = sum of g x,   G_bias = sum of g                                  order-free
  *   update    the optimizer, a parameter at a time, binary32
- * fwfm: t joins its field: W_f = fma(U_f, t, W_f);  U_f += t. With E_f = sum over fields h < f of r(f,h) U_h,
- *             score = bias + sum(w x) + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f)    all by fma
- *             S is replaced by D_f, which goes on from E_f over the other fields, and x x by r(f,f) x x
- * ffm:  S is replaced by P = sum over the row's other entries of field h of v(other, own field) x(other). */
+ * fwfm: t joins its field: W_f = fma(U_f, t, W_f), unless U_f is 0;  U_f += t. With E_f = sum over fields h < f of
+ * r(f,h) U_h, score = bias + sum(w x) + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f)    all by fma S is
+ * replaced by D_f, which goes on from E_f over the other fields, and x x by r(f,f) x x ffm:  S is replaced by P = sum
+ * over the row's other entries of field h of v(other, own field) x(other). */
 #ifndef LS_FM_CELL_H
 #define LS_FM_CELL_H
 
@@ -52,11 +52,12 @@ struct ls_param {
 		(s) += vx_;                                                                                            \
 		(q) += vx_ * vx_;                                                                                      \
 	} while (0)
-/* fwfm: an entry comes to those of its field, which add up to u; w is what they make with each other. */
-#define LS_CELL_JOIN(u, w, v, x, fma)                                                                                  \
+/* fwfm: an entry comes to those of its field, which add up to u; w is what they make with each other. join(u, t, w) is
+ * fma, but w where u is 0: of a field with one entry it is +0 whatever that is. */
+#define LS_CELL_JOIN(u, w, v, x, join)                                                                                 \
 	do {                                                                                                           \
 		LS_AUTO vx_ = (v) * (x);                                                                               \
-		(w) = fma((u), vx_, (w));                                                                              \
+		(w) = join((u), vx_, (w));                                                                             \
 		(u) += vx_;                                                                                            \
 	} while (0)
 #define LS_CELL_GRADIENT(main, unit, v, cross) ((main) * (unit) - (v) * (cross))
@@ -81,6 +82,11 @@ struct ls_param {
 /* The seed: half the exponent with the other sign, within 3.44 % of 1 / root. */
 #define LS_CELL_SEED(bits)          (0x5f3759dfu - ((bits) >> 1))
 #define LS_CELL_TERM(slope, factor) ((slope) * (factor) + LS_MAGIC)
+
+LS_FN float ls_cell_join(float u, float t, float w)
+{
+	return u == 0.0f ? w : ls_fmaf(u, t, w);
+}
 
 LS_FN float ls_cell_sign(float v)
 {

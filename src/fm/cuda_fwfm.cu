@@ -16,10 +16,17 @@ struct cells {
 
 LS_DEVICE void join4(float4 *u, float4 *w, float4 v, float x)
 {
-	LS_CELL_JOIN(u->x, w->x, v.x, x, ls_fmaf);
-	LS_CELL_JOIN(u->y, w->y, v.y, x, ls_fmaf);
-	LS_CELL_JOIN(u->z, w->z, v.z, x, ls_fmaf);
-	LS_CELL_JOIN(u->w, w->w, v.w, x, ls_fmaf);
+	LS_CELL_JOIN(u->x, w->x, v.x, x, ls_cell_join);
+	LS_CELL_JOIN(u->y, w->y, v.y, x, ls_cell_join);
+	LS_CELL_JOIN(u->z, w->z, v.z, x, ls_cell_join);
+	LS_CELL_JOIN(u->w, w->w, v.w, x, ls_cell_join);
+}
+
+/* total + w r, by ls_cell_join. */
+LS_DEVICE float4 own4(float4 w, float r, float4 total)
+{
+	return make_float4(ls_cell_join(w.x, r, total.x), ls_cell_join(w.y, r, total.y), ls_cell_join(w.z, r, total.z),
+			   ls_cell_join(w.w, r, total.w));
 }
 
 /* U and W: each cell looks through the row's entries in stored order. */
@@ -63,7 +70,7 @@ LS_DEVICE float4 field_total(const struct ls_cuda_args &a, uint32_t o, struct ce
 	for (uint32_t f = 0; f < a.fields && c < chunks; f++) {
 		uint32_t at4 = (f * chunks + c) * 4;
 		total = fma4(load4(at.u + at4), load4(at.d + at4), total);
-		own = fma4(load4(at.w + at4), all4(field_weight(a, o, f, f)), own);
+		own = own4(load4(at.w + at4), field_weight(a, o, f, f), own);
 	}
 	return plus4(total, own);
 }

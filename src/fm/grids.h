@@ -20,7 +20,7 @@ LS_FN int ls_exps_larger(int a, int b)
 	return a > b ? a : b;
 }
 
-/* Of products of two that are below 2^(e + 1) each: the least such e. */
+/* Of a w below 2^(e + 1): the least d such that w is below the square of 2^(d + 1). */
 LS_FN int ls_exps_of_products(int e)
 {
 	return e == LS_EXP_INF ? e : (e - (e & 1)) / 2;

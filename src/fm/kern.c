@@ -179,7 +179,7 @@ INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float b
 			prefetch_next(r, i, m->linear, stride, size);
 		line += m->linear[r->feature[i] * stride + o] * x;
 		for (uint32_t c = 0; c < K / 4; c++)
-			LS_CELL_JOIN(u[c], w[c], v[c], x, ls_pack_fma);
+			LS_CELL_JOIN(u[c], w[c], v[c], x, ls_pack_join);
 	}
 	return line;
 }
@@ -245,12 +245,22 @@ INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K,
 		fwfm_fields(m, o, f, FWFM_FEW, K, sums, back, with_back, total);
 }
 
+/* The sum over fields, ascending, of r(f,f) W_f, of the four lanes that own begins with. */
+INLINE ls_pack_f fwfm_own(const struct ls_fm_model *m, uint32_t o, const float *own, uint32_t K)
+{
+	ls_pack_f sum = {0};
+	for (uint32_t f = 0; f < m->n_fields; f++)
+		sum = ls_pack_join(*(const ls_pack_f *)(own + (size_t)f * K), ls_pack_all(fwfm_weight(m, o, f, f)),
+				   sum);
+	return sum;
+}
+
 /* score = linear part + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f). */
 INLINE float fwfm_output(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o, uint32_t K,
 			 float *sums, float *own, float *back)
 {
-	struct lanes total, with_own;
-	float t[MAX_K], t_own[MAX_K], line;
+	struct lanes total;
+	float t[MAX_K], line;
 	bool once = one_of_each_field(r, m->n_fields);
 	if (once && back)
 		memset(own, 0, sizeof(float) * m->n_fields * K);
@@ -261,17 +271,13 @@ INLINE float fwfm_output(const struct ls_fm_model *m, const struct row *r, float
 	else
 		line = fwfm_sums_once(m, r, NULL, bias, o, K, sums);
 	clear_lanes(&total, K);
-	clear_lanes(&with_own, K);
 	if (back)
 		fwfm_all_fields(m, o, K, sums, back, true, &total);
 	else
 		fwfm_all_fields(m, o, K, sums, NULL, false, &total);
-	for (uint32_t f = 0; f < m->n_fields && !once; f++)
-		add_scaled(&with_own, own + (size_t)f * K, fwfm_weight(m, o, f, f), K);
 	store_lanes(t, &total, K);
-	store_lanes(t_own, &with_own, K);
 	for (uint32_t c = 0; c < K; c += 4)
-		*(ls_pack_f *)(t + c) += *(const ls_pack_f *)(t_own + c);
+		*(ls_pack_f *)(t + c) += once ? (ls_pack_f){0} : fwfm_own(m, o, own + c, K);
 	return line + ls_halve_sum(t, (int)K);
 }
 

@@ -157,14 +157,22 @@ static void classification(const struct ls_fm_model *m, const struct ls_rows *ro
 		set(ret, LS_AUC, area);
 }
 
-static int check(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_err *err)
+int ls_scores_finite(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_err *err)
 {
-	if (!rows->label || !rows->n_rows)
-		return ls_err_set(err, LS_EINPUT, "there are no labelled rows to measure on");
 	for (uint64_t i = 0; i < rows->n_rows * m->outputs; i++)
 		if (ls_exp_of(score[i]) == LS_EXP_INF)
 			return ls_err_set(err, LS_EDIFFER, "the score of row %llu is not finite",
 					  (unsigned long long)(i / m->outputs + 1));
+	return 0;
+}
+
+static int check(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_err *err)
+{
+	if (!rows->label || !rows->n_rows)
+		return ls_err_set(err, LS_EINPUT, "there are no labelled rows to measure on");
+	int rc = ls_scores_finite(m, rows, score, err);
+	if (rc)
+		return rc;
 	for (uint64_t i = 0; i < rows->n_rows && m->opts.task == LS_MULTICLASS; i++)
 		if (!(rows->label[i] >= 0.0f && rows->label[i] < (float)m->outputs))
 			return ls_err_set(err, LS_EINPUT, "row %llu: label %g is not a class from 0 to %u",

@@ -77,6 +77,62 @@ INLINE ls_pack_d ls_pack_value(ls_pack_u sum)
 #endif
 }
 
+/* 4 doubles, in 4 / LS_PACK packs, as floats. */
+INLINE ls_pack_f ls_pack_narrow(const ls_pack_d *in)
+{
+#if defined(__aarch64__) && LS_PACK == 2
+	return (ls_pack_f)vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)in[0]), (float64x2_t)in[1]);
+#elif defined(__AVX2__)
+	return (ls_pack_f)_mm256_cvtpd_ps((__m256d)in[0]);
+#elif defined(__x86_64__)
+	return (ls_pack_f)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)in[0]), _mm_cvtpd_ps((__m128d)in[1]));
+#elif LS_PACK == 4
+	return __builtin_convertvector(in[0], ls_pack_f);
+#else
+	return (ls_pack_f){(float)in[0][0], (float)in[0][1], (float)in[1][0], (float)in[1][1]};
+#endif
+}
+
+/* 4 floats from p as doubles, in 4 / LS_PACK packs. */
+INLINE void ls_pack_widen(const float *p, ls_pack_d *out)
+{
+#if defined(__aarch64__) && LS_PACK == 2
+	float32x4_t x = vld1q_f32(p);
+	out[0] = (ls_pack_d)vcvt_f64_f32(vget_low_f32(x));
+	out[1] = (ls_pack_d)vcvt_high_f64_f32(x);
+#elif defined(__aarch64__)
+	svbool_t all = svptrue_b64();
+	out[0] = (ls_pack_d)svcvt_f64_f32_x(all, svreinterpret_f32_u64(svld1uw_u64(all, (const uint32_t *)p)));
+#elif defined(__AVX2__)
+	out[0] = (ls_pack_d)_mm256_cvtps_pd(_mm_loadu_ps(p));
+#elif defined(__x86_64__)
+	__m128 x = _mm_loadu_ps(p);
+	out[0] = (ls_pack_d)_mm_cvtps_pd(x);
+	out[1] = (ls_pack_d)_mm_cvtps_pd(_mm_movehl_ps(x, x));
+#else
+	out[0] = (ls_pack_d){p[0], p[1]};
+	out[1] = (ls_pack_d){p[2], p[3]};
+#endif
+}
+
+/* ls_fmaf_by_sum. */
+INLINE ls_pack_f ls_pack_fma_by_sum(ls_pack_f a, ls_pack_f b, ls_pack_f c)
+{
+	enum { PACKS = 4 / LS_PACK };
+	ls_pack_d wide_a[PACKS], wide_b[PACKS], to[PACKS];
+	ls_pack_widen((const float *)&a, wide_a);
+	ls_pack_widen((const float *)&b, wide_b);
+	ls_pack_widen((const float *)&c, to);
+	for (int i = 0; i < PACKS; i++) {
+		ls_pack_d p = wide_a[i] * wide_b[i], s = p + to[i], part = s - p;
+		ls_pack_d lost = (p - (s - part)) + (to[i] - part);
+		ls_pack_u bits = (ls_pack_u)s, up = (ls_pack_u)(lost > 0.0), down = (ls_pack_u)(lost < 0.0);
+		ls_pack_u even = ~bits & 1u & (up | down), less = up ^ (ls_pack_u)(s > 0.0); /* -1: take it off */
+		to[i] = (ls_pack_d)(bits + ((even ^ less) - less));
+	}
+	return ls_pack_narrow(to);
+}
+
 INLINE ls_pack_f ls_pack_sqrt(ls_pack_f x)
 {
 #if defined(__aarch64__)
@@ -132,11 +188,15 @@ INLINE ls_pack_f ls_pack_fma(ls_pack_f a, ls_pack_f b, ls_pack_f c)
 #elif defined(__FMA__)
 	return (ls_pack_f)_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
 #else
-	ls_pack_f ret;
-	for (int i = 0; i < 4; i++)
-		ret[i] = ls_fmaf(a[i], b[i], c[i]);
-	return ret;
+	return ls_pack_fma_by_sum(a, b, c);
 #endif
+}
+
+/* ls_cell_join. */
+INLINE ls_pack_f ls_pack_join(ls_pack_f u, ls_pack_f t, ls_pack_f w)
+{
+	ls_pack_s first = (ls_pack_s)(u == 0.0f);
+	return (ls_pack_f)(((ls_pack_s)w & first) | ((ls_pack_s)ls_pack_fma(u, t, w) & ~first));
 }
 
 INLINE ls_mid_f ls_mid_fma(ls_mid_f a, ls_mid_f b, ls_mid_f c)
@@ -234,22 +294,6 @@ INLINE void ls_wide_turn(ls_wide_f *v, uint32_t W)
 #endif
 }
 
-/* 4 doubles, in 4 / LS_PACK packs, as floats. */
-INLINE ls_pack_f ls_pack_narrow(const ls_pack_d *in)
-{
-#if defined(__aarch64__) && LS_PACK == 2
-	return (ls_pack_f)vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)in[0]), (float64x2_t)in[1]);
-#elif defined(__AVX2__)
-	return (ls_pack_f)_mm256_cvtpd_ps((__m256d)in[0]);
-#elif defined(__x86_64__)
-	return (ls_pack_f)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)in[0]), _mm_cvtpd_ps((__m128d)in[1]));
-#elif LS_PACK == 4
-	return __builtin_convertvector(in[0], ls_pack_f);
-#else
-	return (ls_pack_f){(float)in[0][0], (float)in[0][1], (float)in[1][0], (float)in[1][1]};
-#endif
-}
-
 /* 4 sums, in 4 / LS_PACK packs, as floats. */
 INLINE ls_pack_f ls_pack_total(const ls_pack_u *sum)
 {
@@ -257,28 +301,6 @@ INLINE ls_pack_f ls_pack_total(const ls_pack_u *sum)
 	for (int h = 0; h < 4 / LS_PACK; h++)
 		value[h] = ls_pack_value(sum[h]);
 	return ls_pack_narrow(value);
-}
-
-/* 4 floats from p as doubles, in 4 / LS_PACK packs. */
-INLINE void ls_pack_widen(const float *p, ls_pack_d *out)
-{
-#if defined(__aarch64__) && LS_PACK == 2
-	float32x4_t x = vld1q_f32(p);
-	out[0] = (ls_pack_d)vcvt_f64_f32(vget_low_f32(x));
-	out[1] = (ls_pack_d)vcvt_high_f64_f32(x);
-#elif defined(__aarch64__)
-	svbool_t all = svptrue_b64();
-	out[0] = (ls_pack_d)svcvt_f64_f32_x(all, svreinterpret_f32_u64(svld1uw_u64(all, (const uint32_t *)p)));
-#elif defined(__AVX2__)
-	out[0] = (ls_pack_d)_mm256_cvtps_pd(_mm_loadu_ps(p));
-#elif defined(__x86_64__)
-	__m128 x = _mm_loadu_ps(p);
-	out[0] = (ls_pack_d)_mm_cvtps_pd(x);
-	out[1] = (ls_pack_d)_mm_cvtps_pd(_mm_movehl_ps(x, x));
-#else
-	out[0] = (ls_pack_d){p[0], p[1]};
-	out[1] = (ls_pack_d){p[2], p[3]};
-#endif
 }
 
 #endif

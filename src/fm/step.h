@@ -32,7 +32,7 @@ struct ls_step {
 	size_t back_stride;
 	uint64_t *terms; /* fm over values of 1, if it pays (cpu.c): n_rows × outputs × ls_term_stride of the worker's
 			  * own, see kern_columns.h; otherwise NULL */
-	float *sums;     /* fwfm: U and Q, 2 × back_stride floats a row; otherwise unused */
+	float *sums;     /* fwfm: U and W, 2 × back_stride floats a row; otherwise unused */
 	float *score;    /* n_rows × outputs */
 	float *slope;    /* n_rows × outputs */
 	float *loss;     /* n_rows */

@@ -383,6 +383,27 @@ static void newton_of_vectors(void **state)
 	}
 }
 
+/* Four lanes by sums are as one (test_num has one against fma): of numbers half way between two floats but for a
+ * little, and of any bits. */
+static void fma_of_vectors(void **state)
+{
+	(void)state;
+	uint32_t bits = 1;
+	for (uint32_t i = 0; i < 1u << 18; i++) {
+		float v[3][4];
+		for (uint32_t k = 0; k < 12; k++) {
+			bits = bits * 1664525u + 1013904223u;
+			uint32_t close = (k % 3 == 1 ? 0x33800000u : 0x3f800000u) + (bits >> 24 & 7);
+			v[k % 3][k / 3] = ls_f_bits(i % 2 ? bits : close | (bits & 0x80000000u));
+		}
+		ls_pack_f got = ls_pack_fma_by_sum(*(ls_pack_f *)v[0], *(ls_pack_f *)v[1], *(ls_pack_f *)v[2]);
+		for (int k = 0; k < 4; k++) {
+			float want = ls_fmaf_by_sum(v[0][k], v[1][k], v[2][k]);
+			assert_true(want != want ? got[k] != got[k] : ls_bits_f(got[k]) == ls_bits_f(want));
+		}
+	}
+}
+
 /* A row that is not finite stops all threads there, is named, and adds nothing to the loss; in a call of its own it
  * leaves nothing to the next row. Once it is put right the training goes on, into the next epoch. */
 static struct ls_fm_model *stop_and_go_on(const struct plan *p, int threads, bool alone)
@@ -442,6 +463,7 @@ int main(void)
 		cmocka_unit_test(the_most_frequent_are_in_front),
 		cmocka_unit_test(homes_are_by_place),
 		cmocka_unit_test(newton_of_vectors),
+		cmocka_unit_test(fma_of_vectors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
