@@ -393,7 +393,8 @@ static void fma_of_vectors(void **state)
 		float v[3][4];
 		for (uint32_t k = 0; k < 12; k++) {
 			bits = bits * 1664525u + 1013904223u;
-			uint32_t close = (k % 3 == 1 ? 0x33800000u : 0x3f800000u) + (bits >> 24 & 7);
+			uint32_t close =
+				k % 3 == 1 ? 0x33800000u - (bits >> 24 & 7) * 2 : 0x3f800000u + (bits >> 24 & 7);
 			v[k % 3][k / 3] = ls_f_bits(i % 2 ? bits : close | (bits & 0x80000000u));
 		}
 		ls_pack_f got = ls_pack_fma_by_sum(*(ls_pack_f *)v[0], *(ls_pack_f *)v[1], *(ls_pack_f *)v[2]);
