@@ -9,10 +9,15 @@
  *   backward  G_v = sum over the batch's entries of (g x) S  -  v sum of (g x) x     both sums order-free
  *             G_w = sum of g x,   G_bias = sum of g                                  order-free
  *   update    the optimizer, a parameter at a time, binary32
- * fwfm: t joins its field: W_f = fma(U_f, t, W_f), unless U_f is 0;  U_f += t. With E_f = sum over fields h < f of
- * r(f,h) U_h, score = bias + sum(w x) + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f)    all by fma S is
- * replaced by D_f, which goes on from E_f over the other fields, and x x by r(f,f) x x ffm:  S is replaced by P = sum
- * over the row's other entries of field h of v(other, own field) x(other). */
+ *
+ * fwfm:
+ *   forward   W_f = fma(U_f, t, W_f), unless U_f is 0;  U_f += t      over the entries of field f; the rest by fma:
+ *             E_f = sum over fields h < f of r(f,h) U_h;  D_f goes on from it, over the other fields
+ *             score = bias + sum(w x) + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f)
+ *   backward  S is replaced by D_f, and x x by r(f,f) x x
+ *
+ * ffm:
+ *   backward  S is replaced by P = sum over the row's other entries of field h of v(other, own field) x(other) */
 #ifndef LS_FM_CELL_H
 #define LS_FM_CELL_H
 

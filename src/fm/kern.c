@@ -238,7 +238,8 @@ INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uin
 INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K, const float *sums, float *back,
 			    bool with_back, struct lanes *total)
 {
-	uint32_t f = 0, alone = K <= 16 ? m->n_fields % FWFM_FEW : m->n_fields; /* so many others registers hold */
+	bool few = K <= 16; /* the lanes of so many fields fit into registers */
+	uint32_t f = 0, alone = few ? m->n_fields % FWFM_FEW : m->n_fields;
 	for (; f < alone; f++)
 		fwfm_fields(m, o, f, 1, K, sums, back, with_back, total);
 	for (; f < m->n_fields; f += FWFM_FEW)
@@ -255,21 +256,26 @@ INLINE ls_pack_f fwfm_own(const struct ls_fm_model *m, uint32_t o, const float *
 	return sum;
 }
 
+/* The sums of a row, whatever it is like; returns its linear part. own is filled for rows that may need it, and if
+ * `all`. */
+INLINE float fwfm_entries(const struct ls_fm_model *m, const struct row *r, bool once, bool all, float bias, uint32_t o,
+			  uint32_t K, float *sums, float *own)
+{
+	if (!once)
+		return fwfm_sums(m, r, bias, o, K, sums, own);
+	if (all)
+		memset(own, 0, sizeof(float) * m->n_fields * K);
+	return r->x ? fwfm_sums_once(m, r, r->x, bias, o, K, sums) : fwfm_sums_once(m, r, NULL, bias, o, K, sums);
+}
+
 /* score = linear part + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f). */
 INLINE float fwfm_output(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o, uint32_t K,
 			 float *sums, float *own, float *back)
 {
 	struct lanes total;
-	float t[MAX_K], line;
+	float t[MAX_K];
 	bool once = one_of_each_field(r, m->n_fields);
-	if (once && back)
-		memset(own, 0, sizeof(float) * m->n_fields * K);
-	if (!once)
-		line = fwfm_sums(m, r, bias, o, K, sums, own);
-	else if (r->x)
-		line = fwfm_sums_once(m, r, r->x, bias, o, K, sums);
-	else
-		line = fwfm_sums_once(m, r, NULL, bias, o, K, sums);
+	float line = fwfm_entries(m, r, once, back != NULL, bias, o, K, sums, own);
 	clear_lanes(&total, K);
 	if (back)
 		fwfm_all_fields(m, o, K, sums, back, true, &total);
@@ -628,14 +634,6 @@ INLINE int64_t pair_term(const ls_pack_f *u, const ls_pack_f *v, double slope, u
 	return ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
 }
 
-INLINE int64_t own_pair_term(const float *own, double slope, uint32_t K)
-{
-	float t[MAX_K];
-	t[0] = 0.0f;
-	memcpy(t, own, sizeof(float) * K);
-	return ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
-}
-
 /* dscore/dr(f,g): halve(U_f U_g), and halve(W_f) for f = g. */
 INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uint32_t o, uint32_t K)
 {
@@ -646,7 +644,7 @@ INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uin
 	for (uint32_t f = 0, at = 0; f < fields; f++) {
 		const ls_pack_f *u = (const ls_pack_f *)(sums + f * K);
 		uint32_t g = f + 1;
-		into[at++] += own_pair_term(own + f * K, slope, K);
+		into[at++] += ls_sum_term(slope * (double)ls_halve_sum(own + f * K, (int)K));
 		for (; g + 4 <= fields && (K == 4 || K == 8 || K == 16); g += 4, at += 4)
 			add_four_pairs(u, sums + g * K, slope, into + at, K);
 		for (; g < fields; g++, at++)
