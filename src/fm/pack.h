@@ -16,12 +16,13 @@
 #else
 #define LS_PACK 2
 #endif
-#elif defined(__AVX2__)
-#include <immintrin.h>
-#define LS_PACK 4
 #elif defined(__x86_64__)
-#include <emmintrin.h>
+#include <immintrin.h>
+#if defined(__AVX2__)
+#define LS_PACK 4
+#else
 #define LS_PACK 2
+#endif
 #else
 #define LS_PACK 2
 #endif

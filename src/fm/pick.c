@@ -21,7 +21,9 @@ static bool can_avx2(void)
 {
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
+#endif
 
+#if defined(LS_HAVE_KERN_AVX512)
 static bool can_avx512(void)
 {
 	return can_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&

@@ -3,6 +3,7 @@ mkdir -p here/bin
 printf '\177ELF\0Python\0%s\0' 3.12.4 >here/bin/python3.12
 chmod +x here/bin/python3.12
 ln -s python3.12 here/bin/python3
+ln -s python3.12 here/bin/python-of-ours # which no folder of the machine's own PATH has
 lockstep=$(command -v lockstep)
 show() { "$lockstep" doctor "$@" | grep -E '^python(\.path)? ' | sed 's/  */ /g'; }
 coreutils=$PATH
@@ -17,6 +18,6 @@ PYTHONPATH=nowhere torch
 (cd site && for list in : /nowhere: ::/nowhere; do PATH=../here/bin:$coreutils PYTHONPATH=$list "$lockstep" doctor; done) |
 	grep -E '^torch ' | sed 's/  */ /g'
 cd here/bin || exit 9
-PATH=$coreutils: show --python python3.12
+PATH=$coreutils: show --python python-of-ours
 PATH=:$coreutils show
-PATH=:$coreutils show --python python3.12
+PATH=:$coreutils show --python python-of-ours
