@@ -248,6 +248,17 @@ INLINE ls_wide_f ls_wide_seed(ls_wide_f x)
 	return (ls_wide_f)LS_CELL_SEED((ls_wide_s)x);
 }
 
+INLINE ls_wide_f ls_wide_all(float x)
+{
+#if defined(__AVX512F__) && LS_WIDE == 16
+	return (ls_wide_f)_mm512_set1_ps(x);
+#elif defined(__AVX2__) && LS_WIDE == 8
+	return (ls_wide_f)_mm256_set1_ps(x);
+#else
+	return (ls_wide_f){0} + x;
+#endif
+}
+
 INLINE ls_wide_f ls_wide_fma(ls_wide_f a, ls_wide_f b, ls_wide_f c)
 {
 #if defined(__AVX512F__) && LS_WIDE == 16

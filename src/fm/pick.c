@@ -75,6 +75,7 @@ bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes)
 
 size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row)
 {
-	size_t each = m->opts.kind == LS_FM ? m->padded : 2 * (size_t)m->n_fields * m->padded;
-	return m->outputs * each + 3 * (size_t)longest_row + 16;
+	size_t each = m->opts.kind == LS_FM ? m->padded : (size_t)m->n_fields * m->padded;
+	size_t some = m->outputs > LS_KERN_ROWS ? m->outputs : LS_KERN_ROWS;
+	return 2 * some * each + LS_KERN_ROWS * LS_KERN_ENTRY * (size_t)longest_row + 16;
 }

@@ -41,8 +41,9 @@ struct ls_step {
 };
 
 /* Columns that wait for their update together: at most (4 KiB of sums, a part of the first cache), and of wide ones;
- * lanes that a column may have to be added up in registers. */
-enum { LS_KERN_BLOCK = 32, LS_KERN_WIDE = 16, LS_KERN_SHORT = 32 };
+ * lanes that a column may have to be added up in registers; rows that are predicted side by side, at most, and
+ * floats of scratch that they need an entry. */
+enum { LS_KERN_BLOCK = 32, LS_KERN_WIDE = 16, LS_KERN_SHORT = 32, LS_KERN_ROWS = 8, LS_KERN_ENTRY = 3 };
 
 /* An entry of a wide column: its vector, and its slope on the grid. */
 struct ls_found {

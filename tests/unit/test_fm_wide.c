@@ -1,6 +1,7 @@
 /* One model, two ways through the kernels, the same bits: factors that are all zero, or a field that no row has, change
  * no other parameter, but columns then have other lanes, rows are no longer one of each field, pairs are taken one by
- * one. What the bits are is the business of tests/bitwise, and of test_fm whether they are right. */
+ * one; and rows are scored alone or side by side. What the bits are is the business of tests/bitwise, and of test_fm
+ * whether they are right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,6 +130,24 @@ static void compare(const struct ls_fm_model *small, const struct ls_fm_model *l
 		same(small->pair, large->pair, sizeof(float) * pairs);
 }
 
+/* Rows may be scored side by side; each alone has the same bits, by every build of the kernels. */
+static void compare_builds(const struct ls_fm_model *m, const struct ls_rows *rows, const float *want)
+{
+	static const char *const names[] = {"baseline", "avx2", "avx512", "sve256"};
+	float *scratch = ls_xalloc(sizeof(float) * ls_kern_scratch(m, rows->n_entries)), score[ROWS * CLASSES];
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct ls_kern *kern = ls_kern_pick(names[i]);
+		for (uint64_t each = 1; kern && each <= ROWS; each = each == 1 ? 13 : each + 27) {
+			for (uint64_t r = 0, n; r < ROWS; r += n) {
+				n = ROWS - r < each ? ROWS - r : each;
+				kern->predict(m, rows, r, r + n, score + r * m->outputs, scratch);
+			}
+			assert_memory_equal(score, want, ROWS * m->outputs * sizeof(float));
+		}
+	}
+	free(scratch);
+}
+
 /* Scores alone take ways of their own through a row. */
 static void compare_scores(const struct ls_fm_model *small, const struct ls_fm_model *large, const struct ls_rows *rows,
 			   struct ls_pool *pool)
@@ -137,6 +156,7 @@ static void compare_scores(const struct ls_fm_model *small, const struct ls_fm_m
 	assert_int_equal(ls_cpu_predict(small, rows, pool, score[0], NULL), 0);
 	assert_int_equal(ls_cpu_predict(large, rows, pool, score[1], NULL), 0);
 	assert_memory_equal(score[0], score[1], ROWS * small->outputs * sizeof(float));
+	compare_builds(small, rows, score[0]);
 }
 
 /* What one case has more than its twin. */
@@ -227,12 +247,69 @@ static void many_fields(void **state)
 	ls_pool_free(pool);
 }
 
+/* The rows of s, some of them with features that no model knows; their fields may be unknown too. */
+static struct sample *with_unknown(const struct sample *s, uint32_t n_fields, bool with_x)
+{
+	struct sample *u = ls_xalloc(sizeof *u);
+	uint32_t e = 0;
+	for (uint32_t r = 0; r < ROWS; r++) {
+		for (uint64_t i = s->start[r]; i <= s->start[r + 1]; i++) {
+			if (r % 3 == 0 && i == s->start[r] + r % 4) {
+				u->feature[e] = FEATURES + r;
+				u->field[e] = (uint16_t)(r % 2 * n_fields);
+				u->value[e++] = 0.5f;
+			}
+			if (i < s->start[r + 1]) {
+				u->feature[e] = s->feature[i];
+				u->field[e] = s->field[i];
+				u->value[e++] = s->value[i];
+			}
+		}
+		u->start[r + 1] = e;
+	}
+	u->rows = (struct ls_rows){.n_rows = ROWS,
+				   .n_entries = e,
+				   .n_features = FEATURES + ROWS,
+				   .n_fields = n_fields + 1,
+				   .start = u->start,
+				   .feature = u->feature,
+				   .field = u->field,
+				   .value = with_x ? u->value : NULL};
+	return u;
+}
+
+static void unknown_features_count_for_nothing(void **state)
+{
+	(void)state;
+	struct ls_err err = {0};
+	struct ls_pool *pool;
+	assert_int_equal(ls_pool_new(1, &pool, &err), 0);
+	for (uint32_t variant = 0; variant < 3 * 5 * 2; variant++) {
+		enum { FIELDS = 7 };
+		struct ls_fm_opts o = ls_fm_defaults((enum ls_fm_kind)(variant % 3), LS_MULTICLASS, LS_ADAGRAD);
+		o.factors = (uint32_t[]){4, 8, 12, 16, 32}[variant / 3 % 5];
+		o.classes = CLASSES;
+		bool with_x = variant / 15;
+		struct sample *s = make_sample(FIELDS, with_x, CLASSES), *u = with_unknown(s, FIELDS, with_x);
+		struct ls_fm_model *m = make_model(&o, FIELDS, pool);
+		float score[ROWS * CLASSES];
+		assert_int_equal(ls_cpu_predict(m, &s->rows, pool, score, &err), 0);
+		compare_builds(m, &s->rows, score);
+		compare_builds(m, &u->rows, score);
+		ls_fm_model_free(m);
+		free(s);
+		free(u);
+	}
+	ls_pool_free(pool);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(zero_factors_change_nothing),
 		cmocka_unit_test(a_field_nobody_has_changes_nothing),
 		cmocka_unit_test(many_fields),
+		cmocka_unit_test(unknown_features_count_for_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
