@@ -255,7 +255,10 @@ INLINE ls_wide_f ls_wide_all(float x)
 #elif defined(__AVX2__) && LS_WIDE == 8
 	return (ls_wide_f)_mm256_set1_ps(x);
 #else
-	return (ls_wide_f){0} + x;
+	ls_wide_f ret;
+	for (int i = 0; i < LS_WIDE / 4; i++)
+		((ls_pack_f *)&ret)[i] = ls_pack_all(x);
+	return ret;
 #endif
 }
 

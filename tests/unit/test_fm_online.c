@@ -405,6 +405,21 @@ static void fma_of_vectors(void **state)
 	}
 }
 
+/* A zero keeps its sign. */
+static void one_number_in_all_lanes(void **state)
+{
+	(void)state;
+	ls_pack_f pack = ls_pack_all(-0.0f);
+	ls_mid_f mid = ls_mid_all(-0.0f);
+	ls_wide_f wide = ls_wide_all(-0.0f);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(ls_bits_f(pack[i]), 0x80000000u);
+	for (int i = 0; i < LS_MID; i++)
+		assert_int_equal(ls_bits_f(mid[i]), 0x80000000u);
+	for (int i = 0; i < LS_WIDE; i++)
+		assert_int_equal(ls_bits_f(wide[i]), 0x80000000u);
+}
+
 /* A row that is not finite stops all threads there, is named, and adds nothing to the loss; in a call of its own it
  * leaves nothing to the next row. Once it is put right the training goes on, into the next epoch. */
 static struct ls_fm_model *stop_and_go_on(const struct plan *p, int threads, bool alone)
@@ -465,6 +480,7 @@ int main(void)
 		cmocka_unit_test(homes_are_by_place),
 		cmocka_unit_test(newton_of_vectors),
 		cmocka_unit_test(fma_of_vectors),
+		cmocka_unit_test(one_number_in_all_lanes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
