@@ -10,9 +10,10 @@
 #include "num/halve.h"
 
 enum {
-	FFM_ROWS = LS_WIDE > 4 ? 2 : 1, /* side by side: 2 where an addition takes more than the 2 cycles of an ARM's */
+	FFM_ROWS = LS_WIDE > 4 ? 2 : 1, /* side by side: with AVX2, where an addition takes 4 cycles, an ARM's 2 */
 	LONG_RECORD = 24 * LINE,        /* from where on the hardware fetches the rest in time */
 };
+_Static_assert((int)FFM_ROWS <= (int)LS_KERN_ROWS, "rows side by side");
 
 /* The next row's records, this output's part of them, into the second cache. First a line of each, all at once: one
  * whose page is not known holds up what comes after it, but pages are looked up side by side. */
@@ -35,50 +36,80 @@ INLINE void ask_record(const struct ls_fm_model *m, const struct row *r, uint32_
 	__builtin_prefetch(end - 1, 0, 2);
 }
 
-/* R rows with one entry of each field, side by side, so that the sum of one does not wait for the other's. All pairs of
- * the first entry, then of the second: their records come to the first cache a line of each at a time. has_x, with_back
- * (false for scores alone) and R (1 with a back) are constants of the call. */
-INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, uint32_t R, bool has_x, size_t offset,
-		     uint32_t K, float *back, size_t entry_stride, bool with_back, ls_pack_f *total, ls_pack_s *top)
+/* Where a row's records are, this output's part of them; the next row's pages are asked for. */
+INLINE void find_records(const struct ls_fm_model *m, const struct row *r, size_t offset, const float **ret_v)
 {
-	const uint32_t line = K < LINE ? LINE / K : 1, n = r->n; /* entries whose parts are in one line of a record */
-	const float *v[FFM_ROWS][MOST_POINTERS];
+	const float *first = m->record + offset;
 	size_t stride = ls_fm_stride(m);
+	for (uint32_t i = 0; i < r->n; i++)
+		ret_v[i] = first + r->feature[i] * stride;
+	ask_pages(m, r, offset);
+}
+
+/* Entry i of the next rows, and the lines that the entries behind i will need soon. */
+INLINE void ask_ahead(const struct ls_fm_model *m, const struct row *r, uint32_t R, const float *(*v)[MOST_POINTERS],
+		      uint32_t i, size_t offset, uint32_t K)
+{
+	const uint32_t line = K < LINE ? LINE / K : 1; /* entries whose parts are in one line of a record */
 	for (uint32_t k = 0; k < R; k++)
-		for (uint32_t i = 0; i < n; i++)
-			v[k][i] = m->record + offset + r[k].feature[i] * stride;
-	for (uint32_t k = 0; k < R; k++)
-		ask_pages(m, &r[k], offset);
-	for (uint32_t i = 0; i < n; i++) {
-		float *row = with_back ? back + i * entry_stride : NULL;
-		if (with_back)
-			memset(row + (size_t)i * K, 0, sizeof(float) * K);
+		ask_record(m, &r[k], i, offset, K);
+	for (uint32_t j = i + 1; j < r->n && i % line == 0; j++)
 		for (uint32_t k = 0; k < R; k++)
-			ask_record(m, &r[k], i, offset, K);
-		for (uint32_t j = i + 1; j < n && i % line == 0; j++)
-			for (uint32_t k = 0; k < R; k++)
-				__builtin_prefetch(v[k][j] + (size_t)(i + 2 * line) * K);
-		for (uint32_t j = i + 1; j < n && i % line == 0 && with_back && r->crowd; j++)
-			__builtin_prefetch(back + j * entry_stride + (size_t)(i + 2 * line) * K, 1);
-		for (uint32_t j = i + 1; j < n; j++) {
-			ls_pack_f *to_i = with_back ? (ls_pack_f *)(row + (size_t)j * K) : NULL;
-			ls_pack_f *to_j = with_back ? (ls_pack_f *)(back + j * entry_stride + (size_t)i * K) : NULL;
-			for (uint32_t k = 0; k < R; k++) {
-				const ls_pack_f *a = (const ls_pack_f *)(v[k][i] + (size_t)j * K);
-				const ls_pack_f *b = (const ls_pack_f *)(v[k][j] + (size_t)i * K);
-				for (uint32_t c = 0; c < K / 4; c++) {
-					ls_pack_f ax = has_x ? a[c] * r[k].x[i] : a[c];
-					ls_pack_f bx = has_x ? b[c] * r[k].x[j] : b[c];
-					total[k * K / 4 + c] += ax * bx;
-					if (with_back) {
-						*top = ls_pack_larger(
-							*top, ls_pack_larger(ls_pack_size(ax), ls_pack_size(bx)));
-						to_i[c] = bx;
-						to_j[c] = ax;
-					}
-				}
-			}
+			__builtin_prefetch(v[k][j] + (size_t)(i + 2 * line) * K);
+}
+
+/* The product of two entries' vectors, x, and what the backward pass needs of them: to_i and to_j, or NULL. */
+INLINE void ffm_pair(const float *vi, const float *vj, float xi, float xj, bool has_x, uint32_t K, float *to_i,
+		     float *to_j, ls_pack_f *total, ls_pack_s *top)
+{
+	const ls_pack_f *a = (const ls_pack_f *)vi, *b = (const ls_pack_f *)vj;
+	for (uint32_t c = 0; c < K / 4; c++) {
+		ls_pack_f ax = has_x ? a[c] * xi : a[c], bx = has_x ? b[c] * xj : b[c];
+		total[c] += ax * bx;
+		if (to_i) {
+			*top = ls_pack_larger(*top, ls_pack_larger(ls_pack_size(ax), ls_pack_size(bx)));
+			((ls_pack_f *)to_i)[c] = bx;
+			((ls_pack_f *)to_j)[c] = ax;
 		}
+	}
+}
+
+/* Scores alone of R rows with one entry of each field, side by side, so that the sum of one does not wait for the
+ * other's. All pairs of the first entry, then of the second: their records come to the first cache a line of each at a
+ * time. has_x and R are constants of the call where it pays. */
+INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, uint32_t R, bool has_x, size_t offset,
+		     uint32_t K, ls_pack_f *total)
+{
+	const float *v[FFM_ROWS][MOST_POINTERS];
+	const uint32_t n = r->n;
+	for (uint32_t k = 0; k < R; k++)
+		find_records(m, &r[k], offset, v[k]);
+	for (uint32_t i = 0; i < n; i++) {
+		ask_ahead(m, r, R, v, i, offset, K);
+		for (uint32_t j = i + 1; j < n; j++)
+			for (uint32_t k = 0; k < R; k++)
+				ffm_pair(v[k][i] + (size_t)j * K, v[k][j] + (size_t)i * K, has_x ? r[k].x[i] : 1.0f,
+					 has_x ? r[k].x[j] : 1.0f, has_x, K, NULL, NULL, total + k * K / 4, NULL);
+	}
+}
+
+/* One such row, with its back. has_x is a constant of the call. */
+INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool has_x, size_t offset, uint32_t K,
+			  float *back, size_t entry_stride, ls_pack_f *total, ls_pack_s *top)
+{
+	const float *v[1][MOST_POINTERS], *x = r->x;
+	const uint32_t line = K < LINE ? LINE / K : 1, n = r->n;
+	find_records(m, r, offset, v[0]);
+	for (uint32_t i = 0; i < n; i++) {
+		const float *vi = v[0][i], xi = has_x ? x[i] : 1.0f;
+		float *row = back + i * entry_stride;
+		memset(row + (size_t)i * K, 0, sizeof(float) * K);
+		ask_ahead(m, r, 1, v, i, offset, K);
+		for (uint32_t j = i + 1; j < n && i % line == 0 && r->crowd; j++)
+			__builtin_prefetch(back + j * entry_stride + (size_t)(i + 2 * line) * K, 1);
+		for (uint32_t j = i + 1; j < n; j++)
+			ffm_pair(vi + (size_t)j * K, v[0][j] + (size_t)i * K, xi, has_x ? x[j] : 1.0f, has_x, K,
+				 row + (size_t)j * K, back + j * entry_stride + (size_t)i * K, total, top);
 	}
 }
 
@@ -150,11 +181,11 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	if (!once)
 		ffm_any(m, r, o * block, K, back, entry_stride, total);
 	else if (!back)
-		ffm_once(m, r, 1, r->x, o * block, K, NULL, 0, false, total, &tops);
+		ffm_once(m, r, 1, r->x, o * block, K, total);
 	else if (r->x)
-		ffm_once(m, r, 1, true, o * block, K, back, entry_stride, true, total, &tops);
+		ffm_once_back(m, r, true, o * block, K, back, entry_stride, total, &tops);
 	else
-		ffm_once(m, r, 1, false, o * block, K, back, entry_stride, true, total, &tops);
+		ffm_once_back(m, r, false, o * block, K, back, entry_stride, total, &tops);
 	for (uint32_t i = 0; i < r->n && back && !once; i++)
 		*top = largest_bits(back + i * entry_stride, block, *top);
 	for (int i = 0; i < 4; i++)
@@ -162,28 +193,26 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	return ffm_halve(total, K);
 }
 
-/* Scores alone of FFM_ROWS rows, if they all have one entry of each field; false, with nothing done, otherwise. With
- * more factors than 4 there is more than one sum in a row already. */
-static uint32_t ffm_at_once(uint32_t K)
+/* Scores alone, of rows side by side. How many: with more factors than 4 a row has more than one sum already. */
+static inline uint32_t ffm_at_once(uint32_t K)
 {
 	return K == 4 ? FFM_ROWS : 1;
 }
 
-static bool ffm_rows(const struct ls_fm_model *m, const struct row *r, float *score)
+/* Of FFM_ROWS rows, if they all have one entry of each field; false, with nothing done, otherwise. */
+static inline bool ffm_rows(const struct ls_fm_model *m, const struct row *r, float *score)
 {
 	enum { K = 4 };
 	for (uint32_t i = 0; i < FFM_ROWS; i++)
 		if (!one_of_each_field(&r[i], m->n_fields) || !r[i].x != !r[0].x)
 			return false;
 	for (uint32_t o = 0; o < m->outputs; o++) {
-		size_t offset = (size_t)o * m->n_fields * K;
 		ls_pack_f total[FFM_ROWS];
-		ls_pack_s none;
 		clear_packs(total, FFM_ROWS);
 		if (r->x)
-			ffm_once(m, r, FFM_ROWS, true, offset, K, NULL, 0, false, total, &none);
+			ffm_once(m, r, FFM_ROWS, true, (size_t)o * m->n_fields * K, K, total);
 		else
-			ffm_once(m, r, FFM_ROWS, false, offset, K, NULL, 0, false, total, &none);
+			ffm_once(m, r, FFM_ROWS, false, (size_t)o * m->n_fields * K, K, total);
 		for (uint32_t i = 0; i < FFM_ROWS; i++)
 			score[i * m->outputs + o] = linear_score(m, &r[i], m->bias[o], o) + ffm_halve(&total[i], K);
 	}

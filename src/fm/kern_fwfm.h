@@ -12,6 +12,7 @@
 /* Fields at a time if they have no more lanes than this, so that their sums are in registers and need not wait for each
  * other. */
 enum { FWFM_FEW = 4, FWFM_LANES = LS_WIDE == 16 ? 32 : 16 };
+_Static_assert(FWFM_LANES / 4 <= LS_KERN_ROWS, "rows of four lanes side by side");
 
 /* K lanes. K is a constant of the calls where it pays, and then they are registers. */
 struct lanes {
@@ -76,25 +77,27 @@ INLINE void store_lanes(float *to, const struct lanes *d, uint32_t K)
 
 INLINE void clear_fields(const struct ls_fm_model *m, uint32_t K, size_t apart, float *to)
 {
-	for (uint32_t f = 0; f < m->n_fields; f++)
+	if (apart == K)
+		memset(to, 0, sizeof(float) * m->n_fields * K);
+	for (uint32_t f = 0; f < m->n_fields && apart != K; f++)
 		memset(to + f * apart, 0, sizeof(float) * K);
 }
 
 /* Where a row's entries are. Copies, for whatever is written might change what the compiler has not got at hand. */
-struct fwfm_row {
+struct fwfm_place {
 	struct row r;
 	const float *linear;
 	size_t stride, factors, size; /* of a record; from linear weights to the output's factors; to the last of all */
 };
 
-INLINE struct fwfm_row fwfm_row(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K)
+INLINE struct fwfm_place fwfm_place(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K)
 {
 	size_t room = ls_fm_linear_room(m);
-	return (struct fwfm_row){*r, m->linear, ls_fm_stride(m), room + (size_t)o * K, room + (size_t)m->outputs * K};
+	return (struct fwfm_place){*r, m->linear, ls_fm_stride(m), room + (size_t)o * K, room + (size_t)m->outputs * K};
 }
 
 /* Linear weights of entry i; for the first output the next row's are asked for. */
-INLINE const float *fwfm_entry(const struct fwfm_row *at, uint32_t i, uint32_t o)
+INLINE const float *fwfm_entry(const struct fwfm_place *at, uint32_t i, uint32_t o)
 {
 	if (o == 0)
 		prefetch_next(&at->r, i, at->linear, at->stride, at->size);
@@ -105,7 +108,7 @@ INLINE const float *fwfm_entry(const struct fwfm_row *at, uint32_t i, uint32_t o
 INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o, uint32_t K,
 		       size_t apart, float *sums, float *own)
 {
-	const struct fwfm_row at = fwfm_row(m, r, o, K);
+	const struct fwfm_place at = fwfm_place(m, r, o, K);
 	float line = bias;
 	clear_fields(m, K, apart, sums);
 	clear_fields(m, K, apart, own);
@@ -126,7 +129,7 @@ INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float b
 INLINE float fwfm_sums_once(const struct ls_fm_model *m, const struct row *r, const float *x, float bias, uint32_t o,
 			    uint32_t K, size_t apart, float *sums)
 {
-	const struct fwfm_row at = fwfm_row(m, r, o, K);
+	const struct fwfm_place at = fwfm_place(m, r, o, K);
 	float line = bias;
 	for (uint32_t i = 0; i < at.r.n; i++) {
 		const float *linear = fwfm_entry(&at, i, o), *v = linear + at.factors, xi = x ? x[i] : 1.0f;
@@ -234,20 +237,20 @@ INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	}
 }
 
-/* How many rows have their scores side by side: as many as fill the lanes. */
-static uint32_t fwfm_at_once(uint32_t K)
+/* Scores alone, of rows side by side. How many: as fill the lanes; */
+static inline uint32_t fwfm_at_once(uint32_t K)
 {
 	return K == 4 || K == 8 || K == 16 ? FWFM_LANES / K : 1;
 }
 
-static void fwfm_rows(const struct ls_fm_model *m, const struct row *r, float *sums, float *own, float *score)
+static inline void fwfm_rows(const struct ls_fm_model *m, const struct row *r, float *sums, float *own, float *score)
 {
 	for (uint32_t o = 0; o < m->outputs; o++)
 		if (m->padded == 4)
 			fwfm_output(m, r, FWFM_LANES / 4, m->bias[o], o, 4, sums, own, NULL, score);
 		else if (m->padded == 8)
 			fwfm_output(m, r, FWFM_LANES / 8, m->bias[o], o, 8, sums, own, NULL, score);
-		else if (FWFM_LANES > 16)
+		else if (m->padded == 16 && FWFM_LANES > 16)
 			fwfm_output(m, r, FWFM_LANES / 16, m->bias[o], o, 16, sums, own, NULL, score);
 }
 
@@ -312,7 +315,7 @@ INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uin
 	}
 }
 
-static void pairs(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi)
+static inline void pairs(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi)
 {
 	for (uint32_t b = lo; b < hi; b++)
 		for (uint32_t o = 0; o < st->m->outputs; o++) {

@@ -75,7 +75,9 @@ bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes)
 
 size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row)
 {
-	size_t each = m->opts.kind == LS_FM ? m->padded : (size_t)m->n_fields * m->padded;
-	size_t some = m->outputs > LS_KERN_ROWS ? m->outputs : LS_KERN_ROWS;
-	return 2 * some * each + LS_KERN_ROWS * LS_KERN_ENTRY * (size_t)longest_row + 16;
+	bool some = m->padded == 4 || m->padded == 8 || m->padded == 16; /* that an fwfm may have side by side */
+	size_t all = m->outputs * (size_t)m->padded;
+	if (m->opts.kind == LS_FWFM)
+		all = (size_t)m->n_fields * m->padded * (some && m->outputs < LS_KERN_ROWS ? LS_KERN_ROWS : m->outputs);
+	return 2 * all + LS_KERN_ROWS * LS_KERN_ENTRY * (size_t)longest_row + 16;
 }
