@@ -295,9 +295,7 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 		    float *scratch)
 {
 	uint32_t some = rows_at_once(m);
-	size_t all = (size_t)m->outputs * m->padded;
-	if (m->opts.kind == LS_FWFM)
-		all = (size_t)m->n_fields * m->padded * (some > m->outputs ? some : m->outputs);
+	size_t all = ls_kern_sums(m);
 	struct place at = {.back = m->opts.kind == LS_FM ? scratch : NULL, .sums = scratch, .own = scratch + all};
 	for (uint64_t row = lo, n; row < hi; row += n) {
 		struct row r[LS_KERN_ROWS];

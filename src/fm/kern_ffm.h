@@ -58,7 +58,7 @@ INLINE void ask_ahead(const struct ls_fm_model *m, const struct row *r, uint32_t
 			__builtin_prefetch(v[k][j] + (size_t)(i + 2 * line) * K);
 }
 
-/* The product of two entries' vectors, x, and what the backward pass needs of them: to_i and to_j, or NULL. */
+/* Adds the product of two entries' vectors to total; to_i and to_j, if not NULL, get what the backward pass needs. */
 INLINE void ffm_pair(const float *vi, const float *vj, float xi, float xj, bool has_x, uint32_t K, float *to_i,
 		     float *to_j, ls_pack_f *total, ls_pack_s *top)
 {

@@ -190,12 +190,11 @@ INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K,
 }
 
 /* The sum over fields, ascending, of r(f,f) W_f, of the four lanes that own begins with. */
-INLINE ls_pack_f fwfm_own(const struct ls_fm_model *m, uint32_t o, const float *own, uint32_t K)
+INLINE ls_pack_f fwfm_own(const struct ls_fm_model *m, uint32_t o, const float *own, size_t apart)
 {
 	ls_pack_f sum = {0};
 	for (uint32_t f = 0; f < m->n_fields; f++)
-		sum = ls_pack_join(*(const ls_pack_f *)(own + (size_t)f * K), ls_pack_all(fwfm_weight(m, o, f, f)),
-				   sum);
+		sum = ls_pack_join(*(const ls_pack_f *)(own + f * apart), ls_pack_all(fwfm_weight(m, o, f, f)), sum);
 	return sum;
 }
 
@@ -237,7 +236,7 @@ INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	}
 }
 
-/* Scores alone, of rows side by side. How many: as fill the lanes; */
+/* Scores alone, of rows side by side. How many: as fill the lanes. */
 static inline uint32_t fwfm_at_once(uint32_t K)
 {
 	return K == 4 || K == 8 || K == 16 ? FWFM_LANES / K : 1;

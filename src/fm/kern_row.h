@@ -10,7 +10,7 @@ struct row {
 	const uint16_t *field;
 	const float *x;
 	uint32_t n;
-	const uint32_t *next; /* features of the row after it, to ask memory for on the way; n_next may be 0 */
+	const uint32_t *next; /* features of a row that comes soon, to ask memory for on the way; n_next may be 0 */
 	uint32_t n_next;
 	bool crowd; /* see step.h */
 };

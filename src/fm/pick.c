@@ -73,11 +73,14 @@ bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes)
 	return kind == LS_FFM || (kind == LS_FWFM ? lanes != 8 : !some);
 }
 
-size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row)
+size_t ls_kern_sums(const struct ls_fm_model *m)
 {
 	bool some = m->padded == 4 || m->padded == 8 || m->padded == 16; /* that an fwfm may have side by side */
-	size_t all = m->outputs * (size_t)m->padded;
-	if (m->opts.kind == LS_FWFM)
-		all = (size_t)m->n_fields * m->padded * (some && m->outputs < LS_KERN_ROWS ? LS_KERN_ROWS : m->outputs);
-	return 2 * all + LS_KERN_ROWS * LS_KERN_ENTRY * (size_t)longest_row + 16;
+	uint32_t rows = some && m->outputs < LS_KERN_ROWS ? LS_KERN_ROWS : m->outputs;
+	return (size_t)m->padded * (m->opts.kind == LS_FWFM ? (size_t)m->n_fields * rows : m->outputs);
+}
+
+size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row)
+{
+	return 2 * ls_kern_sums(m) + LS_KERN_ROWS * LS_KERN_ENTRY * (size_t)longest_row + 16;
 }

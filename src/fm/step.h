@@ -124,7 +124,9 @@ struct ls_kern {
 const struct ls_kern *ls_kern_pick(const char *name);
 /* Whether columns of that many lanes are wide. */
 bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes);
-/* Floats of scratch that predict needs. */
+/* Floats of scratch that predict needs: twice as many as the sums of rows side by side may be, and what is left of
+ * their entries. */
+size_t ls_kern_sums(const struct ls_fm_model *m);
 size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row);
 
 #endif
