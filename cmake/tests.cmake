@@ -92,7 +92,7 @@ foreach(test gpu-build.cuda_fm.nvcc gpu-build.cuda_fm.nvrtc gpu-build.cuda_fwfm.
     torch.run-verify-frameworks torch.run-verify-cnn torch.run-undone torch.run-launchers cli.compare-real cli.docs cli.validate
     render.tools bitwise.cuda.streams.shuffle bitwise.cuda.golden bitwise.threads-2 bitwise.threads-3 bitwise.threads-16
     bitwise.online-threads-2 bitwise.online-threads-3 bitwise.online-baseline bitwise.ways unit.test_fm_online unit.test_fm_wide
-    unit.test_num unit.test_workers unit.leaks cli.fm.interrupt)
+    unit.test_num unit.test_workers unit.test_crew unit.leaks cli.fm.interrupt)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES COST 10)
   endif()

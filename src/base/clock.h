@@ -5,5 +5,7 @@
 #define LS_BASE_CLOCK_H
 
 double ls_clock(void);
+/* That processors have spent on this process, all threads together. */
+double ls_clock_process(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -18,7 +19,10 @@
 #include "base/cpus.h"
 #include "base/mem.h"
 
+/* A thread but the caller's. Each waits for runs on a word of its own: who is left out of one sleeps on. */
 struct member {
+	_Alignas(128) _Atomic uint32_t runs; /* that it was to take part in: one more is a start */
+	_Atomic bool sleeps;
 	struct ls_pool *pool;
 	pthread_t handle;
 	int index;
@@ -27,9 +31,9 @@ struct member {
 /* What threads wait on, and what they count on their way, are cache lines apart from each other and from the rest:
  * those who arrive do not disturb those who wait. */
 struct ls_pool {
-	_Atomic int threads; /* atomic because stop() may lower it while members are on their way to the barrier */
-	int spins, waits;    /* how often to look before sleeping: at barriers, and at words */
-	ls_pool_fn *fn;      /* NULL at a start means: leave */
+	int threads, running; /* those of the run: its barriers count them */
+	int spins, waits;     /* how often to look before sleeping: at barriers, and at words */
+	ls_pool_fn *fn;       /* NULL at a start means: leave */
 	void *context;
 	struct member *members;
 	char pad_phase[128];
@@ -61,8 +65,8 @@ static void sleep_until_phase_leaves(struct ls_pool *pool, uint32_t phase)
 uint32_t ls_pool_arrive(struct ls_pool *pool)
 {
 	uint32_t phase = atomic_load(&pool->phase);
-	uint32_t here = atomic_fetch_add(&pool->arrived, 1) + 1; /* first, so that the last sees what stop() wrote */
-	if (here == (uint32_t)atomic_load_explicit(&pool->threads, memory_order_relaxed)) {
+	uint32_t all = (uint32_t)pool->running; /* read first: once all are here the next run may have others */
+	if (atomic_fetch_add(&pool->arrived, 1) + 1 == all) {
 		atomic_store(&pool->arrived, 0);
 		atomic_fetch_add(&pool->phase, 1);
 		if (atomic_load(&pool->sleepers))
@@ -98,26 +102,53 @@ void ls_pool_wait(struct ls_pool *pool, const _Atomic uint64_t *word, uint64_t v
 			nanosleep(&nap, NULL);
 }
 
+/* Returns once another run than `seen` has been started for the member. */
+static void wait_for_run(struct member *m, uint32_t seen)
+{
+	for (int i = 0; i < m->pool->spins; i++) {
+		if (atomic_load_explicit(&m->runs, memory_order_acquire) != seen)
+			return;
+		relax();
+	}
+	atomic_store(&m->sleeps, true);
+	while (atomic_load(&m->runs) == seen)
+		syscall(SYS_futex, &m->runs, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+	atomic_store(&m->sleeps, false);
+}
+
 static void *member_main(void *arg)
 {
-	const struct member *m = arg;
-	for (;;) {
-		ls_pool_barrier(m->pool); /* the start of a run */
+	struct member *m = arg;
+	for (uint32_t run = 0;; run++) {
+		wait_for_run(m, run);
 		if (!m->pool->fn)
 			return NULL;
-		m->pool->fn(m->pool->context, m->index, m->pool->threads);
-		ls_pool_barrier(m->pool); /* its end */
+		m->pool->fn(m->pool->context, m->index, m->pool->running);
+		ls_pool_barrier(m->pool);
 	}
 }
 
-/* Stops the members that were started; the barrier then counts just them and the caller. */
-static void stop(struct ls_pool *pool, int started)
+static void start(struct ls_pool *pool, int threads, ls_pool_fn *fn, void *context)
 {
-	pool->threads = started + 1;
-	pool->fn = NULL;
-	ls_pool_barrier(pool);
-	for (int i = 1; i <= started; i++)
+	pool->fn = fn;
+	pool->context = context;
+	pool->running = threads;
+	for (int i = 1; i < threads; i++) {
+		struct member *m = &pool->members[i];
+		atomic_fetch_add(&m->runs, 1);
+		if (atomic_load(&m->sleeps))
+			syscall(SYS_futex, &m->runs, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	}
+}
+
+/* Stops the members that were started, which with the caller are so many threads. */
+static void stop(struct ls_pool *pool, int threads)
+{
+	start(pool, threads, NULL, NULL);
+	for (int i = 1; i < threads; i++)
 		pthread_join(pool->members[i].handle, NULL);
+	free(pool->members);
+	free(pool);
 }
 
 /* How often to look: spinning is for threads that have a core each. At barriers they look less often if there is no
@@ -135,16 +166,15 @@ int ls_pool_new(int threads, struct ls_pool **ret, struct ls_err *err)
 {
 	struct ls_pool *pool = ls_xalloc(sizeof *pool);
 	pool->threads = threads;
-	pool->members = ls_xalloc((size_t)threads * sizeof *pool->members);
+	pool->members = ls_xalloc_aligned(128, (size_t)threads * sizeof *pool->members);
 	pool->waits = threads <= ls_cpus() ? LONG : NONE;
 	pool->spins = threads == ls_cpus() ? SHORT : pool->waits;
 	for (int i = 1; i < threads; i++) {
-		pool->members[i] = (struct member){.pool = pool, .index = i};
+		pool->members[i].pool = pool;
+		pool->members[i].index = i;
 		int rc = pthread_create(&pool->members[i].handle, NULL, member_main, &pool->members[i]);
 		if (rc) {
-			stop(pool, i - 1);
-			free(pool->members);
-			free(pool);
+			stop(pool, i);
 			return ls_err_set(err, LS_EIO, "cannot start thread %d of %d: %s", i + 1, threads,
 					  strerror(rc));
 		}
@@ -155,11 +185,8 @@ int ls_pool_new(int threads, struct ls_pool **ret, struct ls_err *err)
 
 void ls_pool_free(struct ls_pool *pool)
 {
-	if (!pool)
-		return;
-	stop(pool, pool->threads - 1);
-	free(pool->members);
-	free(pool);
+	if (pool)
+		stop(pool, pool->threads);
 }
 
 int ls_pool_threads(const struct ls_pool *pool)
@@ -169,10 +196,13 @@ int ls_pool_threads(const struct ls_pool *pool)
 
 void ls_pool_run(struct ls_pool *pool, ls_pool_fn *fn, void *context)
 {
-	pool->fn = fn;
-	pool->context = context;
-	ls_pool_barrier(pool);
-	fn(context, 0, pool->threads);
+	ls_pool_run_some(pool, pool->threads, fn, context);
+}
+
+void ls_pool_run_some(struct ls_pool *pool, int threads, ls_pool_fn *fn, void *context)
+{
+	start(pool, threads, fn, context);
+	fn(context, 0, threads);
 	ls_pool_barrier(pool);
 }
 

@@ -6,8 +6,13 @@
 
 void ls_shares_init(struct ls_shares *s, int workers)
 {
-	s->workers = workers;
 	s->begin = ls_xalloc(sizeof *s->begin * ((size_t)workers + 1));
+	ls_shares_level(s, workers);
+}
+
+void ls_shares_level(struct ls_shares *s, int workers)
+{
+	s->workers = workers;
 	for (int w = 0; w <= workers; w++)
 		s->begin[w] = (double)w / workers;
 }

@@ -16,6 +16,8 @@ struct ls_shares {
 /* Equal parts. */
 void ls_shares_init(struct ls_shares *s, int workers);
 void ls_shares_free(struct ls_shares *s);
+/* Equal parts again, of as many workers as it was made for or fewer. */
+void ls_shares_level(struct ls_shares *s, int workers);
 
 /* The first of `total` things that is this worker's; for `workers`, total. */
 static inline uint64_t ls_shares_begin(const struct ls_shares *s, uint64_t total, int worker)

@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
+#include "base/crew.h"
 #include "base/mem.h"
 #include "base/shares.h"
 #include "fm/ahead.h"
@@ -66,15 +68,16 @@ struct ls_cpu {
 	const struct ls_rows *rows;
 	struct ls_pool *pool;
 	const struct ls_kern *kern;
-	struct ls_online *online; /* if the model is trained a row at a time: then nothing below is used */
+	struct ls_crew crew;      /* how many of the pool's threads work; phases are theirs */
+	struct ls_online *online; /* if the model is trained a row at a time: then little below is used */
 	struct ls_step step;      /* what all workers share; each works on a copy */
 	struct ls_ahead ahead[2]; /* rows of a step and of the next */
 	struct ls_sort sort;
 	struct ls_found *found; /* by place of a sorted key; NULL where no column is wide */
 	size_t entries;         /* that a batch may have */
 	struct worker *workers;
-	uint64_t steps_per_epoch, first, n; /* of the call */
-	double loss;                        /* before the call */
+	uint64_t first, n; /* steps that are under way */
+	double loss;       /* before them */
 	size_t back_bytes, sums_bytes, terms_bytes;
 };
 
@@ -193,9 +196,11 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 	c->rows = rows;
 	c->pool = pool;
 	c->kern = kern;
-	c->steps_per_epoch = ls_fm_steps_per_epoch(&m->opts, rows->n_rows);
 	c->step.m = m;
 	c->step.rows = rows;
+	ls_crew_init(&c->crew, ls_pool_threads(pool));
+	if (c->crew.most > ls_cpus())
+		ls_crew_hold(&c->crew, c->crew.most);
 	rc = m->opts.online ? ls_online_new(m, rows, pool, kern, longest ? longest : 1, &c->online, err)
 			    : alloc_batch(c, longest ? longest : 1, err);
 	if (rc) {
@@ -260,6 +265,16 @@ const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows)
 bool ls_cpu_terms(const struct ls_cpu *cpu)
 {
 	return cpu->workers[0].terms;
+}
+
+void ls_cpu_hold(struct ls_cpu *cpu, int workers)
+{
+	ls_crew_hold(&cpu->crew, workers);
+}
+
+int ls_cpu_at_work(const struct ls_cpu *cpu)
+{
+	return cpu->crew.now;
 }
 
 uint64_t ls_cpu_helped(const struct ls_cpu *cpu)
@@ -327,7 +342,7 @@ static bool whole_batch(const struct ls_cpu *c, uint64_t step, struct ls_exps *r
 	*ret_exps = c->workers[0].w.exps;
 	*ret_entries = 0;
 	*ret_bad = UINT64_MAX;
-	for (int t = 0; t < ls_pool_threads(c->pool); t++) {
+	for (int t = 0; t < c->crew.now; t++) {
 		const struct ls_worker *w = &c->workers[t].w;
 		ls_exps_max(ret_exps, &w->exps);
 		*ret_entries += c->workers[t].rows[step % 2].n_entries;
@@ -374,7 +389,7 @@ static void update_bias(struct ls_cpu *c, const struct ls_step *st, struct worke
 {
 	for (uint32_t o = 0; o < c->m->outputs; o++) {
 		int64_t sum = 0;
-		for (int t = 0; t < ls_pool_threads(c->pool); t++)
+		for (int t = 0; t < c->crew.now; t++)
 			sum += c->workers[t].bias_sum[o];
 		update_one(c->m, &st->update, w->bias, c->m->outputs, o, ls_sum_float(sum, st->grids.bias));
 	}
@@ -383,10 +398,10 @@ static void update_bias(struct ls_cpu *c, const struct ls_step *st, struct worke
 static void update_pairs(struct ls_cpu *c, const struct ls_step *st, int thread)
 {
 	uint64_t lo, hi, n = (uint64_t)c->m->outputs * c->m->n_pairs;
-	ls_pool_share(n, thread, ls_pool_threads(c->pool), &lo, &hi);
+	ls_pool_share(n, thread, c->crew.now, &lo, &hi);
 	for (uint64_t i = lo; i < hi; i++) {
 		int64_t sum = 0;
-		for (int t = 0; t < ls_pool_threads(c->pool); t++)
+		for (int t = 0; t < c->crew.now; t++)
 			sum += c->workers[t].w.pair_sums[i];
 		update_one(c->m, &st->update, c->m->pair, n, i, ls_sum_float(sum, st->grids.pair));
 	}
@@ -395,7 +410,7 @@ static void update_pairs(struct ls_cpu *c, const struct ls_step *st, int thread)
 static double batch_loss(const struct ls_cpu *c, const struct ls_step *st)
 {
 	int64_t sum = 0;
-	for (int t = 0; t < ls_pool_threads(c->pool); t++)
+	for (int t = 0; t < c->crew.now; t++)
 		sum += c->workers[t].loss_sum;
 	return ls_sum_value(sum, st->grids.loss);
 }
@@ -435,7 +450,7 @@ static size_t take_columns(struct ls_cpu *c, struct ls_step *st, struct worker *
 static double all_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread)
 {
 	enum { OWN = 2, OTHERS = 8 }; /* half of one's own at a time, for little of it will be others' */
-	int threads = ls_pool_threads(c->pool);
+	int threads = c->crew.now;
 	double begun = ls_clock();
 	size_t own = take_columns(c, st, w, w, threads > 1 ? OWN : 1), others = 0;
 	for (int t = 1; t < threads; t++)
@@ -454,7 +469,7 @@ static void columns_half(struct ls_cpu *c, struct ls_step *st, struct worker *w,
 	}
 	ls_pool_barrier(c->pool);
 	for (int i = 0; i < HALVES && last; i++) {
-		for (int t = 0; t < ls_pool_threads(c->pool); t++)
+		for (int t = 0; t < c->crew.now; t++)
 			w->times[t] = c->workers[t].told[i];
 		ls_shares_adjust(&w->shares[i], w->times);
 	}
@@ -504,27 +519,58 @@ static void steps_main(void *context, int thread, int threads)
 	ls_fp_leave(saved);
 }
 
+/* So many at work from now on, with parts of their own. */
+static void set_workers(struct ls_cpu *c, int n)
+{
+	c->sort.threads = (uint32_t)n;
+	for (int t = 0; t < n; t++)
+		for (int i = 0; i < HALVES; i++) {
+			ls_shares_level(&c->workers[t].shares[i], n);
+			c->workers[t].took[i] = 0.0;
+		}
+}
+
+/* Returns the row that was not finite, or UINT64_MAX. */
+static uint64_t batch_steps(struct ls_cpu *c)
+{
+	struct ls_exps exps;
+	uint64_t entries, bad;
+	if (c->sort.threads != (uint32_t)c->crew.now)
+		set_workers(c, c->crew.now);
+	ls_pool_run_some(c->pool, c->crew.now, steps_main, c);
+	whole_batch(c, c->first, &exps, &entries, &bad);
+	c->loss = c->workers[0].loss_total;
+	return bad;
+}
+
 void ls_cpu_fetch(struct ls_cpu *c)
 {
 	if (c && c->online)
 		ls_online_fetch(c->online);
 }
 
-int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, struct ls_err *err)
+/* Steps first .. first + n by as many as are to work now. */
+static uint64_t some_steps(struct ls_cpu *c, uint64_t first, uint64_t n)
 {
-	if (c->online) {
-		uint64_t row = ls_online_steps(c->online, first, n, loss);
-		return row == UINT64_MAX ? 0 : ls_fm_not_finite(row, first, err);
-	}
+	double begun = ls_clock(), cpu = ls_clock_process();
 	c->first = first;
 	c->n = n;
+	uint64_t bad = c->online ? ls_online_steps(c->online, c->crew.now, first, n, &c->loss) : batch_steps(c);
+	ls_crew_did(&c->crew, n, ls_clock() - begun, ls_clock_process() - cpu);
+	return bad;
+}
+
+int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, struct ls_err *err)
+{
 	c->loss = *loss;
-	ls_pool_run(c->pool, steps_main, c);
-	struct ls_exps exps;
-	uint64_t entries, bad;
-	if (!whole_batch(c, c->first, &exps, &entries, &bad))
-		return ls_fm_not_finite(bad, first, err);
-	*loss = c->workers[0].loss_total;
+	for (uint64_t done = 0, few; done < n; done += few) {
+		few = ls_crew_units(&c->crew);
+		few = few < n - done ? few : n - done;
+		uint64_t bad = some_steps(c, first + done, few);
+		if (bad != UINT64_MAX)
+			return ls_fm_not_finite(bad, first, err);
+	}
+	*loss = c->loss;
 	return 0;
 }
 

@@ -1,4 +1,6 @@
-/* Threads that train a row at a time; online.h says what each does of a row. Rows are prepared in windows:
+/* Threads that train a row at a time; online.h says what each does of a row: what a member does, of which there are as
+ * many as the pool has threads. Where fewer are at work (base/crew.h) each does the parts of several members in turn.
+ * Rows are prepared in windows:
  *
  *   each thread: its rows of the window: where they lie, and whether all threads can do them together
  *   barrier
@@ -44,9 +46,9 @@ struct member {
 	struct ls_online_share share;                  /* others read it: what changes lies apart */
 	_Alignas(128) struct ls_online_found lines[2]; /* of a row and the next, by number */
 	uint64_t found;                                /* the last whose lines are there */
-	float *bias;                                   /* outputs × (1 + states), this thread's copy */
-	struct seen seen[2];                           /* in a row and the one before */
-	double loss;                                   /* thread 0's is complete */
+	float *bias;                                   /* outputs × (1 + states), this member's copy */
+	struct seen seen[2];                           /* in a row and the one before, for its thread */
+	double loss;                                   /* member 0's is complete */
 };
 
 struct ls_online {
@@ -62,7 +64,9 @@ struct ls_online {
 	uint32_t *place;             /* of the entries' records */
 	struct ls_online_away *away; /* WINDOW × fields */
 	uint64_t longest;
-	struct member *members;
+	struct member *members; /* by thread, */
+	int n_members;          /* of which so many have classes (1: the model is not shared out), and */
+	int at_work;            /* so many threads do what they do */
 	struct ls_online_room room;
 	uint64_t said; /* rows before the call, done or not: no number comes twice, on which members' found relies */
 	uint64_t first, n;    /* steps of the call */
@@ -85,8 +89,6 @@ static void make_share(struct ls_online_share *s, const struct ls_online_table *
 	uint32_t classes = t->classes;
 	uint64_t lo, hi;
 	ls_pool_share(classes, thread, threads, &lo, &hi);
-	if (lo == hi)
-		return;
 	s->part = t->of_class[lo];
 	if (t->home)
 		s->copies = ls_xalloc_aligned(128, sizeof(float) * t->m->n_fields * 2 * LS_FM_LINE * s->part.n);
@@ -101,11 +103,12 @@ static void make_share(struct ls_online_share *s, const struct ls_online_table *
 
 static void make_members(struct ls_online *o)
 {
-	int threads = ls_pool_threads(o->pool);
+	int threads = ls_pool_threads(o->pool), classes = (int)o->table.classes;
+	o->n_members = !o->table.shared ? 1 : threads < classes ? threads : classes;
 	o->members = ls_xalloc_aligned(128, sizeof *o->members * (size_t)threads);
 	for (int t = 0; t < threads; t++) {
 		struct member *w = &o->members[t];
-		if (o->table.shared)
+		if (o->table.shared && t < o->n_members)
 			make_share(&w->share, &o->table, t, threads);
 		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(o->m));
 	}
@@ -326,7 +329,7 @@ static void prepare(struct ls_online *o, int thread, uint64_t step, uint32_t n)
 	struct member *w = &o->members[thread];
 	struct ls_order order = ls_fm_order(&o->m->opts, o->rows->n_rows, step);
 	uint64_t lo, hi;
-	ls_pool_share(n, thread, ls_pool_threads(o->pool), &lo, &hi);
+	ls_pool_share(n, thread, o->at_work, &lo, &hi);
 	find_rows(o, &order, (uint32_t)lo, (uint32_t)hi);
 	for (uint32_t b = (uint32_t)lo; b < hi; b++)
 		ask_places(o, &o->row[b]);
@@ -380,21 +383,27 @@ static void find_lines(const struct ls_online *o, struct member *w, const struct
 	w->found = number;
 }
 
-/* The score: this thread's parts and all others'. On the way the next row's lines are found, if there is one. */
-static float score_of(struct ls_online *o, struct member *w, const struct ls_online_row *r,
+/* Says a member's parts of the score. While others' are on their way the next row's lines are found, if there is one.
+ */
+static void say_parts(struct ls_online *o, struct member *w, const struct ls_online_row *r,
 		      const struct ls_online_row *next, uint64_t number)
 {
 	struct said *mine = &w->said[number % 2];
-	float score = w->bias[0];
+	if (w->found != number)
+		find_lines(o, w, r, number);
 	o->kern->online_forward(&o->table, r, w->lines[number % 2].v, &w->share, mine->part);
 	atomic_store_explicit(&mine->row, number, memory_order_release);
 	if (next)
 		find_lines(o, w, next, number + 1);
-	for (int t = 0; t < ls_pool_threads(o->pool); t++) {
+}
+
+/* The score: all members' parts. */
+static float score_of(const struct ls_online *o, const struct member *w, uint64_t number)
+{
+	float score = w->bias[0];
+	for (int t = 0; t < o->n_members; t++) {
 		const struct member *other = &o->members[t];
 		const struct said *s = &other->said[number % 2];
-		if (!other->share.part.n)
-			continue;
 		ls_pool_wait(o->pool, &s->row, number);
 		for (uint32_t c = 0; c < other->share.part.n; c++)
 			score += s->part[c];
@@ -410,15 +419,12 @@ static void update(const struct ls_online *o, const struct member *w, const stru
 	o->kern->online_update(&o->table, r, mine->v, next ? next : r, then->later, &w->share, slope);
 }
 
-/* A row by all threads that have classes. False when it was not finite: all of them see that. One that is done alone is
- * not looked at ahead: nobody has found out which of its features are away from home. */
-static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint32_t n, uint64_t number)
+/* What comes after the score, for a member. False when it was not finite: all of them see that. */
+static bool learn(struct ls_online *o, struct member *w, const struct ls_online_row *r,
+		  const struct ls_online_row *next, uint64_t number)
 {
-	const struct ls_online_row *r = &o->row[b], *next = b + 1 < n && o->way[b + 1] != ALONE ? r + 1 : NULL;
 	const struct ls_fm_opts *opts = &o->m->opts;
-	if (w->found != number)
-		find_lines(o, w, r, number);
-	float slope, score = score_of(o, w, r, next, number);
+	float slope, score = score_of(o, w, number);
 	float loss = ls_cell_row_loss((int)opts->task, opts->label_smoothing, &score, 1, r->label, r->weight, &slope);
 	if (ls_exp_of(score) == LS_EXP_INF || ls_exp_of(slope) == LS_EXP_INF || ls_exp_of(loss) == LS_EXP_INF) {
 		if (w == o->members)
@@ -429,6 +435,19 @@ static bool do_together(struct ls_online *o, struct member *w, uint32_t b, uint3
 	update_bias(w, r, slope);
 	w->loss += (double)loss;
 	return true;
+}
+
+/* A thread's part of a row that all members with classes do: false when it was not finite. A next row that is done
+ * alone is not looked at ahead: nobody has found out which of its features are away from home. */
+static bool do_together(struct ls_online *o, int thread, uint32_t b, uint32_t n, uint64_t number)
+{
+	const struct ls_online_row *r = &o->row[b], *next = b + 1 < n && o->way[b + 1] != ALONE ? r + 1 : NULL;
+	bool finite = true;
+	for (int t = thread; t < o->n_members; t += o->at_work)
+		say_parts(o, &o->members[t], r, next, number);
+	for (int t = thread; t < o->n_members; t += o->at_work)
+		finite &= learn(o, &o->members[t], r, next, number);
+	return finite;
 }
 
 /* A row by thread 0. False when it was not finite. */
@@ -442,35 +461,42 @@ static bool alone(struct ls_online *o, struct member *w, const struct ls_online_
 	return finite;
 }
 
-/* Returns for all threads once the row is done. False when it was not finite. A thread without classes needs no bias,
- * and must not read thread 0's, which waits for nobody but those with classes before it changes it again. */
-static bool do_alone(struct ls_online *o, struct member *w, const struct ls_online_row *r)
+/* Returns for all threads once the row is done. False when it was not finite. */
+static bool do_alone(struct ls_online *o, int thread, const struct ls_online_row *r)
 {
 	ls_pool_barrier(o->pool);
-	if (w == o->members && o->bad == UINT64_MAX)
-		alone(o, w, r);
+	if (thread == 0 && o->bad == UINT64_MAX)
+		alone(o, o->members, r);
 	ls_pool_barrier(o->pool);
-	if (w != o->members && w->share.part.n)
-		memcpy(w->bias, o->members[0].bias, sizeof(float) * ls_fm_linear_size(o->m));
+	for (int t = thread ? thread : o->at_work; t < o->n_members; t += o->at_work)
+		memcpy(o->members[t].bias, o->members[0].bias, sizeof(float) * ls_fm_linear_size(o->m));
 	return o->bad == UINT64_MAX;
 }
 
 /* All rows of a window. After one that is not finite only the barriers are left. */
-static void do_window(struct ls_online *o, struct member *w, uint32_t n, uint64_t number)
+static void do_window(struct ls_online *o, int thread, uint32_t n, uint64_t number)
 {
-	bool on = true, active = w->share.part.n;
+	bool on = true;
 	if (!o->table.shared) {
-		for (uint32_t b = 0; b < n && on && w == o->members; b++)
-			on = alone(o, w, &o->row[b]);
+		for (uint32_t b = 0; b < n && on && thread == 0; b++)
+			on = alone(o, o->members, &o->row[b]);
 		return;
 	}
 	for (uint32_t b = 0; b < n; b++) {
 		if (o->way[b] == AFTER)
 			ls_pool_barrier(o->pool);
 		if (o->way[b] == ALONE)
-			on = do_alone(o, w, &o->row[b]) && on;
-		else if (on && active)
-			on = do_together(o, w, b, n, number + b);
+			on = do_alone(o, thread, &o->row[b]) && on;
+		else if (on)
+			on = do_together(o, thread, b, n, number + b);
+	}
+}
+
+static void start_members(struct ls_online *o, int thread)
+{
+	for (int t = thread; t < o->n_members; t += o->at_work) {
+		memcpy(o->members[t].bias, o->m->bias, sizeof(float) * ls_fm_linear_size(o->m));
+		o->members[t].loss = o->loss;
 	}
 }
 
@@ -478,33 +504,31 @@ static void steps_main(void *context, int thread, int threads)
 {
 	(void)threads;
 	struct ls_online *o = context;
-	struct member *w = &o->members[thread];
 	uint64_t saved = ls_fp_enter(), end = o->first + o->n, per_epoch = o->rows->n_rows;
-	size_t bias_bytes = sizeof(float) * ls_fm_linear_size(o->m);
-	memcpy(w->bias, o->m->bias, bias_bytes);
-	w->loss = o->loss;
+	start_members(o, thread);
 	for (uint64_t step = o->first; step < end && o->bad == UINT64_MAX;) {
 		uint64_t left = per_epoch - step % per_epoch, n = end - step < left ? end - step : left;
 		n = n < WINDOW ? n : WINDOW;
 		prepare(o, thread, step, (uint32_t)n);
 		ls_pool_barrier(o->pool);
-		do_window(o, w, (uint32_t)n, o->said + (step - o->first) + 1);
+		do_window(o, thread, (uint32_t)n, o->said + (step - o->first) + 1);
 		ls_pool_barrier(o->pool);
 		step += n;
 	}
 	if (thread == 0)
-		memcpy(o->m->bias, w->bias, bias_bytes);
+		memcpy(o->m->bias, o->members[0].bias, sizeof(float) * ls_fm_linear_size(o->m));
 	ls_fp_leave(saved);
 }
 
-uint64_t ls_online_steps(struct ls_online *o, uint64_t first, uint64_t n, double *loss)
+uint64_t ls_online_steps(struct ls_online *o, int threads, uint64_t first, uint64_t n, double *loss)
 {
+	o->at_work = threads;
 	o->first = first;
 	o->n = n;
 	o->loss = *loss;
 	o->bad = UINT64_MAX;
 	ls_online_spread(&o->table, o->pool);
-	ls_pool_run(o->pool, steps_main, o);
+	ls_pool_run_some(o->pool, threads, steps_main, o);
 	o->said += n;
 	if (o->bad == UINT64_MAX)
 		*loss = o->members[0].loss;

@@ -25,7 +25,7 @@ static size_t from_stride(const struct ls_sort *s)
 
 static size_t from_bytes(const struct ls_sort *s)
 {
-	return 2 * s->threads * from_stride(s) * sizeof *s->from;
+	return 2 * s->most * from_stride(s) * sizeof *s->from;
 }
 
 static size_t key_bytes(const struct ls_sort *s)
@@ -43,7 +43,8 @@ bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint
 	uint32_t bits = (uint32_t)ls_log2_ceil(n_features > 4 ? n_features : 4);
 	uint32_t number_bits = (uint32_t)ls_log2_ceil(numbers > 2 ? numbers : 2);
 	uint32_t passes = bits <= 2 * MAX_BITS ? 2 : (bits + MAX_BITS - 1) / MAX_BITS;
-	*s = (struct ls_sort){.threads = threads,
+	*s = (struct ls_sort){.most = threads,
+			      .threads = threads,
 			      .bits = (bits + passes - 1) / passes,
 			      .passes = passes,
 			      .number_bits = bits + number_bits <= 32 ? number_bits : 0,

@@ -16,13 +16,15 @@
 #include "fm/rows.h"
 
 struct ls_sort {
-	uint32_t threads, bits, passes; /* bits of a digit */
-	uint32_t number_bits;           /* of the keys in `first`, which are narrow; 0: they are wide */
-	size_t room;                    /* keys a batch may have */
-	uint64_t *work;                 /* (1 << bits) + 1: that the lowest digits before each are */
-	void *first;                    /* 2 × room: each worker's keys by their lowest digit */
-	uint32_t *from;                 /* 2 × threads × (1 << bits) + 1, to whole lines: where each digit begins */
-	uint64_t *sorted, *other;       /* room each; other: NULL if one is enough */
+	uint32_t most, threads; /* workers: there may be, and of the next batches; may change between two, if nothing of
+				   the second has been sorted */
+	uint32_t bits, passes;  /* bits of a digit */
+	uint32_t number_bits;   /* of the keys in `first`, which are narrow; 0: they are wide */
+	size_t room;            /* keys a batch may have */
+	uint64_t *work;         /* (1 << bits) + 1: that the lowest digits before each are */
+	void *first;            /* 2 × room: each worker's keys by their lowest digit */
+	uint32_t *from;         /* 2 × threads × (1 << bits) + 1, to whole lines: where each digit begins */
+	uint64_t *sorted, *other; /* room each; other: NULL if one is enough */
 };
 
 /* A worker's rows of a batch. */

@@ -115,7 +115,8 @@ static struct ls_fm_model *make_model(const struct plan *p, bool alone, struct l
 	return m;
 }
 
-/* An epoch and a half in calls of up to `most` steps; between some of them the model is put in order. */
+/* An epoch and a half in calls of up to `most` steps, by all threads or some; between some of them the model is put in
+ * order. */
 static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *rows, bool alone, int threads,
 				 uint64_t most, uint32_t *state, double *loss)
 {
@@ -129,6 +130,7 @@ static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *row
 	for (uint64_t step = 0, end = rows->n_rows + rows->n_rows / 2; step < end;) {
 		uint64_t n = 1 + draw(state, (uint32_t)most);
 		n = n < end - step ? n : end - step;
+		ls_cpu_hold(cpu, draw(state, 2) ? threads : 1 + (int)draw(state, (uint32_t)threads));
 		assert_int_equal(ls_cpu_steps(cpu, step, n, loss, &err), 0);
 		step += n;
 		if (draw(state, 3) == 0)
@@ -436,6 +438,7 @@ static struct ls_fm_model *stop_and_go_on(const struct plan *p, int threads, boo
 	struct ls_fm_model *m = make_model(p, alone, pool);
 	assert_int_equal(ls_cpu_new(m, &s->rows, pool, NULL, &cpu, &err), 0);
 	for (uint64_t first = 0; first <= 70; first += 70) {
+		ls_cpu_hold(cpu, first ? (threads + 1) / 2 : threads);
 		assert_int_equal(ls_cpu_steps(cpu, first, first ? 1 : MAX_ROWS, &loss, &err), LS_EDIFFER);
 		assert_non_null(strstr(err.msg, "row 71 "));
 		assert_true(loss == -1);

@@ -518,6 +518,7 @@ static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind,
 	assert_int_equal(ls_fm_model_new(&o, u->rows.n_features, kind == LS_FM ? 0 : 3, &m, &err), 0);
 	ls_fm_model_init(m, pool);
 	assert_int_equal(ls_cpu_new(m, &u->rows, pool, NULL, &cpu, &err), 0);
+	ls_cpu_hold(cpu, threads);
 	*ret_loss = 0.0;
 	for (uint64_t step = 0; step < steps; step += each)
 		assert_int_equal(ls_cpu_steps(cpu, step, each, ret_loss, &err), 0);
@@ -635,6 +636,7 @@ static void a_step_that_failed_leaves_nothing(void **state)
 	assert_int_equal(ls_fm_model_new(&o, u->rows.n_features, 3, &m, &err), 0);
 	assert_int_equal(ls_cpu_new(m, &u->rows, pool, NULL, &cpu, &err), 0);
 	for (int i = 0; i < 10; i++) {
+		ls_cpu_hold(cpu, 33 - 3 * i);
 		memset(m->linear, 0, m->bytes);
 		ls_fm_model_init(m, pool);
 		ls_fm_model_start_states(m);

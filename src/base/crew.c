@@ -1,0 +1,99 @@
+#include "base/crew.h"
+
+#include <stdbool.h>
+
+static const double STRETCH = 0.032, TRIAL = 0.008; /* seconds, at the speed of the stretch before */
+static const double IDLE = 0.9; /* of the time that threads have: with less, some of them had to wait long */
+/* What a trial must reach to be kept, of the speed before it. Fewer threads must be worth it; more of them are wanted
+ * unless they do harm, for the parts of the work are not yet adjusted to them. */
+static const double KEEP[LS_CREW_WAYS] = {[LS_CREW_FEWER] = 1.1, [LS_CREW_MORE] = 0.97};
+
+enum {
+	FIRST = 16, /* units, when nothing is known of their speed; then twice as many */
+	SOON = 4,   /* stretches until those who were sent away are tried again; */
+	LATE = 64   /* the most between two trials */
+};
+
+void ls_crew_init(struct ls_crew *c, int threads)
+{
+	*c = (struct ls_crew){.most = threads, .now = threads, .stay = threads, .size = {1, 1}, .held = threads == 1};
+}
+
+void ls_crew_hold(struct ls_crew *c, int threads)
+{
+	*c = (struct ls_crew){.most = c->most, .now = threads, .stay = threads, .held = true};
+}
+
+static double stretch(const struct ls_crew *c)
+{
+	return c->now == c->stay ? STRETCH : TRIAL;
+}
+
+uint64_t ls_crew_units(const struct ls_crew *c)
+{
+	if (c->held)
+		return UINT64_MAX;
+	if (c->rate == 0.0)
+		return FIRST + (uint64_t)c->units;
+	double units = c->rate * stretch(c) - c->units;
+	return units < 1.0 ? 1 : units < 1e15 ? (uint64_t)units : (uint64_t)1e15;
+}
+
+/* A trial is over: false if it failed. Then a longer pause follows; fewer threads are tried with twice as many away the
+ * next time, for one less does not help if two cores are gone. */
+static bool judge(struct ls_crew *c, enum ls_crew_way way, double rate)
+{
+	bool kept = rate >= c->rate * KEEP[way];
+	if (kept) {
+		c->stay = c->now;
+		c->rate = rate;
+		c->size[LS_CREW_MORE] *= way == LS_CREW_MORE ? 2 : 1;
+		c->pause[way] = c->left[way] = 0;
+		if (way == LS_CREW_FEWER)
+			c->pause[LS_CREW_MORE] = c->left[LS_CREW_MORE] = SOON;
+		return true;
+	}
+	c->now = c->stay;
+	c->size[way] = way == LS_CREW_FEWER && c->size[way] * 2 < c->stay ? c->size[way] * 2 : 1;
+	int pause = c->pause[way] ? c->pause[way] * 2 : 1;
+	c->pause[way] = c->left[way] = pause < LATE ? pause : LATE;
+	return false;
+}
+
+static void try(struct ls_crew *c, enum ls_crew_way way)
+{
+	int now = way == LS_CREW_MORE ? c->stay + c->size[way] : c->stay - c->size[way];
+	c->now = now < 1 ? 1 : now > c->most ? c->most : now;
+}
+
+/* What comes after a stretch with as many threads as are to stay. */
+static void choose(struct ls_crew *c, bool idle)
+{
+	if (!idle) {
+		c->size[LS_CREW_FEWER] = 1;
+		c->pause[LS_CREW_FEWER] = c->left[LS_CREW_FEWER] = 0;
+	}
+	if (idle && c->stay > 1 && c->left[LS_CREW_FEWER]-- <= 0)
+		try(c, LS_CREW_FEWER);
+	else if (c->stay < c->most && c->left[LS_CREW_MORE]-- <= 0)
+		try(c, LS_CREW_MORE);
+}
+
+void ls_crew_did(struct ls_crew *c, uint64_t units, double seconds, double cpu)
+{
+	if (c->held)
+		return;
+	c->units += (double)units;
+	c->seconds += seconds;
+	c->cpu += cpu;
+	if (c->seconds <= 0.0 || (c->seconds < TRIAL && ls_crew_units(c) > 1))
+		return;
+	double rate = c->units / c->seconds;
+	bool idle = c->cpu < IDLE * c->seconds * c->now;
+	c->units = c->seconds = c->cpu = 0.0;
+	if (c->now == c->stay)
+		c->rate = rate;
+	else if (!judge(c, c->now < c->stay ? LS_CREW_FEWER : LS_CREW_MORE, rate))
+		return;
+	choose(c, idle);
+}
