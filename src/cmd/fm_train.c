@@ -96,6 +96,8 @@ static void write_log(struct session *s, const struct ls_train_event *e)
 	json_t *o =
 		json_pack("{s:s,s:I,s:I,s:f,s:f}", "event", epoch ? "epoch" : "steps", "epoch", (json_int_t)e->epoch,
 			  "step", (json_int_t)e->step, "loss", e->loss, "seconds", e->seconds);
+	if (e->at_work)
+		json_object_set_new(o, "threads", json_integer(e->at_work));
 	if (e->has_valid) {
 		json_object_set_new(o, "valid", metrics_json(&e->valid));
 		json_object_set_new(o, "best", json_boolean(e->is_best));
@@ -119,8 +121,12 @@ static void tell_epoch(struct session *s, const struct ls_train_event *e)
 	if (e->has_valid)
 		fprintf(stderr, "  valid %s %.5f%s", ls_metric_name(s->train.metric), e->valid.value[s->train.metric],
 			e->is_best ? " (best)" : "");
-	fprintf(stderr, "  %.2f s, %.3f M rows/s\n", e->seconds,
+	fprintf(stderr, "  %.2f s, %.3f M rows/s", e->seconds,
 		e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0);
+	if (e->at_work && e->at_work < s->engine.threads)
+		fprintf(stderr, ", %d of %d threads: other programs have the processors", e->at_work,
+			s->engine.threads);
+	fputc('\n', stderr);
 }
 
 static void tell(void *context, const struct ls_train_event *e)

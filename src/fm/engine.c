@@ -34,6 +34,12 @@ static int cpu_fetch(void *state, struct ls_err *err)
 	return 0;
 }
 
+static int cpu_at_work(const void *state)
+{
+	const struct on_cpu *s = state;
+	return ls_cpu_at_work(s->cpu);
+}
+
 static void cpu_free(void *state)
 {
 	struct on_cpu *s = state;
@@ -55,6 +61,7 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 				  .steps = cpu_steps,
 				  .predict = cpu_predict,
 				  .fetch = cpu_fetch,
+				  .at_work = cpu_at_work,
 				  .free = cpu_free,
 				  .stretch_rows = (uint64_t)busy << 15};
 	snprintf(ret->name, sizeof ret->name, "cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s",

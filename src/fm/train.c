@@ -195,7 +195,8 @@ static struct ls_train_event event_at(const struct run *r, enum ls_train_what wh
 				       .total_steps = r->total,
 				       .epoch = (uint32_t)((r->at.step + r->per_epoch - 1) / r->per_epoch),
 				       .loss = r->at.loss_so_far / (double)rows,
-				       .seconds = r->seconds};
+				       .seconds = r->seconds,
+				       .at_work = r->engine.at_work ? r->engine.at_work(r->engine.state) : 0};
 }
 
 static void tell(const struct run *r, const struct ls_train_event *e)

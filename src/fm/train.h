@@ -23,6 +23,7 @@ struct ls_train_event {
 	bool has_valid, is_best;
 	struct ls_metrics valid;
 	double seconds, valid_seconds; /* of training in this epoch; of validation */
+	int at_work;                   /* threads that take steps now; 0: none do */
 };
 
 typedef void ls_train_tell(void *context, const struct ls_train_event *event);

@@ -6,6 +6,7 @@ python3 - <<'P'
 import json
 lines = [json.loads(l) for l in open("log.jsonl")]
 print([(l["event"], l["epoch"], l["step"], "valid" in l) for l in lines])
+print(sorted(set(k for l in lines for k in l)))
 P
 lockstep fm train $D/small.svm --valid $D/small-valid.svm -o n.safetensors --batch 512 --lr 0.05 --epochs 3 --early-stop 0 --json 2>/dev/null | python3 -c "
 import json, sys
