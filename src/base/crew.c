@@ -39,25 +39,56 @@ uint64_t ls_crew_units(const struct ls_crew *c)
 	return units < 1.0 ? 1 : units < 1e15 ? (uint64_t)units : (uint64_t)1e15;
 }
 
-/* A trial is over: false if it failed. Then a longer pause follows; fewer threads are tried with twice as many away the
- * next time, for one less does not help if two cores are gone. */
+static void wait_for(struct ls_crew *c, enum ls_crew_way way, int stretches)
+{
+	c->pause[way] = c->left[way] = stretches < LATE ? stretches : LATE;
+}
+
+/* Those who stay away were too many, perhaps: half of them are tried at once. */
+static void keep_fewer(struct ls_crew *c)
+{
+	int away = c->size[LS_CREW_FEWER];
+	wait_for(c, LS_CREW_FEWER, 0);
+	wait_for(c, LS_CREW_MORE, away > 1 ? 0 : SOON);
+	c->size[LS_CREW_MORE] = away > 1 ? away / 2 : 1;
+}
+
+static void keep_more(struct ls_crew *c)
+{
+	wait_for(c, LS_CREW_MORE, 0);
+	c->size[LS_CREW_MORE] *= 2;
+}
+
+/* The next time with twice as many away, for one less does not help if two cores are gone. */
+static void give_up_fewer(struct ls_crew *c)
+{
+	int *size = &c->size[LS_CREW_FEWER];
+	*size = *size * 2 < c->stay ? *size * 2 : 1;
+	wait_for(c, LS_CREW_FEWER, 1 + 2 * c->pause[LS_CREW_FEWER]);
+}
+
+/* Half as many at once; a longer pause once it was one. */
+static void give_up_more(struct ls_crew *c)
+{
+	int *size = &c->size[LS_CREW_MORE];
+	if (*size == 1)
+		wait_for(c, LS_CREW_MORE, 1 + 2 * c->pause[LS_CREW_MORE]);
+	*size = *size > 1 ? *size / 2 : 1;
+}
+
+/* A trial is over: false if it failed. */
 static bool judge(struct ls_crew *c, enum ls_crew_way way, double rate)
 {
-	bool kept = rate >= c->rate * KEEP[way];
+	bool more = way == LS_CREW_MORE, kept = rate >= c->rate * KEEP[way];
 	if (kept) {
 		c->stay = c->now;
 		c->rate = rate;
-		c->size[LS_CREW_MORE] *= way == LS_CREW_MORE ? 2 : 1;
-		c->pause[way] = c->left[way] = 0;
-		if (way == LS_CREW_FEWER)
-			c->pause[LS_CREW_MORE] = c->left[LS_CREW_MORE] = SOON;
-		return true;
+		(more ? keep_more : keep_fewer)(c);
+	} else {
+		c->now = c->stay;
+		(more ? give_up_more : give_up_fewer)(c);
 	}
-	c->now = c->stay;
-	c->size[way] = way == LS_CREW_FEWER && c->size[way] * 2 < c->stay ? c->size[way] * 2 : 1;
-	int pause = c->pause[way] ? c->pause[way] * 2 : 1;
-	c->pause[way] = c->left[way] = pause < LATE ? pause : LATE;
-	return false;
+	return kept;
 }
 
 static void try(struct ls_crew *c, enum ls_crew_way way)
