@@ -140,7 +140,8 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 			.n = at->n,
 			.next = feature + at->n,
 			.n_next = n_next,
-			.crowd = st->crowd};
+			.crowd = st->crowd,
+			.far = st->far};
 	if (st->has_x) {
 		ls_row_x(&m->opts, rows->value ? rows->value + at->first : NULL, at->n, st->x + entry);
 		r.x = st->x + entry;

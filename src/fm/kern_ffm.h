@@ -93,6 +93,14 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, uint32_t 
 	}
 }
 
+/* The lines that the back of the next row's entry i will be in, into the second cache. */
+INLINE void ask_back(const struct row *r, uint32_t i, uint32_t K, const float *back, size_t entry_stride)
+{
+	if (r->far && i < r->n_next)
+		for (size_t at = 0; at < (size_t)r->n * K; at += LINE)
+			__builtin_prefetch(back + (r->n + i) * entry_stride + at, 0, 2);
+}
+
 /* One such row, with its back. has_x is a constant of the call. */
 INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool has_x, size_t offset, uint32_t K,
 			  float *back, size_t entry_stride, ls_pack_f *total, ls_pack_s *top)
@@ -105,6 +113,7 @@ INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool
 		float *row = back + i * entry_stride;
 		memset(row + (size_t)i * K, 0, sizeof(float) * K);
 		ask_ahead(m, r, 1, v, i, offset, K);
+		ask_back(r, i, K, back, entry_stride);
 		for (uint32_t j = i + 1; j < n && i % line == 0 && r->crowd; j++)
 			__builtin_prefetch(back + j * entry_stride + (size_t)(i + 2 * line) * K, 1);
 		for (uint32_t j = i + 1; j < n; j++)

@@ -12,7 +12,7 @@ struct row {
 	uint32_t n;
 	const uint32_t *next; /* features of a row that comes soon, to ask memory for on the way; n_next may be 0 */
 	uint32_t n_next;
-	bool crowd; /* see step.h */
+	bool crowd, far; /* see step.h */
 };
 
 INLINE float row_x(const struct row *r, uint32_t i)

@@ -38,6 +38,7 @@ struct ls_step {
 	float *loss;     /* n_rows */
 	bool has_x;      /* false: every x is 1 */
 	bool crowd; /* so many workers that what one wrote others have read since: to be asked for as one's own again */
+	bool far;   /* what a worker writes of `back` is more than the second cache holds: to be asked for, too */
 };
 
 /* Columns that wait for their update together: at most (4 KiB of sums, a part of the first cache), and of wide ones;
