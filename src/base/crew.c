@@ -2,17 +2,18 @@
 
 #include <stdbool.h>
 
-static const double STRETCH = 0.032, TRIAL = 0.008; /* seconds, at the speed of the stretch before */
-static const double IDLE = 0.9; /* of the time that threads have: with less, some of them had to wait long */
+static const double STRETCH = 0.032, SHORT = 0.008; /* seconds, */
+static const double ENOUGH = 0.75;                  /* of which so many will do */
+static const double IDLE = 0.8; /* of the time that threads have: with less, some of them had to wait long */
 /* What a trial must reach to be kept, of the speed before it. Fewer threads must be worth it; more of them are wanted
  * unless they do harm, for the parts of the work are not yet adjusted to them. */
 static const double KEEP[LS_CREW_WAYS] = {[LS_CREW_FEWER] = 1.1, [LS_CREW_MORE] = 0.97};
 
 enum {
-	FIRST = 16, /* units, when nothing is known of their speed; then twice as many */
-	SOON = 4,   /* stretches until those who were sent away are tried again; */
-	LATE = 64   /* the most between two trials */
+	FIRST = 16, /* units, when nothing is known of their speed */
+	SOON = 4,   /* stretches until those who were sent away are tried again */
 };
+static const int LATE[LS_CREW_WAYS] = {256, 64}; /* the most stretches between two trials */
 
 void ls_crew_init(struct ls_crew *c, int threads)
 {
@@ -26,22 +27,27 @@ void ls_crew_hold(struct ls_crew *c, int threads)
 
 static double stretch(const struct ls_crew *c)
 {
-	return c->now == c->stay ? STRETCH : TRIAL;
+	return c->now > c->stay ? SHORT : STRETCH; /* more may be much slower */
 }
 
 uint64_t ls_crew_units(const struct ls_crew *c)
 {
 	if (c->held)
 		return UINT64_MAX;
-	if (c->rate == 0.0)
-		return FIRST + (uint64_t)c->units;
-	double units = c->rate * stretch(c) - c->units;
+	double pace = c->seconds > 0.0 ? c->units / c->seconds : c->rate;
+	double units = pace > 0.0 ? pace * (stretch(c) - c->seconds) : FIRST;
 	return units < 1.0 ? 1 : units < 1e15 ? (uint64_t)units : (uint64_t)1e15;
+}
+
+static void put_to_work(struct ls_crew *c, int threads)
+{
+	c->settling = threads < c->now;
+	c->now = threads;
 }
 
 static void wait_for(struct ls_crew *c, enum ls_crew_way way, int stretches)
 {
-	c->pause[way] = c->left[way] = stretches < LATE ? stretches : LATE;
+	c->pause[way] = c->left[way] = stretches < LATE[way] ? stretches : LATE[way];
 }
 
 /* Those who stay away were too many, perhaps: half of them are tried at once. */
@@ -59,12 +65,14 @@ static void keep_more(struct ls_crew *c)
 	c->size[LS_CREW_MORE] *= 2;
 }
 
-/* The next time with twice as many away, for one less does not help if two cores are gone. */
+/* Twice as many away at once, for one less does not help if two cores are gone; a longer pause when there are no more.
+ */
 static void give_up_fewer(struct ls_crew *c)
 {
 	int *size = &c->size[LS_CREW_FEWER];
 	*size = *size * 2 < c->stay ? *size * 2 : 1;
-	wait_for(c, LS_CREW_FEWER, 1 + 2 * c->pause[LS_CREW_FEWER]);
+	if (*size == 1)
+		wait_for(c, LS_CREW_FEWER, 1 + 2 * c->pause[LS_CREW_FEWER]);
 }
 
 /* Half as many at once; a longer pause once it was one. */
@@ -85,7 +93,7 @@ static bool judge(struct ls_crew *c, enum ls_crew_way way, double rate)
 		c->rate = rate;
 		(more ? keep_more : keep_fewer)(c);
 	} else {
-		c->now = c->stay;
+		put_to_work(c, c->stay);
 		(more ? give_up_more : give_up_fewer)(c);
 	}
 	return kept;
@@ -94,7 +102,7 @@ static bool judge(struct ls_crew *c, enum ls_crew_way way, double rate)
 static void try(struct ls_crew *c, enum ls_crew_way way)
 {
 	int now = way == LS_CREW_MORE ? c->stay + c->size[way] : c->stay - c->size[way];
-	c->now = now < 1 ? 1 : now > c->most ? c->most : now;
+	put_to_work(c, now < 1 ? 1 : now > c->most ? c->most : now);
 }
 
 /* What comes after a stretch with as many threads as are to stay. */
@@ -117,11 +125,15 @@ void ls_crew_did(struct ls_crew *c, uint64_t units, double seconds, double cpu)
 	c->units += (double)units;
 	c->seconds += seconds;
 	c->cpu += cpu;
-	if (c->seconds <= 0.0 || (c->seconds < TRIAL && ls_crew_units(c) > 1))
+	if (c->seconds < ENOUGH * stretch(c))
 		return;
 	double rate = c->units / c->seconds;
 	bool idle = c->cpu < IDLE * c->seconds * c->now;
 	c->units = c->seconds = c->cpu = 0.0;
+	bool settling = c->settling;
+	c->settling = false;
+	if (settling)
+		return;
 	if (c->now == c->stay)
 		c->rate = rate;
 	else if (!judge(c, c->now < c->stay ? LS_CREW_FEWER : LS_CREW_MORE, rate))

@@ -20,7 +20,8 @@ struct ls_crew {
 	int pause[LS_CREW_WAYS];    /* stretches from a trial that failed to the next */
 	int left[LS_CREW_WAYS];     /* of them */
 	double units, seconds, cpu; /* of the stretch so far */
-	bool held;                  /* nothing is to change */
+	bool settling; /* fewer work now, but where threads run follows that only after a while: not judged yet */
+	bool held;     /* nothing is to change */
 };
 
 /* All threads work at first. */
