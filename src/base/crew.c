@@ -1,5 +1,6 @@
 #include "base/crew.h"
 
+#include <assert.h>
 #include <stdbool.h>
 
 static const double STRETCH = 0.032, SHORT = 0.008; /* seconds, */
@@ -12,6 +13,7 @@ static const double KEEP[LS_CREW_WAYS] = {[LS_CREW_FEWER] = 1.1, [LS_CREW_MORE] 
 enum {
 	FIRST = 16, /* units, when nothing is known of their speed */
 	SOON = 4,   /* stretches until those who were sent away are tried again */
+	CALM = 32,  /* stretches */
 };
 static const int LATE[LS_CREW_WAYS] = {256, 64}; /* the most stretches between two trials */
 
@@ -22,7 +24,20 @@ void ls_crew_init(struct ls_crew *c, int threads)
 
 void ls_crew_hold(struct ls_crew *c, int threads)
 {
+	assert(threads >= 1 && threads <= c->most);
 	*c = (struct ls_crew){.most = c->most, .now = threads, .stay = threads, .held = true};
+}
+
+void ls_crew_drill(struct ls_crew *c)
+{
+	ls_crew_hold(c, c->most);
+	c->turn = 1;
+}
+
+static void next_turn(struct ls_crew *c)
+{
+	c->turn++;
+	c->now = c->stay = 1 + (int)(c->turn * 7 % (uint32_t)c->most);
 }
 
 static double stretch(const struct ls_crew *c)
@@ -33,7 +48,7 @@ static double stretch(const struct ls_crew *c)
 uint64_t ls_crew_units(const struct ls_crew *c)
 {
 	if (c->held)
-		return UINT64_MAX;
+		return c->turn ? 1 + c->turn % 5 : UINT64_MAX;
 	double pace = c->seconds > 0.0 ? c->units / c->seconds : c->rate;
 	double units = pace > 0.0 ? pace * (stretch(c) - c->seconds) : FIRST;
 	return units < 1.0 ? 1 : units < 1e15 ? (uint64_t)units : (uint64_t)1e15;
@@ -105,12 +120,14 @@ static void try(struct ls_crew *c, enum ls_crew_way way)
 	put_to_work(c, now < 1 ? 1 : now > c->most ? c->most : now);
 }
 
-/* What comes after a stretch with as many threads as are to stay. */
+/* What comes after a stretch with as many threads as are to stay. Pauses are forgotten once nobody has waited for a
+ * while; now and then nobody does in any case. */
 static void choose(struct ls_crew *c, bool idle)
 {
-	if (!idle) {
+	c->calm = idle ? 0 : c->calm + 1;
+	if (c->calm >= CALM) {
 		c->size[LS_CREW_FEWER] = 1;
-		c->pause[LS_CREW_FEWER] = c->left[LS_CREW_FEWER] = 0;
+		wait_for(c, LS_CREW_FEWER, 0);
 	}
 	if (idle && c->stay > 1 && c->left[LS_CREW_FEWER]-- <= 0)
 		try(c, LS_CREW_FEWER);
@@ -120,6 +137,8 @@ static void choose(struct ls_crew *c, bool idle)
 
 void ls_crew_did(struct ls_crew *c, uint64_t units, double seconds, double cpu)
 {
+	if (c->held && c->turn)
+		next_turn(c);
 	if (c->held)
 		return;
 	c->units += (double)units;

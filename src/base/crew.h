@@ -19,15 +19,19 @@ struct ls_crew {
 	int size[LS_CREW_WAYS];     /* threads that the next trial puts to work less, or more */
 	int pause[LS_CREW_WAYS];    /* stretches from a trial that failed to the next */
 	int left[LS_CREW_WAYS];     /* of them */
+	int calm;                   /* stretches in a row in which nobody waited */
 	double units, seconds, cpu; /* of the stretch so far */
 	bool settling; /* fewer work now, but where threads run follows that only after a while: not judged yet */
-	bool held;     /* nothing is to change */
+	bool held;     /* nothing is to change, but by a drill, */
+	uint32_t turn; /* of which this is the next: from 1 on */
 };
 
 /* All threads work at first. */
 void ls_crew_init(struct ls_crew *crew, int threads);
 /* So many from now on, whatever comes: for tests, and for who asked for more than there are processors. */
 void ls_crew_hold(struct ls_crew *crew, int threads);
+/* Another number in every stretch, each of a few units, whatever comes: for tests. */
+void ls_crew_drill(struct ls_crew *crew);
 /* Units of work, at least one, until the stretch will be over. */
 uint64_t ls_crew_units(const struct ls_crew *crew);
 /* crew->now threads did so many units of work in so many seconds, for which processors worked cpu seconds (all threads

@@ -124,8 +124,7 @@ static void tell_epoch(struct session *s, const struct ls_train_event *e)
 	fprintf(stderr, "  %.2f s, %.3f M rows/s", e->seconds,
 		e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0);
 	if (e->at_work && e->at_work < s->engine.threads)
-		fprintf(stderr, ", %d of %d threads: other programs have the processors", e->at_work,
-			s->engine.threads);
+		fprintf(stderr, ", %d of %d threads at work, which is quicker", e->at_work, s->engine.threads);
 	fputc('\n', stderr);
 }
 

@@ -281,9 +281,14 @@ void ls_cpu_hold(struct ls_cpu *cpu, int workers)
 	ls_crew_hold(&cpu->crew, workers);
 }
 
+void ls_cpu_drill(struct ls_cpu *cpu)
+{
+	ls_crew_drill(&cpu->crew);
+}
+
 int ls_cpu_at_work(const struct ls_cpu *cpu)
 {
-	return cpu->crew.now;
+	return cpu->crew.stay;
 }
 
 uint64_t ls_cpu_helped(const struct ls_cpu *cpu)

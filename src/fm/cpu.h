@@ -27,10 +27,11 @@ bool ls_cpu_terms(const struct ls_cpu *cpu);
 /* Entries that workers have taken over from each other. For tests. */
 uint64_t ls_cpu_helped(const struct ls_cpu *cpu);
 
-/* How many of the pool's threads take steps now, which changes with what else the machine does (base/crew.h); and so
- * many from now on, whatever it does, for tests. */
+/* How many of the pool's threads take steps now, trials left aside, which changes with what else the machine does
+ * (base/crew.h). For tests: so many from now on, or other numbers in turn, whatever it does. */
 int ls_cpu_at_work(const struct ls_cpu *cpu);
 void ls_cpu_hold(struct ls_cpu *cpu, int workers);
+void ls_cpu_drill(struct ls_cpu *cpu);
 
 /* Steps first .. first + n of the whole training (steps are counted through all epochs). Each step's loss, summed over
  * its rows, is added to *loss in turn. LS_EDIFFER: a score was not finite; the message names step and row. */

@@ -61,7 +61,7 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 				  .steps = cpu_steps,
 				  .predict = cpu_predict,
 				  .fetch = cpu_fetch,
-				  .at_work = cpu_at_work,
+				  .at_work = cpu ? cpu_at_work : NULL,
 				  .free = cpu_free,
 				  .stretch_rows = (uint64_t)busy << 15};
 	snprintf(ret->name, sizeof ret->name, "cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s",

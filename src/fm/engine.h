@@ -21,8 +21,8 @@ struct ls_engine {
 	int (*predict)(void *state, const struct ls_rows *rows, float *ret_score, struct ls_err *err);
 	/* Brings parameters and optimizer state back into the model, for saving. */
 	int (*fetch)(void *state, struct ls_err *err);
-	/* How many of the pool's threads take steps now: fewer than all where the machine is short of processors. NULL:
-	 * threads do not take the steps. */
+	/* How many of the pool's threads take steps now: fewer than all where that is quicker, as on a machine that is
+	 * short of processors. NULL: threads do not take the steps. */
 	int (*at_work)(const void *state);
 	void (*free)(void *state);
 };

@@ -93,7 +93,7 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, uint32_t 
 	}
 }
 
-/* The lines that the back of the next row's entry i will be in, into the second cache. */
+/* The lines that the back of the next row's entry i will be in, into the second cache; if it is a row like this one. */
 INLINE void ask_back(const struct row *r, uint32_t i, uint32_t K, const float *back, size_t entry_stride)
 {
 	if (r->far && i < r->n_next)

@@ -23,7 +23,7 @@ struct ls_sort {
 	size_t room;            /* keys a batch may have */
 	uint64_t *work;         /* (1 << bits) + 1: that the lowest digits before each are */
 	void *first;            /* 2 × room: each worker's keys by their lowest digit */
-	uint32_t *from;         /* 2 × threads × (1 << bits) + 1, to whole lines: where each digit begins */
+	uint32_t *from;         /* 2 × most × (1 << bits) + 1, to whole lines: where each digit begins */
 	uint64_t *sorted, *other; /* room each; other: NULL if one is enough */
 };
 

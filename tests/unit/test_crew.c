@@ -27,7 +27,9 @@ enum { THREADS = 16 };
 struct machine {
 	int cores;      /* that are ours */
 	double crowd;   /* when there were last more threads than cores; 0: never */
-	bool incurable; /* threads wait for something else, which fewer of them would as well */
+	bool incurable; /* threads wait for something else, which fewer of them would as well, */
+	bool flickers;  /* in every other stretch or so */
+	uint32_t turn;
 	double seconds; /* so far */
 };
 
@@ -38,7 +40,8 @@ static double work(struct machine *m, struct ls_crew *c, uint64_t most)
 	units = units < most ? units : most;
 	if (c->now > m->cores)
 		m->crowd = m->seconds + 1e-9;
-	bool crowded = m->crowd > 0.0 && m->seconds <= m->crowd + 0.01, waits = m->incurable || crowded;
+	bool crowded = m->crowd > 0.0 && m->seconds <= m->crowd + 0.01, waits = crowded;
+	waits |= m->incurable && (!m->flickers || ls_philox(6, m->turn++, 0).v[0] % 2);
 	double seconds = (double)units * 0.001 / (c->now * (crowded ? 0.3 : 1.0));
 	ls_crew_did(c, units, seconds, seconds * c->now * (waits ? 0.5 : 0.98));
 	m->seconds += seconds;
@@ -99,6 +102,16 @@ static void who_waits_for_something_else_stays(void **state)
 	ls_crew_init(&c, THREADS);
 	share_of(&m, &c, THREADS, 4.0, UINT64_MAX);
 	assert_true(share_of(&m, &c, THREADS, 100.0, UINT64_MAX) > 0.95); /* the rest with more than half of them */
+}
+
+/* Nor are fewer tried again and again because now and then nobody waits: trials are half as fast with two threads. */
+static void who_waits_now_and_then_stays(void **state)
+{
+	(void)state;
+	struct machine m = {.cores = THREADS, .incurable = true, .flickers = true};
+	struct ls_crew c;
+	ls_crew_init(&c, 2);
+	assert_true(share_of(&m, &c, 2, 100.0, UINT64_MAX) > 0.95);
 }
 
 /* One thread, and a crew that was told, are asked nothing; nor does time that cannot be change anything. */
@@ -200,8 +213,29 @@ static struct sample *make_sample(void)
 	return s;
 }
 
-/* In calls of 1 to 20 steps, each by another number of workers, or all by the one thread that there is. */
-static struct ls_fm_model *trained(const struct sample *s, enum ls_fm_kind kind, int threads, double *ret_loss)
+/* In calls of 1 to 20 steps, each by another number of workers, or in one call whose stretches are; or all by the one
+ * thread that there is. */
+static void some_calls(struct ls_cpu *cpu, int threads, double *loss)
+{
+	struct ls_err err;
+	for (uint64_t step = 0, n; step < STEPS; step += n) {
+		struct ls_u32x4 draw = ls_philox(5, step, (uint64_t)threads);
+		n = 1 + draw.v[0] % 20;
+		n = n < STEPS - step ? n : STEPS - step;
+		ls_cpu_hold(cpu, 1 + (int)(draw.v[1] % (uint32_t)threads));
+		assert_int_equal(ls_cpu_steps(cpu, step, n, loss, &err), 0);
+	}
+}
+
+static void one_call(struct ls_cpu *cpu, double *loss)
+{
+	struct ls_err err;
+	ls_cpu_drill(cpu);
+	assert_int_equal(ls_cpu_steps(cpu, 0, STEPS, loss, &err), 0);
+}
+
+static struct ls_fm_model *trained(const struct sample *s, enum ls_fm_kind kind, int threads, bool drill,
+				   double *ret_loss)
 {
 	struct ls_fm_opts o = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
 	struct ls_pool *pool;
@@ -215,13 +249,10 @@ static struct ls_fm_model *trained(const struct sample *s, enum ls_fm_kind kind,
 	ls_fm_model_init(m, pool);
 	assert_int_equal(ls_cpu_new(m, &s->rows, pool, NULL, &cpu, &err), 0);
 	*ret_loss = 0.0;
-	for (uint64_t step = 0, n; step < STEPS; step += n) {
-		struct ls_u32x4 draw = ls_philox(5, step, (uint64_t)threads);
-		n = 1 + draw.v[0] % 20;
-		n = n < STEPS - step ? n : STEPS - step;
-		ls_cpu_hold(cpu, 1 + (int)(draw.v[1] % (uint32_t)threads));
-		assert_int_equal(ls_cpu_steps(cpu, step, n, ret_loss, &err), 0);
-	}
+	if (drill)
+		one_call(cpu, ret_loss);
+	else
+		some_calls(cpu, threads, ret_loss);
 	ls_cpu_free(cpu);
 	ls_pool_free(pool);
 	return m;
@@ -234,10 +265,11 @@ static void who_works_does_not_reach_the_bytes(void **state)
 	struct sample *s = make_sample();
 	for (enum ls_fm_kind kind = LS_FM; kind <= LS_FWFM; kind++) {
 		double want_loss, loss;
-		struct ls_fm_model *want = trained(s, kind, 1, &want_loss);
-		for (int threads = 2; threads <= 9; threads += threads == 2 ? 3 : 4) {
-			struct ls_fm_model *m = trained(s, kind, threads, &loss);
-			assert_true(loss == want_loss);
+		struct ls_fm_model *want = trained(s, kind, 1, false, &want_loss);
+		for (int i = 0; i < 6; i++) {
+			static const int threads[] = {2, 5, 9};
+			struct ls_fm_model *m = trained(s, kind, threads[i / 2], i % 2, &loss);
+			assert_true(loss == want_loss && loss > 0.0);
 			assert_memory_equal(m->linear, want->linear, m->bytes);
 			assert_memory_equal(m->bias, want->bias, ls_fm_linear_size(m) * sizeof(float));
 			if (kind == LS_FWFM)
@@ -249,15 +281,51 @@ static void who_works_does_not_reach_the_bytes(void **state)
 	free(s);
 }
 
+/* It is named, with the call's first step, and the loss is left alone. */
+static void a_later_stretch_that_is_not_finite(void **state)
+{
+	(void)state;
+	enum { BAD = 2500 };
+	struct sample *s = make_sample();
+	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_ADAGRAD);
+	float *value = ls_xalloc(sizeof *value * ROWS * IN_ROW);
+	struct ls_pool *pool;
+	struct ls_fm_model *m;
+	struct ls_cpu *cpu;
+	struct ls_err err;
+	double loss = -1.0;
+	for (uint32_t e = 0; e < ROWS * IN_ROW; e++)
+		value[e] = e / IN_ROW == BAD ? 3e38f : 1.0f;
+	s->rows.value = value;
+	o.batch = BATCH;
+	o.shuffle = LS_SHUFFLE_NONE;
+	assert_int_equal(ls_pool_new(5, &pool, &err), 0);
+	assert_int_equal(ls_fm_model_new(&o, FEATURES, 0, &m, &err), 0);
+	ls_fm_model_init(m, pool);
+	assert_int_equal(ls_cpu_new(m, &s->rows, pool, NULL, &cpu, &err), 0);
+	ls_cpu_drill(cpu);
+	assert_int_equal(ls_cpu_steps(cpu, 3, STEPS, &loss, &err), LS_EDIFFER);
+	assert_non_null(strstr(err.msg, "row 2501 "));
+	assert_non_null(strstr(err.msg, "after 3:"));
+	assert_true(loss == -1.0);
+	ls_cpu_free(cpu);
+	ls_fm_model_free(m);
+	ls_pool_free(pool);
+	free(value);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_work_on_a_machine_of_their_own),
 		cmocka_unit_test(who_has_no_core_stays_away),
 		cmocka_unit_test(who_waits_for_something_else_stays),
+		cmocka_unit_test(who_waits_now_and_then_stays),
 		cmocka_unit_test(some_never_change),
 		cmocka_unit_test(a_run_is_of_as_many_as_were_asked),
 		cmocka_unit_test(who_works_does_not_reach_the_bytes),
+		cmocka_unit_test(a_later_stretch_that_is_not_finite),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,8 +115,8 @@ static struct ls_fm_model *make_model(const struct plan *p, bool alone, struct l
 	return m;
 }
 
-/* An epoch and a half in calls of up to `most` steps, by all threads or some; between some of them the model is put in
- * order. */
+/* An epoch and a half in calls of up to `most` steps, by all threads, some, or other numbers in turn; between some of
+ * them the model is put in order. */
 static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *rows, bool alone, int threads,
 				 uint64_t most, uint32_t *state, double *loss)
 {
@@ -131,6 +131,8 @@ static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *row
 		uint64_t n = 1 + draw(state, (uint32_t)most);
 		n = n < end - step ? n : end - step;
 		ls_cpu_hold(cpu, draw(state, 2) ? threads : 1 + (int)draw(state, (uint32_t)threads));
+		if (draw(state, 3) == 0)
+			ls_cpu_drill(cpu);
 		assert_int_equal(ls_cpu_steps(cpu, step, n, loss, &err), 0);
 		step += n;
 		if (draw(state, 3) == 0)
