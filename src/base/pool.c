@@ -5,7 +5,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -22,7 +21,7 @@
 /* A thread but the caller's. Each waits for runs on a word of its own: who is left out of one sleeps on. */
 struct member {
 	_Alignas(128) _Atomic uint32_t runs; /* that it was to take part in: one more is a start */
-	_Atomic bool sleeps;
+	_Atomic uint32_t sleepers;           /* 1: it sleeps */
 	struct ls_pool *pool;
 	pthread_t handle;
 	int index;
@@ -54,12 +53,26 @@ static void relax(void)
 #endif
 }
 
-static void sleep_until_phase_leaves(struct ls_pool *pool, uint32_t phase)
+/* Waits while *word is seen: looks so many times, then sleeps, counted among the sleepers. */
+static void wait_while(_Atomic uint32_t *word, uint32_t seen, int looks, _Atomic uint32_t *sleepers)
 {
-	atomic_fetch_add(&pool->sleepers, 1);
-	while (atomic_load(&pool->phase) == phase)
-		syscall(SYS_futex, &pool->phase, FUTEX_WAIT_PRIVATE, phase, NULL, NULL, 0);
-	atomic_fetch_sub(&pool->sleepers, 1);
+	for (int i = 0; i < looks; i++) {
+		if (atomic_load_explicit(word, memory_order_acquire) != seen)
+			return;
+		relax();
+	}
+	atomic_fetch_add(sleepers, 1);
+	while (atomic_load(word) == seen)
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+	atomic_fetch_sub(sleepers, 1);
+}
+
+/* One more in *word, for all who wait for that. */
+static void go_on(_Atomic uint32_t *word, const _Atomic uint32_t *sleepers)
+{
+	atomic_fetch_add(word, 1);
+	if (atomic_load(sleepers))
+		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 uint32_t ls_pool_arrive(struct ls_pool *pool)
@@ -68,21 +81,14 @@ uint32_t ls_pool_arrive(struct ls_pool *pool)
 	uint32_t all = (uint32_t)pool->running; /* read first: once all are here the next run may have others */
 	if (atomic_fetch_add(&pool->arrived, 1) + 1 == all) {
 		atomic_store(&pool->arrived, 0);
-		atomic_fetch_add(&pool->phase, 1);
-		if (atomic_load(&pool->sleepers))
-			syscall(SYS_futex, &pool->phase, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+		go_on(&pool->phase, &pool->sleepers);
 	}
 	return phase;
 }
 
 void ls_pool_leave(struct ls_pool *pool, uint32_t phase)
 {
-	for (int i = 0; i < pool->spins; i++) {
-		if (atomic_load_explicit(&pool->phase, memory_order_acquire) != phase)
-			return;
-		relax();
-	}
-	sleep_until_phase_leaves(pool, phase);
+	wait_while(&pool->phase, phase, pool->spins, &pool->sleepers);
 }
 
 void ls_pool_barrier(struct ls_pool *pool)
@@ -102,25 +108,11 @@ void ls_pool_wait(struct ls_pool *pool, const _Atomic uint64_t *word, uint64_t v
 			nanosleep(&nap, NULL);
 }
 
-/* Returns once another run than `seen` has been started for the member. */
-static void wait_for_run(struct member *m, uint32_t seen)
-{
-	for (int i = 0; i < m->pool->spins; i++) {
-		if (atomic_load_explicit(&m->runs, memory_order_acquire) != seen)
-			return;
-		relax();
-	}
-	atomic_store(&m->sleeps, true);
-	while (atomic_load(&m->runs) == seen)
-		syscall(SYS_futex, &m->runs, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
-	atomic_store(&m->sleeps, false);
-}
-
 static void *member_main(void *arg)
 {
 	struct member *m = arg;
 	for (uint32_t run = 0;; run++) {
-		wait_for_run(m, run);
+		wait_while(&m->runs, run, m->pool->spins, &m->sleepers);
 		if (!m->pool->fn)
 			return NULL;
 		m->pool->fn(m->pool->context, m->index, m->pool->running);
@@ -135,9 +127,7 @@ static void start(struct ls_pool *pool, int threads, ls_pool_fn *fn, void *conte
 	pool->running = threads;
 	for (int i = 1; i < threads; i++) {
 		struct member *m = &pool->members[i];
-		atomic_fetch_add(&m->runs, 1);
-		if (atomic_load(&m->sleeps))
-			syscall(SYS_futex, &m->runs, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		go_on(&m->runs, &m->sleepers);
 	}
 }
 
