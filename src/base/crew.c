@@ -6,7 +6,7 @@
 static const double STRETCH = 0.032, SHORT = 0.008; /* seconds, */
 static const double ENOUGH = 0.75;                  /* of which so many will do */
 /* Of the time that threads have: with less on processors some had to wait long. (16 threads of 16 cores have 0.92,
- * beside a busy loop 0.64, beside four 0.55; 2 of 2 cores 0.50.) */
+ * beside a busy loop 0.64, beside four 0.55; 2 of 2 cores beside one 0.50.) */
 static const double IDLE = 0.75;
 /* What a trial must reach to be kept, of the speed before it. Fewer threads must be worth it; more of them are wanted
  * unless they do harm, for the parts of the work are not yet adjusted to them. */
@@ -15,7 +15,7 @@ static const double KEEP[LS_CREW_WAYS] = {[LS_CREW_FEWER] = 1.1, [LS_CREW_MORE] 
 enum {
 	FIRST = 16, /* units, when nothing is known of their speed */
 	SOON = 4,   /* stretches until those who were sent away are tried again */
-	CALM = 32,  /* stretches */
+	CALM = 32,  /* stretches in which nobody waited, until pauses are forgotten */
 };
 static const int LATE[LS_CREW_WAYS] = {256, 64}; /* the most stretches between two trials */
 

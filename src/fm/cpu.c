@@ -77,7 +77,8 @@ struct ls_cpu {
 	struct ls_pool *pool;
 	const struct ls_kern *kern;
 	struct ls_crew crew;      /* how many of the pool's threads work; phases are theirs */
-	struct ls_online *online; /* if the model is trained a row at a time: then little below is used */
+	struct ls_online *online; /* if the model is trained a row at a time: then of what is below only first, n and
+				     loss are used */
 	struct ls_step step;      /* what all workers share; each works on a copy */
 	struct ls_ahead ahead[2]; /* rows of a step and of the next */
 	struct ls_sort sort;

@@ -461,7 +461,8 @@ static bool alone(struct ls_online *o, struct member *w, const struct ls_online_
 	return finite;
 }
 
-/* Returns for all threads once the row is done. False when it was not finite. */
+/* Returns for all threads once the row is done. False when it was not finite. Whoever copies member 0's bias has a
+ * member, for whose part of the next row thread 0 waits before it changes that again. */
 static bool do_alone(struct ls_online *o, int thread, const struct ls_online_row *r)
 {
 	ls_pool_barrier(o->pool);
