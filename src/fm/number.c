@@ -3,11 +3,13 @@
 #include <float.h>
 #include <locale.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"
+#include "num/port.h"
 
 /* What the scanner saw: mantissa * 10^exponent, the mantissa cut after 19 significant digits. */
 struct decimal {
@@ -148,4 +150,56 @@ const char *ls_number_fault_text(enum ls_number_fault fault)
 	default:
 		return "not a number";
 	}
+}
+
+/* --- and back --- */
+
+/* |v| as its first nine digits, rounded to nearest, ties to even, and the exponent of the first; false if it is not
+ * within [1e-4, 1e9), where all of it is exact in 64 bits: 24 of v's times 10^12 at most. */
+static bool nine_digits(float v, uint32_t *ret_digits, int *ret_exponent)
+{
+	static const double least[] = {1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+	static const uint64_t ten[] = {1,           10,           100,          1000,      10000,
+				       100000,      1000000,      10000000,     100000000, 1000000000,
+				       10000000000, 100000000000, 1000000000000};
+	uint32_t bits = ls_bits_f(v) & 0x7fffffffu;
+	double size = (double)ls_f_bits(bits);
+	if (!(size >= least[0] && size < least[13]))
+		return false;
+	int at = 0, shift = 150 - (int)(bits >> 23); /* v is its 24 bits divided by 2^shift */
+	while (size >= least[at + 1])
+		at++;
+	uint64_t n = (uint64_t)((bits & 0x7fffff) | 0x800000) * ten[12 - at];
+	if (shift > 0) {
+		uint64_t rest = n & (((uint64_t)1 << shift) - 1), half = (uint64_t)1 << (shift - 1);
+		n >>= shift;
+		n += rest > half || (rest == half && n % 2);
+	} else {
+		n <<= -shift;
+	}
+	*ret_digits = (uint32_t)n; /* never 10^9: no binary32 is so little below a power of ten */
+	*ret_exponent = at - 4;
+	return true;
+}
+
+size_t ls_number_print(float v, char ret[LS_NUMBER_TEXT])
+{
+	uint32_t digits;
+	int exponent, kept = 9;
+	char text[9], *to = ret;
+	if (!nine_digits(v, &digits, &exponent))
+		return (size_t)snprintf(ret, LS_NUMBER_TEXT, "%.9g", (double)v);
+	for (int i = 8; i >= 0; i--, digits /= 10)
+		text[i] = (char)('0' + digits % 10);
+	while (kept > 1 && kept > exponent + 1 && text[kept - 1] == '0')
+		kept--;
+	if (v < 0.0f)
+		*to++ = '-';
+	for (int i = exponent < 0 ? exponent : 0; i < kept; i++) { /* before the first digit there are zeros */
+		*to++ = i < 0 ? '0' : text[i];
+		if (i == exponent && i + 1 < kept)
+			*to++ = '.';
+	}
+	*to = 0;
+	return (size_t)(to - ret);
 }

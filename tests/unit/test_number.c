@@ -1,3 +1,4 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,13 +181,42 @@ static void refusals(void **state)
 		assert_int_equal(refused(range[i]), LS_NUMBER_RANGE);
 }
 
+static void same_as_printf(float v)
+{
+	char is[LS_NUMBER_TEXT], want[64];
+	size_t n = ls_number_print(v, is);
+	snprintf(want, sizeof want, "%.9g", (double)v);
+	assert_string_equal(is, want);
+	assert_int_equal(n, strlen(want));
+}
+
+/* Where the shortcut begins and ends, carries, ties, and numbers without it. */
+static void printed(void **state)
+{
+	(void)state;
+	static const float chosen[] = {
+		0.0f,        -0.0f,        1.0f,        -1.0f,          0.5f,         10.0f,           100.0f,
+		1e8f,        999999936.0f, 1e9f,        1e10f,          1e-4f,        9.9999997e-5f,   1e-5f,
+		0.00123f,    3e38f,        1e-45f,      1.1754944e-38f, 0.1f,         0.99999994f,     9.99999905f,
+		99999.9922f, 1048576.5f,   16777216.0f, 33554432.0f,    123456792.0f, 0.000122070312f, INFINITY};
+	for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+		same_as_printf(chosen[i]);
+		same_as_printf(-chosen[i]);
+	}
+	for (uint32_t u = 0x38000000; u < 0x4f000000; u += 1009) /* 3e-5 to 2e9 */
+		same_as_printf(from_bits(u));
+	for (uint32_t u = 0; u < 0x7f800000; u += 100003)
+		same_as_printf(-from_bits(u));
+	for (int e = -14; e < 31; e++) /* few bits: numbers that nine digits hold, or end in a tie */
+		for (uint32_t m = 0; m < 1024; m++)
+			same_as_printf(ldexpf(1.0f + (float)m / 1024.0f, e));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chosen),
-		cmocka_unit_test(many),
-		cmocka_unit_test(midpoints),
-		cmocka_unit_test(refusals),
+		cmocka_unit_test(chosen),   cmocka_unit_test(many),    cmocka_unit_test(midpoints),
+		cmocka_unit_test(refusals), cmocka_unit_test(printed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
