@@ -15,7 +15,7 @@
 #include "fm/batch.h"
 #include "fm/cuda.h"
 #include "fm/made.h"
-#include "fm/save.h"
+#include "fm/tensors.h"
 #include "gpu/driver.h"
 
 static const char cache[] = "/tmp/lockstep-bench-kernels";

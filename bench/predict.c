@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	fail_on(ls_data_load(argv[1], &(struct ls_data_opts){.threads = threads}, &d, &err), &err);
 	const struct ls_rows *rows = ls_data_rows(d);
 	fail_on(ls_pool_new(threads, &pool, &err), &err);
-	fail_on(ls_fm_model_new(&o, rows->n_features, kind == LS_FM ? 0 : rows->n_fields, &m, &err), &err);
+	fail_on(ls_fm_model_new_bare(&o, rows->n_features, kind == LS_FM ? 0 : rows->n_fields, &m, &err), &err);
 	ls_fm_model_init(m, pool);
 	float *score = malloc(rows->n_rows * sizeof *score), *sums = calloc((size_t)threads, sizeof(float[LS_FM_LINE]));
 	if (!score || !sums)

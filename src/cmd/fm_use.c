@@ -3,13 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "cmd/fm_common.h"
 #include "fm/inspect.h"
 #include "fm/metric.h"
+#include "fm/number.h"
 #include "fm/save.h"
+#include "fm/tensors.h"
 
 /* A model, data and the scores between them. */
 struct scored {
@@ -50,7 +53,7 @@ static int score_data(const struct ls_args *args, bool need_labels, struct score
 	struct ls_fm_engine_choice choice;
 	int rc = ls_fm_engine_options(args, NULL, &choice, err);
 	if (rc == 0)
-		rc = ls_fm_load_model(args->pos[0], &ret->m, err);
+		rc = ls_fm_load_model(args->pos[0], choice.threads, &ret->m, err);
 	if (rc == 0)
 		rc = ls_fm_load(args, args->pos[1], NULL, ret->m->n_fields > 0, need_labels, choice.threads, &ret->data,
 				err);
@@ -68,13 +71,13 @@ static int write_scores(const struct scored *s, const char *path, struct ls_err 
 	int rc = path ? ls_writer_open(path, &w, err) : 0;
 	for (uint64_t i = 0; i < s->rows->n_rows && rc == 0; i++)
 		for (uint32_t o = 0; o < s->m->outputs && rc == 0; o++) {
-			char text[32];
-			int n = snprintf(text, sizeof text, "%.9g%c", (double)s->score[i * s->m->outputs + o],
-					 o + 1 == s->m->outputs ? '\n' : ' ');
+			char text[LS_NUMBER_TEXT + 1];
+			size_t n = ls_number_print(s->score[i * s->m->outputs + o], text);
+			text[n++] = o + 1 == s->m->outputs ? '\n' : ' ';
 			if (w)
-				rc = ls_writer_write(w, text, (size_t)n, err);
+				rc = ls_writer_write(w, text, n, err);
 			else
-				fputs(text, stdout);
+				fwrite(text, 1, n, stdout);
 		}
 	if (rc)
 		ls_writer_abort(w);
@@ -193,7 +196,7 @@ static int run_digest(const struct ls_cmd *cmd, const struct ls_args *args)
 	for (size_t i = 0; i < args->n_pos && rc == 0; i++) {
 		struct ls_fm_model *m;
 		char hex[LS_SHA256_HEX];
-		rc = ls_fm_load_model(args->pos[i], &m, &err);
+		rc = ls_fm_load_model(args->pos[i], ls_cpus(), &m, &err);
 		if (rc)
 			break;
 		ls_fm_model_digest(m, hex);
@@ -280,7 +283,8 @@ static int run_inspect(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct ls_fm_model *m = NULL;
 	struct ls_err err = {0};
 	if (ls_args_u64(args, "top", 1, 100000, &top, &err) ||
-	    ls_args_u64(args, "class", 0, LS_FM_MAX_CLASSES, &output, &err) || ls_fm_load_model(args->pos[0], &m, &err))
+	    ls_args_u64(args, "class", 0, LS_FM_MAX_CLASSES, &output, &err) ||
+	    ls_fm_load_model(args->pos[0], ls_cpus(), &m, &err))
 		return ls_cmd_fail(&err);
 	if (output >= m->outputs) {
 		ls_err_set(&err, LS_EINPUT, "--class: the model has %u output(s), counted from 0", m->outputs);

@@ -54,7 +54,6 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 	m->outputs = o->task == LS_MULTICLASS ? o->classes : 1;
 	m->blocks = o->kind == LS_FFM ? m->n_fields : 1;
 	m->padded = (o->factors + 3) / 4 * 4;
-	m->states = ls_fm_states_of(o->optimizer);
 	m->n_pairs = o->kind == LS_FWFM ? m->n_fields * (m->n_fields + 1) / 2 : 0;
 	uint64_t width = (uint64_t)m->outputs * m->blocks * m->padded;
 	if (width > 1 << 24 || m->n_fields > 1 << 14)
@@ -72,12 +71,15 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 
 uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields)
 {
-	struct ls_fm_model m = {.opts = *opts, .n_features = n_features, .n_fields = n_fields};
+	struct ls_fm_model m = {.opts = *opts,
+				.n_features = n_features,
+				.n_fields = n_fields,
+				.states = ls_fm_states_of(opts->optimizer)};
 	return set_sizes(&m, NULL) ? UINT64_MAX : m.bytes;
 }
 
-int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, struct ls_fm_model **ret,
-		    struct ls_err *err)
+static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, uint32_t states,
+		     struct ls_fm_model **ret, struct ls_err *err)
 {
 	if (opts->kind != LS_FM && !n_fields)
 		return ls_err_set(err, LS_EINPUT, "%s needs fields: give libffm data (label field:feature:value …)",
@@ -86,6 +88,7 @@ int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t
 	m->opts = *opts;
 	m->n_features = n_features;
 	m->n_fields = opts->kind == LS_FM ? 0 : n_fields;
+	m->states = states;
 	int rc = set_sizes(m, err);
 	if (rc) {
 		free(m);
@@ -106,6 +109,18 @@ int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t
 	return 0;
 }
 
+int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, struct ls_fm_model **ret,
+		    struct ls_err *err)
+{
+	return new_model(opts, n_features, n_fields, ls_fm_states_of(opts->optimizer), ret, err);
+}
+
+int ls_fm_model_new_bare(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
+			 struct ls_fm_model **ret, struct ls_err *err)
+{
+	return new_model(opts, n_features, n_fields, 0, ret, err);
+}
+
 void ls_fm_model_free(struct ls_fm_model *m)
 {
 	if (!m)
@@ -116,9 +131,11 @@ void ls_fm_model_free(struct ls_fm_model *m)
 	free(m);
 }
 
-/* The state that an optimizer starts from, for n parameters at v; it is `state` floats further. */
+/* The state that an optimizer starts from, for n parameters at v; it is `state` floats further, if there is any. */
 static void init_states(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n, size_t state)
 {
+	if (!m->states)
+		return;
 	for (size_t i = 0; i < n && m->opts.optimizer == LS_ADAGRAD; i++)
 		v[state + i] = m->opts.initial_sum;
 	for (size_t i = 0; i < n && m->opts.optimizer == LS_FTRL; i++)

@@ -58,7 +58,7 @@ struct ls_fm_model {
 	uint32_t blocks;  /* 1, or n_fields for ffm */
 	uint32_t padded;  /* factors rounded up to a multiple of 4 */
 	uint32_t width;   /* floats from factors to their state: outputs × blocks × padded, or whole lines */
-	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2 */
+	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2; 0 of a model that is not trained */
 	uint32_t n_pairs; /* fwfm: fields × (fields + 1) / 2 weights an output; otherwise 0 */
 	float *linear;    /* of feature 0; the next feature's are ls_fm_stride floats further */
 	float *record;    /* factors of feature 0, likewise */
@@ -72,6 +72,9 @@ struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enu
 
 int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, struct ls_fm_model **ret,
 		    struct ls_err *err);
+/* The same without room for the optimizer's state: for scores and digests, not for training. */
+int ls_fm_model_new_bare(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
+			 struct ls_fm_model **ret, struct ls_err *err);
 /* Initial factors: a function of (seed, feature, output, block, factor), whatever the thread. */
 void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool);
 /* Puts the optimizer's state of every parameter at its start. */

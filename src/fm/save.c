@@ -7,67 +7,11 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "fm/tensors.h"
 #include "num/num.h"
 #include "tensor/safetensors.h"
 
-enum { MAX_TENSORS = 16, MAX_META = 16 };
-
-/* A group of parameters as a tensor: features (or one row) × outputs × blocks × factors floats, where they lie. */
-struct group {
-	char name[32];
-	float *data;
-	bool by_feature;
-	uint64_t rows, row_stride;
-	uint64_t dims[3];
-	uint64_t inner; /* floats from one run of dims[2] to the next */
-};
-
-/* The tensors of a model in file order; state 0 is the parameters, 1 and 2 the optimizer's. */
-static size_t groups_of(const struct ls_fm_model *m, uint32_t state, struct group *g)
-{
-	static const char *const suffix[] = {"", ".state1", ".state2"};
-	uint64_t outputs = m->outputs, pairs = outputs * m->n_pairs;
-	size_t n = pairs ? 4 : 3;
-	const struct group all[4] = {
-		{"bias", m->bias + state * outputs, false, 1, 0, {outputs, 1, 1}, 1},
-		{"linear", m->linear + state * outputs, true, m->n_features, ls_fm_stride(m), {outputs, 1, 1}, 1},
-		{"factors",
-		 m->record + state * m->width,
-		 true,
-		 m->n_features,
-		 ls_fm_stride(m),
-		 {outputs, m->blocks, m->opts.factors},
-		 m->padded},
-		{"field_weights", pairs ? m->pair + state * pairs : NULL, false, 1, 0, {outputs, m->n_pairs, 1}, 1},
-	};
-	for (size_t i = 0; i < n; i++) {
-		g[i] = all[i];
-		memcpy(g[i].name + strlen(all[i].name), suffix[state], strlen(suffix[state]) + 1);
-	}
-	return n;
-}
-
-/* As readers see it: a row a feature where there is one, then the dimensions that are not 1; factors always. */
-static int describe(const struct group *g, struct ls_tensor *t, struct ls_err *err)
-{
-	uint64_t shape[4], strides[3] = {g->dims[1] * g->inner, g->inner, 1};
-	int64_t stride[4];
-	size_t n = 0;
-	bool factors = ls_str_starts(g->name, "factors");
-	if (g->by_feature) {
-		stride[n] = (int64_t)g->row_stride;
-		shape[n++] = g->rows;
-	}
-	for (int i = 0; i < 3; i++)
-		if (g->dims[i] != 1 || (factors && i == 2) || (!g->by_feature && i == 0)) {
-			stride[n] = (int64_t)strides[i];
-			shape[n++] = g->dims[i];
-		}
-	*t = (struct ls_tensor){.name = g->name, .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)g->data};
-	int rc = ls_tensor_set_contiguous(t, shape, n, err);
-	memcpy(t->stride, stride, n * sizeof *stride);
-	return rc;
-}
+enum { MAX_TENSORS = 3 * LS_FM_GROUPS, MAX_META = 16 };
 
 static void add_float(struct ls_str *text, const char *key, float value)
 {
@@ -262,51 +206,32 @@ static void common_meta(struct meta *meta, const struct ls_fm_model *m, const ch
 	add_meta_take(meta, "options", ls_fm_opts_text(&m->opts));
 }
 
-static int check_finite(const struct group *g, const char *path, struct ls_err *err)
-{
-	for (uint64_t r = 0; r < g->rows; r++) {
-		const float *v = g->data + r * g->row_stride;
-		uint32_t top = 0;
-		uint64_t span = g->dims[0] * g->dims[1] * g->inner;
-		for (uint64_t i = 0; i < span; i++) {
-			uint32_t u;
-			memcpy(&u, &v[i], sizeof u);
-			u &= 0x7fffffffu;
-			top = u > top ? u : top;
-		}
-		if (top >= 0x7f800000u)
-			return ls_err_set(err, LS_EDIFFER,
-					  "%s: %s of feature %llu is not a finite number; a lower --lr or "
-					  "--normalize would help",
-					  path, g->name, (unsigned long long)r);
-	}
-	return 0;
-}
-
 /* The parameters and `states` of the optimizer's states. All states must be finite, written or not: behind an infinite
  * one AdaGrad and Adam divide by infinity, and a parameter that looks sound has stood still. */
-static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t states, const struct meta *meta,
-			struct ls_err *err)
+static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t states, int threads,
+			const struct meta *meta, struct ls_err *err)
 {
-	struct group groups[MAX_TENSORS];
+	struct ls_fm_group groups[MAX_TENSORS];
 	struct ls_tensor tensors[MAX_TENSORS];
 	size_t n = 0, all = 0;
 	for (uint32_t s = 0; s <= m->states; s++) {
-		all += groups_of(m, s, groups + all);
+		all += ls_fm_groups(m, s, groups + all);
 		n = s <= states ? all : n;
 	}
 	for (size_t i = 0; i < all; i++)
-		if (check_finite(&groups[i], path, err) || describe(&groups[i], &tensors[i], err))
+		if (ls_fm_group_check(&groups[i], threads, path, err) ||
+		    ls_fm_group_describe(&groups[i], &tensors[i], err))
 			return err->code;
 	return ls_safetensors_write(path, tensors, n, meta->kv, meta->n, err);
 }
 
-int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const char *data_digest, struct ls_err *err)
+int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const char *data_digest, int threads,
+		     struct ls_err *err)
 {
 	struct meta meta;
 	struct ls_err mine = {0};
 	common_meta(&meta, m, "lockstep-fm", data_digest);
-	int rc = write_groups(path, m, 0, &meta, err ? err : &mine);
+	int rc = write_groups(path, m, 0, threads, &meta, err ? err : &mine);
 	meta_done(&meta);
 	return rc;
 }
@@ -319,7 +244,7 @@ static char *double_text(double d)
 	return ls_xasprintf("%016llx", (unsigned long long)u);
 }
 
-int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at,
+int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,
 			  struct ls_err *err)
 {
 	struct meta meta;
@@ -332,7 +257,7 @@ int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const s
 	add_meta_take(&meta, "valid_digest", ls_xstrdup(at->valid_digest));
 	add_meta_take(&meta, "best_value_bits", double_text(at->best_value));
 	add_meta_take(&meta, "loss_bits", double_text(at->loss_so_far));
-	int rc = write_groups(path, m, m->states, &meta, err ? err : &mine);
+	int rc = write_groups(path, m, m->states, threads, &meta, err ? err : &mine);
 	meta_done(&meta);
 	return rc;
 }
@@ -345,24 +270,20 @@ static int wrong(const char *path, const char *what, struct ls_err *err)
 }
 
 /* Copies a tensor into its group; the shape must be what the model's sizes say. */
-static int read_group(struct ls_bundle *b, const struct group *g, const char *path, struct ls_err *err)
+static int read_group(struct ls_bundle *b, const struct ls_fm_group *g, int threads, const char *path,
+		      struct ls_err *err)
 {
 	struct ls_tensor want, *t = ls_bundle_find(b, g->name);
 	if (!t)
 		return ls_err_set(err, LS_EINPUT, "%s: tensor \"%s\" is missing", path, g->name);
-	int rc = describe(g, &want, err);
+	int rc = ls_fm_group_describe(g, &want, err);
 	if (rc)
 		return rc;
 	if (t->dtype != LS_DT_F32 || t->ndim != want.ndim ||
 	    memcmp(t->shape, want.shape, sizeof(uint64_t) * (size_t)t->ndim))
 		return ls_err_set(err, LS_EINPUT, "%s: tensor \"%s\" has another type or shape than the options say",
 				  path, g->name);
-	const uint8_t *from = t->data;
-	uint64_t runs = g->dims[0] * g->dims[1], k = g->dims[2];
-	for (uint64_t r = 0; r < g->rows; r++)
-		for (uint64_t i = 0; i < runs; i++, from += k * sizeof(float))
-			memcpy(g->data + r * g->row_stride + i * g->inner, from, k * sizeof(float));
-	return check_finite(g, path, err);
+	return ls_fm_group_fill(g, t->data, threads, path, err);
 }
 
 static int read_header(const struct ls_bundle *b, const char *path, const char *format, struct ls_fm_opts *ret_opts,
@@ -410,8 +331,9 @@ static int check_claim(const struct ls_bundle *b, const struct ls_fm_opts *opts,
 	return 0;
 }
 
-static int load(const char *path, const char *format, struct ls_bundle **ret_bundle, struct ls_fm_model **ret,
-		struct ls_err *err)
+/* A model without states, or a checkpoint, by its format. */
+static int load(const char *path, const char *format, int threads, struct ls_bundle **ret_bundle,
+		struct ls_fm_model **ret, struct ls_err *err)
 {
 	struct ls_bundle *b;
 	int rc = ls_safetensors_open(path, &b, err);
@@ -421,19 +343,19 @@ static int load(const char *path, const char *format, struct ls_bundle **ret_bun
 	uint64_t n_features = 0;
 	uint32_t n_fields = 0;
 	struct ls_fm_model *m = NULL;
+	bool bare = strcmp(format, "lockstep-fm") == 0;
 	rc = read_header(b, path, format, &opts, &n_features, &n_fields, err);
 	if (rc == 0)
 		rc = check_claim(b, &opts, n_features, n_fields, path, err);
 	if (rc == 0)
-		rc = ls_fm_model_new(&opts, n_features, n_fields, &m, err);
-	bool with_state = strcmp(format, "lockstep-fm") != 0;
-	for (uint32_t s = 0; rc == 0 && s <= (with_state ? m->states : 0); s++) {
-		struct group groups[MAX_TENSORS];
-		if (s == 1) /* padding has states that no file holds, and AdaGrad divides by them */
+		rc = (bare ? ls_fm_model_new_bare : ls_fm_model_new)(&opts, n_features, n_fields, &m, err);
+	for (uint32_t s = 0; rc == 0 && s <= m->states; s++) {
+		struct ls_fm_group groups[LS_FM_GROUPS];
+		if (s == 1 && m->padded != opts.factors) /* padding has states that no file holds, but AdaGrad's step */
 			ls_fm_model_start_states(m);
-		size_t n = groups_of(m, s, groups);
+		size_t n = ls_fm_groups(m, s, groups);
 		for (size_t i = 0; i < n && rc == 0; i++)
-			rc = read_group(b, &groups[i], path, err);
+			rc = read_group(b, &groups[i], threads, path, err);
 	}
 	if (rc) {
 		ls_fm_model_free(m);
@@ -445,10 +367,10 @@ static int load(const char *path, const char *format, struct ls_bundle **ret_bun
 	return 0;
 }
 
-int ls_fm_load_model(const char *path, struct ls_fm_model **ret, struct ls_err *err)
+int ls_fm_load_model(const char *path, int threads, struct ls_fm_model **ret, struct ls_err *err)
 {
 	struct ls_bundle *b;
-	int rc = load(path, "lockstep-fm", &b, ret, err);
+	int rc = load(path, "lockstep-fm", threads, &b, ret, err);
 	if (rc == 0)
 		ls_bundle_free(b);
 	return rc;
@@ -487,12 +409,13 @@ static int read_position(const struct ls_bundle *b, const char *path, struct ls_
 	return 0;
 }
 
-int ls_fm_load_checkpoint(const char *path, struct ls_fm_model **ret, struct ls_fm_position *ret_at, struct ls_err *err)
+int ls_fm_load_checkpoint(const char *path, int threads, struct ls_fm_model **ret, struct ls_fm_position *ret_at,
+			  struct ls_err *err)
 {
 	struct ls_bundle *b;
 	struct ls_fm_model *m;
 	struct ls_fm_position at;
-	int rc = load(path, "lockstep-fm-checkpoint", &b, &m, err);
+	int rc = load(path, "lockstep-fm-checkpoint", threads, &b, &m, err);
 	if (rc)
 		return rc;
 	rc = read_position(b, path, &at, err);
@@ -504,45 +427,4 @@ int ls_fm_load_checkpoint(const char *path, struct ls_fm_model **ret, struct ls_
 	*ret = m;
 	*ret_at = at;
 	return 0;
-}
-
-/* --- digest --- */
-
-enum { DIGEST_CHUNK = 1 << 14 }; /* floats gathered before they are hashed: padding is left out on the way */
-
-static void digest_group(struct ls_sha256 *h, const struct group *g, float *chunk)
-{
-	uint64_t runs = g->dims[0] * g->dims[1], k = g->dims[2], n = 0;
-	for (uint64_t r = 0; r < g->rows; r++)
-		for (uint64_t j = 0; j < runs; j++) {
-			if (n + k > DIGEST_CHUNK) {
-				ls_sha256_add(h, chunk, n * sizeof *chunk);
-				n = 0;
-			}
-			memcpy(chunk + n, g->data + r * g->row_stride + j * g->inner, k * sizeof *chunk);
-			n += k;
-		}
-	ls_sha256_add(h, chunk, n * sizeof *chunk);
-}
-
-void ls_fm_model_digest(const struct ls_fm_model *m, char ret_hex[LS_SHA256_HEX])
-{
-	struct ls_sha256 *h = ls_sha256_new();
-	struct group groups[MAX_TENSORS];
-	size_t n = groups_of(m, 0, groups);
-	float *chunk = ls_xalloc(sizeof *chunk * DIGEST_CHUNK);
-	char text[128];
-	snprintf(text, sizeof text, "lockstep-fm %d %s %s\n", LS_NUMERICS_VERSION, ls_fm_kind_name(m->opts.kind),
-		 ls_fm_task_name(m->opts.task));
-	ls_sha256_add(h, text, strlen(text));
-	for (size_t i = 0; i < n; i++) {
-		const struct group *g = &groups[i];
-		snprintf(text, sizeof text, "%.31s %llu %llu %llu %llu\n", g->name, (unsigned long long)g->rows,
-			 (unsigned long long)g->dims[0], (unsigned long long)g->dims[1],
-			 (unsigned long long)g->dims[2]);
-		ls_sha256_add(h, text, strlen(text));
-		digest_group(h, g, chunk);
-	}
-	free(chunk);
-	ls_sha256_final(h, ret_hex);
 }

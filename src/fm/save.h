@@ -1,5 +1,6 @@
 /* Model and checkpoint files: safetensors with named tensors and metadata, the same bytes for the same model.
- * Loading makes a model that the caller frees; both files are described in docs/FORMATS.md. One thread a call. */
+ * Loading makes a model that the caller frees; both files are described in docs/FORMATS.md. Any thread, one at a time a
+ * model; `threads` is how many a call may use. */
 #ifndef LS_FM_SAVE_H
 #define LS_FM_SAVE_H
 
@@ -21,17 +22,16 @@ struct ls_fm_position {
 };
 
 /* Parameters, options, and the digest of the data they were trained on. */
-int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const char *data_digest, struct ls_err *err);
-int ls_fm_load_model(const char *path, struct ls_fm_model **ret, struct ls_err *err);
+int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const char *data_digest, int threads,
+		     struct ls_err *err);
+/* It has no states (ls_fm_model_new_bare). */
+int ls_fm_load_model(const char *path, int threads, struct ls_fm_model **ret, struct ls_err *err);
 
 /* The same with the optimizer's state and the position. */
-int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at,
+int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,
 			  struct ls_err *err);
-int ls_fm_load_checkpoint(const char *path, struct ls_fm_model **ret, struct ls_fm_position *ret_at,
+int ls_fm_load_checkpoint(const char *path, int threads, struct ls_fm_model **ret, struct ls_fm_position *ret_at,
 			  struct ls_err *err);
-
-/* SHA-256 over kind, task, numerics version and every parameter: what must agree everywhere. */
-void ls_fm_model_digest(const struct ls_fm_model *m, char ret_hex[LS_SHA256_HEX]);
 
 /* The options as JSON text, the one form in which they are stored and compared; caller frees. */
 char *ls_fm_opts_text(const struct ls_fm_opts *o);

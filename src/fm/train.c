@@ -8,11 +8,14 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/str.h"
 #include "fm/batch.h"
+#include "fm/tensors.h"
 
 struct run {
 	const struct ls_train *t;
+	int threads; /* for files */
 	struct ls_fm_model *m;
 	struct ls_engine engine;
 	struct ls_fm_position at;
@@ -48,10 +51,10 @@ static int check_labels(const struct ls_train *t, struct ls_err *err)
 }
 
 /* Parameters from another model: kind, task and factors must agree; features that it has not keep their start. */
-static int warm_start(struct ls_fm_model *m, const char *path, struct ls_err *err)
+static int warm_start(struct ls_fm_model *m, const char *path, int threads, struct ls_err *err)
 {
 	struct ls_fm_model *old;
-	int rc = ls_fm_load_model(path, &old, err);
+	int rc = ls_fm_load_model(path, threads, &old, err);
 	if (rc)
 		return rc;
 	if (old->opts.kind != m->opts.kind || old->opts.task != m->opts.task || old->opts.factors != m->opts.factors ||
@@ -88,7 +91,7 @@ static int make_model(struct run *r, struct ls_err *err)
 	memcpy(r->at.data_digest, t->data_digest, strlen(t->data_digest) + 1);
 	if (t->valid_digest)
 		memcpy(r->at.valid_digest, t->valid_digest, strlen(t->valid_digest) + 1);
-	return t->warm_start ? warm_start(r->m, t->warm_start, err) : 0;
+	return t->warm_start ? warm_start(r->m, t->warm_start, r->threads, err) : 0;
 }
 
 /* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list the same keys, but
@@ -133,7 +136,7 @@ static int start(struct run *r, struct ls_err *err)
 	if (rc)
 		return rc;
 	if (t->resume) {
-		rc = ls_fm_load_checkpoint(t->checkpoint, &r->m, &r->at, err);
+		rc = ls_fm_load_checkpoint(t->checkpoint, r->threads, &r->m, &r->at, err);
 		r->kept = rc == 0;
 		r->saved = r->at.step;
 		if (rc == LS_ENOENT)
@@ -170,7 +173,7 @@ static int save_checkpoint(struct run *r, struct ls_err *err)
 		return 0;
 	int rc = answered(r, r->engine.fetch(r->engine.state, err));
 	if (rc == 0)
-		rc = ls_fm_save_checkpoint(r->t->checkpoint, r->m, &r->at, err);
+		rc = ls_fm_save_checkpoint(r->t->checkpoint, r->m, &r->at, r->threads, err);
 	if (rc == 0) {
 		r->kept = true;
 		r->saved = r->at.step;
@@ -181,7 +184,7 @@ static int save_checkpoint(struct run *r, struct ls_err *err)
 static int save_model(struct run *r, struct ls_err *err)
 {
 	int rc = answered(r, r->engine.fetch(r->engine.state, err));
-	return rc ? rc : ls_fm_save_model(r->t->output, r->m, r->t->data_digest, err);
+	return rc ? rc : ls_fm_save_model(r->t->output, r->m, r->t->data_digest, r->threads, err);
 }
 
 static struct ls_train_event event_at(const struct run *r, enum ls_train_what what)
@@ -324,7 +327,44 @@ static int steps(struct run *r, struct ls_err *err)
 
 /* --- the end --- */
 
-/* Without validation the last parameters are the model; with it the best epoch's file is there already. */
+/* What is left to do with the last parameters, side by side: a file takes a disk's time, its digest a processor's. */
+struct last {
+	struct run *r;
+	char *digest;
+	struct ls_err *err;
+	int rc;
+};
+
+static void last_task(void *context, size_t task)
+{
+	struct last *l = context;
+	if (task == 0)
+		l->rc = ls_fm_save_model(l->r->t->output, l->r->m, l->r->t->data_digest, l->r->threads, l->err);
+	else
+		ls_fm_model_digest(l->r->m, l->digest);
+}
+
+static int save_and_digest(struct run *r, char *ret_digest, struct ls_err *err)
+{
+	struct last l = {r, ret_digest, err, answered(r, r->engine.fetch(r->engine.state, err))};
+	if (l.rc == 0)
+		ls_parallel(r->threads, 2, last_task, &l);
+	return l.rc;
+}
+
+/* The best epoch's file is there already, and may not be of these parameters. */
+static int digest_of_best(struct run *r, char *ret_digest, struct ls_err *err)
+{
+	struct ls_fm_model *best;
+	int rc = ls_fm_load_model(r->t->output, r->threads, &best, err);
+	if (rc)
+		return rc;
+	ls_fm_model_digest(best, ret_digest);
+	ls_fm_model_free(best);
+	return 0;
+}
+
+/* Without validation the last parameters are the model; with it the best epoch's. */
 static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
 {
 	struct ls_train_result res = {.steps = r->at.step,
@@ -333,21 +373,16 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 				      .best_value = r->at.best_value,
 				      .resumed = r->resumed};
 	memcpy(res.engine, r->engine.name, sizeof res.engine);
-	int rc = r->t->valid ? 0 : save_model(r, err);
-	if (rc)
-		return rc;
-	if (r->t->valid && r->at.best_epoch != res.epochs) {
-		struct ls_fm_model *best;
-		rc = ls_fm_load_model(r->t->output, &best, err);
-		if (rc)
-			return rc;
-		ls_fm_model_digest(best, res.digest);
-		ls_fm_model_free(best);
-	} else {
+	int rc = 0;
+	if (!r->t->valid)
+		rc = save_and_digest(r, res.digest, err);
+	else if (r->at.best_epoch != res.epochs)
+		rc = digest_of_best(r, res.digest, err);
+	else
 		ls_fm_model_digest(r->m, res.digest);
-	}
-	*ret = res;
-	return 0;
+	if (rc == 0)
+		*ret = res;
+	return rc;
 }
 
 /* The engine failed in the middle: what is left, and how to go on from it. */
@@ -366,7 +401,7 @@ static void add_what_is_kept(const struct run *r, struct ls_err *err)
 
 int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls_err *err)
 {
-	struct run r = {.t = t};
+	struct run r = {.t = t, .threads = ls_pool_threads(t->pool)};
 	struct ls_err why = {0};
 	int rc = start(&r, err);
 	if (rc == 0) {

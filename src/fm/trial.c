@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "fm/batch.h"
+#include "fm/tensors.h"
 
 /* Steps in one call of the engine, so that its losses come back now and then, as in a training. */
 enum { STRETCH = 4096 };

@@ -18,9 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		return 0;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (ls_fm_load_model(path, &m, &err) == 0)
+	if (ls_fm_load_model(path, 1, &m, &err) == 0)
 		ls_fm_model_free(m);
-	if (ls_fm_load_checkpoint(path, &m, &at, &err) == 0)
+	if (ls_fm_load_checkpoint(path, 1, &m, &at, &err) == 0)
 		ls_fm_model_free(m);
 	close(fd);
 	return 0;

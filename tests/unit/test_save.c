@@ -1,0 +1,197 @@
+/* Models and checkpoints in files: what comes back is what was written, whatever the number of threads, and a model
+ * that comes back without states scores as the one with them. Many rows of parameters, so that there are several
+ * blocks. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "fm/cpu.h"
+#include "fm/save.h"
+#include "fm/tensors.h"
+#include "models.h"
+
+enum { FEATURES = 40000, FIELDS = 3, ROWS = 50 };
+
+static char path[64];
+static struct ls_pool *pool;
+
+static struct ls_fm_opts options(enum ls_fm_kind kind, enum ls_fm_optimizer optimizer, uint32_t factors)
+{
+	struct ls_fm_opts o = ls_fm_defaults(kind, LS_MULTICLASS, optimizer);
+	o.factors = factors;
+	o.classes = 2;
+	return o;
+}
+
+/* Every parameter and state of it has a value of its own. */
+static struct ls_fm_model *make_model(const struct ls_fm_opts *o)
+{
+	struct ls_fm_model *m;
+	struct ls_err err = {0};
+	assert_int_equal(ls_fm_model_new(o, FEATURES, FIELDS, &m, &err), 0);
+	ls_fm_model_init(m, pool);
+	float next = 1.0f;
+	for (uint32_t s = 0; s <= m->states; s++) {
+		struct ls_fm_group g[LS_FM_GROUPS];
+		for (size_t i = 0, n = ls_fm_groups(m, s, g); i < n; i++)
+			for (uint64_t r = 0; r < g[i].rows; r++)
+				for (uint64_t run = 0; run < g[i].dims[0] * g[i].dims[1]; run++)
+					for (uint64_t k = 0; k < g[i].dims[2]; k++)
+						g[i].data[r * g[i].row_stride + run * g[i].inner + k] = 1.0f / next++;
+	}
+	return m;
+}
+
+static void make_rows(struct ls_rows *rows, uint64_t *start, uint32_t *feature, uint16_t *field)
+{
+	for (uint32_t e = 0; e < ROWS * FIELDS; e++) {
+		start[e / FIELDS + 1] = (e / FIELDS + 1) * FIELDS;
+		field[e] = (uint16_t)(e % FIELDS);
+		feature[e] = e * 7919 % FEATURES;
+	}
+	*rows = (struct ls_rows){.n_rows = ROWS,
+				 .n_entries = ROWS * FIELDS,
+				 .n_features = FEATURES,
+				 .n_fields = FIELDS,
+				 .start = start,
+				 .feature = feature,
+				 .field = field};
+}
+
+static void same_scores(const struct ls_fm_model *a, const struct ls_fm_model *b)
+{
+	uint64_t start[ROWS + 1] = {0};
+	uint32_t feature[ROWS * FIELDS];
+	uint16_t field[ROWS * FIELDS];
+	float score_a[ROWS * 2], score_b[ROWS * 2];
+	struct ls_rows rows;
+	struct ls_err err = {0};
+	make_rows(&rows, start, feature, field);
+	assert_int_equal(ls_cpu_predict(a, &rows, pool, score_a, &err), 0);
+	assert_int_equal(ls_cpu_predict(b, &rows, pool, score_b, &err), 0);
+	assert_memory_equal(score_a, score_b, sizeof score_a);
+}
+
+static void there_and_back(const struct ls_fm_opts *o, int threads)
+{
+	struct ls_fm_model *m = make_model(o), *bare, *whole;
+	struct ls_err err = {0};
+	struct ls_fm_position at = {.step = 3, .epochs = 2}, back;
+	char was[LS_SHA256_HEX], is[LS_SHA256_HEX];
+	ls_fm_model_digest(m, was);
+	assert_int_equal(ls_fm_save_model(path, m, "", threads, &err), 0);
+	assert_int_equal(ls_fm_load_model(path, threads, &bare, &err), 0);
+	assert_int_equal(bare->states, 0);
+	ls_fm_model_digest(bare, is);
+	assert_string_equal(is, was);
+	same_scores(m, bare);
+	memset(at.data_digest, '0', sizeof at.data_digest - 1);
+	assert_int_equal(ls_fm_save_checkpoint(path, m, &at, threads, &err), 0);
+	assert_int_equal(ls_fm_load_checkpoint(path, threads, &whole, &back, &err), 0);
+	assert_int_equal(back.step, 3);
+	assert_same_model(m, whole);
+	ls_fm_model_free(m);
+	ls_fm_model_free(bare);
+	ls_fm_model_free(whole);
+}
+
+static void every_kind_comes_back(void **state)
+{
+	(void)state;
+	static const uint32_t factors[] = {3, 4, 8};
+	for (int kind = LS_FM; kind <= LS_FWFM; kind++)
+		for (int optimizer = LS_SGD; optimizer <= LS_FTRL; optimizer++)
+			for (size_t i = 0; i < 3; i++) {
+				struct ls_fm_opts o =
+					options((enum ls_fm_kind)kind, (enum ls_fm_optimizer)optimizer, factors[i]);
+				there_and_back(&o, 1 + (int)i);
+			}
+}
+
+/* Its fields are aligned to lines, with other padding. */
+static void online_comes_back(void **state)
+{
+	(void)state;
+	struct ls_fm_opts o = options(LS_FFM, LS_ADAGRAD, 4);
+	o.online = true;
+	o.batch = 1;
+	there_and_back(&o, 2);
+}
+
+/* Of several numbers that are not finite the first feature's is named, whoever meets one first. */
+static void the_first_is_named(void **state)
+{
+	(void)state;
+	struct ls_fm_opts o = options(LS_FFM, LS_ADAGRAD, 4);
+	struct ls_fm_model *m = make_model(&o);
+	struct ls_err err = {0};
+	static const uint32_t bad[] = {39999, 31000, 20001, 20000, 17};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		char want[64];
+		m->record[bad[i] * ls_fm_stride(m) + ls_fm_lanes(m) - 1] = i % 2 ? NAN : -INFINITY;
+		snprintf(want, sizeof want, "factors of feature %u is not", bad[i]);
+		for (int threads = 1; threads <= 3; threads++) {
+			assert_int_equal(ls_fm_save_model(path, m, "", threads, &err), LS_EDIFFER);
+			assert_non_null(strstr(err.msg, want));
+		}
+	}
+	ls_fm_model_free(m);
+}
+
+/* As a file from elsewhere may have it. */
+static void loading_names_it_too(void **state)
+{
+	(void)state;
+	struct ls_fm_opts o = options(LS_FM, LS_ADAGRAD, 4);
+	struct ls_fm_model *m = make_model(&o);
+	struct ls_err err = {0};
+	assert_int_equal(ls_fm_save_model(path, m, "", 2, &err), 0);
+	FILE *f = fopen(path, "r+b");
+	float bad = INFINITY;
+	assert_non_null(f);
+	assert_int_equal(fseek(f, -(long)sizeof bad, SEEK_END), 0); /* the last tensor is factors */
+	assert_int_equal(fwrite(&bad, sizeof bad, 1, f), 1);
+	assert_int_equal(fclose(f), 0);
+	for (int threads = 1; threads <= 3; threads++) {
+		struct ls_fm_model *back = NULL;
+		assert_int_equal(ls_fm_load_model(path, threads, &back, &err), LS_EDIFFER);
+		assert_null(back);
+		assert_non_null(strstr(err.msg, "factors of feature 39999 is not"));
+	}
+	ls_fm_model_free(m);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	snprintf(path, sizeof path, "/tmp/ls-test-save-%d", (int)getpid());
+	return ls_pool_new(2, &pool, NULL);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	ls_pool_free(pool);
+	remove(path);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_comes_back),
+		cmocka_unit_test(online_comes_back),
+		cmocka_unit_test(the_first_is_named),
+		cmocka_unit_test(loading_names_it_too),
+	};
+	return cmocka_run_group_tests(tests, begin, end);
+}
