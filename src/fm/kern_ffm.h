@@ -46,16 +46,16 @@ INLINE void find_records(const struct ls_fm_model *m, const struct row *r, size_
 	ask_pages(m, r, offset);
 }
 
-/* Entry i of the next rows, and the lines that the entries behind i will need soon. */
+/* Entry i of the next rows, and, of a row alone, the lines that the entries behind i will need soon: rows side by side
+ * have enough of them under way. */
 INLINE void ask_ahead(const struct ls_fm_model *m, const struct row *r, uint32_t R, const float *(*v)[MOST_POINTERS],
 		      uint32_t i, size_t offset, uint32_t K)
 {
 	const uint32_t line = K < LINE ? LINE / K : 1; /* entries whose parts are in one line of a record */
 	for (uint32_t k = 0; k < R; k++)
 		ask_record(m, &r[k], i, offset, K);
-	for (uint32_t j = i + 1; j < r->n && i % line == 0; j++)
-		for (uint32_t k = 0; k < R; k++)
-			__builtin_prefetch(v[k][j] + (size_t)(i + 2 * line) * K);
+	for (uint32_t j = i + 1; j < r->n && i % line == 0 && R == 1; j++)
+		__builtin_prefetch(v[0][j] + (size_t)(i + 2 * line) * K);
 }
 
 /* Adds the product of two entries' vectors to total; to_i and to_j, if not NULL, get what the backward pass needs. */
