@@ -12,3 +12,7 @@ set_tests_properties(bitwise.ctr_gen PROPERTIES LABELS bitwise TIMEOUT 300
   ENVIRONMENT "LS_EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}")
 add_test(NAME lint.data COMMAND ${CMAKE_SOURCE_DIR}/tests/data/make $<TARGET_FILE:ctr-gen> --check)
 set_tests_properties(lint.data PROPERTIES LABELS lint)
+if(LS_USERS_BUILD)
+  add_test(NAME cli.bench_run COMMAND ${CMAKE_SOURCE_DIR}/tests/bench/run ${CMAKE_BINARY_DIR})
+  set_tests_properties(cli.bench_run PROPERTIES LABELS cli TIMEOUT 300)
+endif()
