@@ -241,35 +241,40 @@ INLINE bool all_known(const struct ls_fm_model *m, const struct ls_rows *rows, c
 	return known;
 }
 
-/* A row without the features that the model has never seen; they have no parameters and count as absent. Memory will be
- * asked for the row that is `ahead` rows later. scratch: LS_KERN_ENTRY floats an entry. */
-static struct row known_row(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row, uint64_t ahead,
-			    float *scratch)
+/* Leaves out of a row the features that the model has never seen; they have no parameters and count as absent. */
+static void drop_unknown(const struct ls_fm_model *m, struct row *r, float *scratch)
+{
+	uint32_t kept = 0, *feature = (uint32_t *)(scratch + r->n);
+	uint16_t *field = (uint16_t *)(scratch + 2 * (size_t)r->n);
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (r->feature[i] >= m->n_features || (m->n_fields && r->field[i] >= m->n_fields))
+			continue;
+		feature[kept] = r->feature[i];
+		if (r->field)
+			field[kept] = r->field[i];
+		scratch[kept++] = row_x(r, i);
+	}
+	*r = (struct row){.feature = feature, .field = r->field ? field : NULL, .x = scratch, .n = kept};
+}
+
+/* A row, of features that the model knows. Memory will be asked for the row that is `ahead` rows later. scratch:
+ * LS_KERN_ENTRY floats an entry. Written where it is wanted: copied, it would be read before it has been written. */
+static void known_row(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row, uint64_t ahead,
+		      float *scratch, struct row *ret)
 {
 	uint64_t first = rows->start[row];
 	uint64_t next = row + ahead < rows->n_rows && rows->n_features <= m->n_features ? row + ahead : row;
-	struct row r = {.feature = rows->feature + first,
-			.field = rows->field ? rows->field + first : NULL,
-			.n = (uint32_t)(rows->start[row + 1] - first),
-			.next = rows->feature + rows->start[next],
-			.n_next = next == row ? 0 : (uint32_t)(rows->start[next + 1] - rows->start[next])};
-	if (rows->value || m->opts.normalize) {
-		ls_row_x(&m->opts, rows->value ? rows->value + first : NULL, r.n, scratch);
-		r.x = scratch;
-	}
-	if (all_known(m, rows, &r))
-		return r;
-	uint32_t kept = 0, *feature = (uint32_t *)(scratch + r.n);
-	uint16_t *field = (uint16_t *)(scratch + 2 * (size_t)r.n);
-	for (uint32_t i = 0; i < r.n; i++) {
-		if (r.feature[i] >= m->n_features || (m->n_fields && r.field[i] >= m->n_fields))
-			continue;
-		feature[kept] = r.feature[i];
-		if (r.field)
-			field[kept] = r.field[i];
-		scratch[kept++] = row_x(&r, i);
-	}
-	return (struct row){.feature = feature, .field = r.field ? field : NULL, .x = scratch, .n = kept};
+	ret->feature = rows->feature + first;
+	ret->field = rows->field ? rows->field + first : NULL;
+	ret->x = rows->value || m->opts.normalize ? scratch : NULL;
+	ret->n = (uint32_t)(rows->start[row + 1] - first);
+	ret->next = rows->feature + rows->start[next];
+	ret->n_next = next == row ? 0 : (uint32_t)(rows->start[next + 1] - rows->start[next]);
+	ret->crowd = ret->far = false;
+	if (ret->x)
+		ls_row_x(&m->opts, rows->value ? rows->value + first : NULL, ret->n, scratch);
+	if (!all_known(m, rows, ret))
+		drop_unknown(m, ret, scratch);
 }
 
 /* How many rows are scored side by side. */
@@ -303,7 +308,7 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 		float *room = scratch + 2 * all;
 		n = hi - row < some ? 1 : some;
 		for (uint64_t i = row; i < row + n; i++) {
-			r[i - row] = known_row(m, rows, i, n, room);
+			known_row(m, rows, i, n, room, &r[i - row]);
 			room += LS_KERN_ENTRY * (rows->start[i + 1] - rows->start[i]);
 		}
 		some_rows(m, r, (uint32_t)n, &at, score + (row - lo) * m->outputs);
