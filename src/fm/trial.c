@@ -21,16 +21,16 @@ static int take_steps(const struct ls_trial *t, const struct ls_engine *e, struc
 	return rc;
 }
 
-static int digest_scores(const struct ls_trial *t, const struct ls_engine *e, uint32_t outputs, char ret[LS_SHA256_HEX],
-			 struct ls_err *err)
+int ls_trial_scores(const struct ls_engine *e, const struct ls_rows *rows, uint32_t outputs, char ret[LS_SHA256_HEX],
+		    struct ls_err *err)
 {
-	float *score = ls_alloc_array(t->rows->n_rows * outputs, sizeof *score);
+	float *score = ls_alloc_array(rows->n_rows * outputs, sizeof *score);
 	if (!score)
 		return ls_err_set(err, LS_ENOMEM, "no memory for the scores of %llu rows",
-				  (unsigned long long)t->rows->n_rows);
-	int rc = e->predict(e->state, t->rows, score, err);
+				  (unsigned long long)rows->n_rows);
+	int rc = e->predict(e->state, rows, score, err);
 	if (rc == 0)
-		ls_sha256(score, t->rows->n_rows * outputs * sizeof *score, ret);
+		ls_sha256(score, rows->n_rows * outputs * sizeof *score, ret);
 	free(score);
 	return rc;
 }
@@ -62,7 +62,7 @@ int ls_trial_run(const struct ls_trial *t, struct ls_trial_result *ret, struct l
 		rc = e.fetch(e.state, err);
 	res.seconds = ls_clock() - from;
 	if (rc == 0 && t->predict)
-		rc = digest_scores(t, &e, m->outputs, res.scores, err);
+		rc = ls_trial_scores(&e, t->rows, m->outputs, res.scores, err);
 	if (rc == 0) {
 		ls_fm_model_digest(m, res.digest);
 		*ret = res;

@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/err.h"
 #include "base/pool.h"
+#include "fm/engine.h"
 #include "fm/model.h"
 #include "fm/rows.h"
 #include "fm/train.h"
@@ -33,5 +34,9 @@ struct ls_trial_result {
 
 /* Fails with what the engine failed with; LS_EDIFFER: the numbers left the finite range. */
 int ls_trial_run(const struct ls_trial *t, struct ls_trial_result *ret, struct ls_err *err);
+
+/* The digest of the scores that an engine gives rows, under a model of so many outputs. */
+int ls_trial_scores(const struct ls_engine *e, const struct ls_rows *rows, uint32_t outputs, char ret[LS_SHA256_HEX],
+		    struct ls_err *err);
 
 #endif

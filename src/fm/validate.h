@@ -72,7 +72,7 @@ enum ls_val_state { LS_VAL_PASSED, LS_VAL_DIFFERS, LS_VAL_NOT_RUN };
 
 enum ls_val_part {
 	LS_VAL_GOLDEN,   /* digest as in the golden table */
-	LS_VAL_SCORES,   /* predictions as the reference's */
+	LS_VAL_SCORES,   /* predictions as the reference's, of trained models and of models from files */
 	LS_VAL_BATCHES,  /* digest as the reference's, at batches of 256, 4,096 and 65,536 */
 	LS_VAL_TWINS,    /* the same again gives the same digest */
 	LS_VAL_CONTROL,  /* another seed gives another digest */

@@ -1,4 +1,5 @@
-/* A training begun on one device, resumed on another and ended on the first, through real checkpoint files. */
+/* Through real files: a training begun on one device, resumed on another and ended on the first; and the scores of a
+ * model that comes from its file, on every device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/mem.h"
 #include "fm/batch.h"
 #include "fm/data.h"
+#include "fm/save.h"
 #include "fm/validate_internal.h"
 
 enum { KINDS = 3, EPOCHS = 2, BATCH = 96 };
@@ -78,11 +80,32 @@ static int whole(const struct journey *j, const struct ls_val_way *a, const stru
 		*ret_on_b = false;
 		rc = travel(j, a, UINT64_MAX, true, err);
 	}
-	if (rc == 0)
-		rc = ls_sha256_file(j->output, ret, err);
+	return rc ? rc : ls_sha256_file(j->output, ret, err);
+}
+
+static void remove_files(const struct journey *j)
+{
 	unlink(j->output);
 	unlink(j->checkpoint);
-	return rc;
+}
+
+/* What came out of a way's turn; culprit: whose failure rc would be. */
+static void take_result(struct ls_val_session *s, enum ls_val_part part, size_t way, size_t culprit, const char *cell,
+			int rc, const struct ls_err *err, const char *expected, const char *got)
+{
+	char *reason = NULL;
+	enum ls_val_state state = ls_val_judge(s, culprit, rc, err, &reason);
+	if (state == LS_VAL_PASSED)
+		ls_val_compare(s, part, way, cell, expected, got);
+	else
+		ls_val_add_take(s, part, way, cell, state, expected, NULL, reason);
+}
+
+static bool is_dead(struct ls_val_session *s, enum ls_val_part part, size_t way, const char *cell, const char *expected)
+{
+	if (s->dead[way])
+		ls_val_add_take(s, part, way, cell, LS_VAL_NOT_RUN, expected, NULL, ls_xstrdup(s->dead[way]));
+	return s->dead[way];
 }
 
 /* Between the reference and a way: from (0) reference to way and back, or (1) from way to reference and back. */
@@ -90,23 +113,63 @@ static void exchange(struct ls_val_session *s, const struct journey *j, size_t w
 {
 	const struct ls_val_way *reference = &s->plan->ways[0], *other = &s->plan->ways[way];
 	const struct ls_val_way *a = direction ? other : reference, *b = direction ? reference : other;
-	char got[LS_SHA256_HEX], *reason = NULL;
+	char got[LS_SHA256_HEX];
 	char *cell = ls_xasprintf("%s, %s → %s → %s", ls_fm_kind_name(j->opts.kind), a->name, b->name, a->name);
 	struct ls_err err = {0};
 	bool on_b;
-	if (s->dead[way]) {
-		ls_val_add_take(s, LS_VAL_HANDOVER, way, cell, LS_VAL_NOT_RUN, expected, NULL,
-				ls_xstrdup(s->dead[way]));
-	} else {
+	if (!is_dead(s, LS_VAL_HANDOVER, way, cell, expected)) {
 		int rc = whole(j, a, b, got, &on_b, &err);
-		size_t culprit = on_b == (direction == 0) ? way : 0;
-		enum ls_val_state state = ls_val_judge(s, culprit, rc, &err, &reason);
-		if (state == LS_VAL_PASSED)
-			ls_val_compare(s, LS_VAL_HANDOVER, way, cell, expected, got);
-		else
-			ls_val_add_take(s, LS_VAL_HANDOVER, way, cell, state, expected, NULL, reason);
+		remove_files(j);
+		take_result(s, LS_VAL_HANDOVER, way, on_b == (direction == 0) ? way : 0, cell, rc, &err, expected, got);
 	}
 	free(cell);
+}
+
+/* By an engine that only predicts, of the training's checkpoint or of its model. */
+static int scores_of_file(const struct journey *j, const struct ls_val_way *way, bool checkpoint,
+			  char ret[LS_SHA256_HEX], struct ls_err *err)
+{
+	struct ls_fm_model *m = NULL;
+	struct ls_fm_position at;
+	struct ls_engine e = {0};
+	int threads = ls_pool_threads(way->pool);
+	int rc = checkpoint ? ls_fm_load_checkpoint(j->checkpoint, threads, &m, &at, err)
+			    : ls_fm_load_model(j->output, threads, &m, err);
+	if (rc == 0)
+		rc = way->make_engine(way->context, m, NULL, way->pool, &e, err);
+	if (rc == 0)
+		rc = ls_trial_scores(&e, j->rows, m->outputs, ret, err);
+	if (e.free)
+		e.free(e.state);
+	ls_fm_model_free(m);
+	return rc;
+}
+
+static void file_on_way(struct ls_val_session *s, const struct journey *j, size_t way, const char *expected)
+{
+	char got[LS_SHA256_HEX], *cell = ls_xasprintf("%s, from its file", ls_fm_kind_name(j->opts.kind));
+	struct ls_err err = {0};
+	if (!is_dead(s, LS_VAL_SCORES, way, cell, expected)) {
+		int rc = scores_of_file(j, &s->plan->ways[way], false, got, &err);
+		take_result(s, LS_VAL_SCORES, way, way, cell, rc, &err, expected, got);
+	}
+	free(cell);
+}
+
+/* As the reference scores with the checkpoint, which has the optimizer's state beside the parameters. */
+static int files_of_kind(struct ls_val_session *s, const struct journey *j, struct ls_err *err)
+{
+	const struct ls_val_plan *p = s->plan;
+	char expected[LS_SHA256_HEX];
+	int rc = scores_of_file(j, &p->ways[0], true, expected, err);
+	for (size_t way = 0; way < p->n_ways && rc == 0; way++) {
+		if (!p->ways[way].main)
+			continue;
+		rc = ls_val_turn(s, "scores from a file", way, err);
+		if (rc == 0)
+			file_on_way(s, j, way, expected);
+	}
+	return rc;
 }
 
 static int exchanges_of_kind(struct ls_val_session *s, struct journey *j, struct ls_err *err)
@@ -115,6 +178,9 @@ static int exchanges_of_kind(struct ls_val_session *s, struct journey *j, struct
 	char expected[LS_SHA256_HEX];
 	bool on_b;
 	int rc = whole(j, &p->ways[0], &p->ways[0], expected, &on_b, err);
+	if (rc == 0)
+		rc = files_of_kind(s, j, err);
+	remove_files(j);
 	if (rc)
 		return rc; /* the reference cannot train, or the folder cannot be written: nothing to compare with */
 	for (size_t way = 1; way < p->n_ways; way++)
@@ -128,7 +194,7 @@ static int exchanges_of_kind(struct ls_val_session *s, struct journey *j, struct
 
 size_t ls_val_handover_count(const struct ls_val_plan *p)
 {
-	return KINDS * 2 * (ls_val_mains(p) - 1);
+	return KINDS * (2 * (ls_val_mains(p) - 1) + ls_val_mains(p));
 }
 
 int ls_val_handover(struct ls_val_session *s, struct ls_err *err)
