@@ -1,7 +1,8 @@
 /* Decimal text to binary32, correctly rounded (nearest, ties to even), and back, the same on every machine and in every
  * locale.
  * Nothing is owned or kept; any thread.
- * The text that is read must be followed by a byte that cannot belong to a number (the readers end every text with a newline). */
+ * The text that is read must be followed by a byte that cannot belong to a number (the readers end every text with a
+ * newline). */
 #ifndef LS_FM_NUMBER_H
 #define LS_FM_NUMBER_H
 
