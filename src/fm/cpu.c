@@ -120,7 +120,7 @@ static int check_sizes(const struct ls_fm_model *m, const struct ls_rows *rows, 
 		return ls_err_set(err, LS_EINPUT, "the training data has no labels");
 	if (rows->n_features > m->n_features || (m->n_fields && (!rows->field || rows->n_fields > m->n_fields)))
 		return ls_err_set(err, LS_EINPUT, "the data has features or fields that the model has not");
-	return 0;
+	return ls_fm_check_states(m, err);
 }
 
 /* What a worker needs for the terms of all rows, or 0 where it would have too few entries a row for them to pay: then

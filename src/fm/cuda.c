@@ -217,6 +217,8 @@ int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_
 		return ls_err_set(err, LS_EINPUT,
 				  "--online trains on the CPU, which a GPU could not beat a row at a time; "
 				  "take --device cpu, or batches");
+	if (rows && ls_fm_check_states(m, err))
+		return LS_EINTERNAL;
 	struct ls_fm_cuda *c = ls_xalloc(sizeof *c);
 	c->m = m;
 	c->rows = rows;

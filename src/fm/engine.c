@@ -69,6 +69,13 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 	return 0;
 }
 
+int ls_fm_check_states(const struct ls_fm_model *m, struct ls_err *err)
+{
+	if (m->states == ls_fm_states_of(m->opts.optimizer))
+		return 0;
+	return ls_err_set(err, LS_EINTERNAL, "a model without its optimizer's state cannot be trained");
+}
+
 int ls_fm_not_finite(uint64_t row, uint64_t first, struct ls_err *err)
 {
 	return ls_err_set(err, LS_EDIFFER,

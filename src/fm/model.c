@@ -99,7 +99,7 @@ static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_
 	m->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 	m->pair = m->n_pairs ? ls_alloc_array((size_t)m->outputs * m->n_pairs * (1 + m->states), sizeof(float)) : NULL;
 	if (!m->linear || (m->n_pairs && !m->pair)) {
-		uint64_t need = m->bytes;
+		uint64_t need = m->bytes + sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
 		ls_fm_model_free(m);
 		return ls_err_set(err, LS_ENOMEM,
 				  "no memory for %llu MiB of parameters; fewer factors or fields would do",

@@ -182,13 +182,23 @@ static bool nine_digits(float v, uint32_t *ret_digits, int *ret_exponent)
 	return true;
 }
 
+/* The rare case, in the C locale: the C library's. */
+static size_t print_any(float v, char ret[LS_NUMBER_TEXT])
+{
+	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), was = uselocale(c);
+	int n = snprintf(ret, LS_NUMBER_TEXT, "%.9g", (double)v);
+	uselocale(was);
+	freelocale(c);
+	return (size_t)n;
+}
+
 size_t ls_number_print(float v, char ret[LS_NUMBER_TEXT])
 {
 	uint32_t digits;
 	int exponent, kept = 9;
 	char text[9], *to = ret;
 	if (!nine_digits(v, &digits, &exponent))
-		return (size_t)snprintf(ret, LS_NUMBER_TEXT, "%.9g", (double)v);
+		return print_any(v, ret);
 	for (int i = 8; i >= 0; i--, digits /= 10)
 		text[i] = (char)('0' + digits % 10);
 	while (kept > 1 && kept > exponent + 1 && text[kept - 1] == '0')

@@ -1,6 +1,6 @@
 /* Model and checkpoint files: safetensors with named tensors and metadata, the same bytes for the same model.
- * Loading makes a model that the caller frees; both files are described in docs/FORMATS.md. Any thread, one at a time a
- * model; `threads` is how many a call may use. */
+ * Loading makes a model that the caller frees; both files are described in docs/FORMATS.md. Any thread; calls that only
+ * read a model may run together. `threads` is how many a call may use. */
 #ifndef LS_FM_SAVE_H
 #define LS_FM_SAVE_H
 

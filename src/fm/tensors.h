@@ -1,6 +1,6 @@
 /* The parameters of a model, and the state of its optimizer, as tensors where they lie: named, filled, checked,
- * digested. A tensor here borrows the model's memory. Any thread, one at a time a model; `threads` is how many a call
- * may use. */
+ * digested. A tensor here borrows the model's memory. Any thread; calls that only read a model may run together.
+ * `threads` is how many a call may use. */
 #ifndef LS_FM_TENSORS_H
 #define LS_FM_TENSORS_H
 

@@ -347,8 +347,10 @@ static void last_task(void *context, size_t task)
 static int save_and_digest(struct run *r, char *ret_digest, struct ls_err *err)
 {
 	struct last l = {r, ret_digest, err, answered(r, r->engine.fetch(r->engine.state, err))};
-	if (l.rc == 0)
-		ls_parallel(r->threads, 2, last_task, &l);
+	if (l.rc == 0 && r->threads > 1)
+		ls_parallel(2, 2, last_task, &l);
+	for (size_t task = 0; task < 2 && l.rc == 0 && r->threads == 1; task++)
+		last_task(&l, task);
 	return l.rc;
 }
 

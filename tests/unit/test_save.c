@@ -15,6 +15,8 @@
 
 #include "base/mem.h"
 #include "fm/cpu.h"
+#include "fm/cuda.h"
+#include "fm/engine.h"
 #include "fm/save.h"
 #include "fm/tensors.h"
 #include "models.h"
@@ -170,6 +172,29 @@ static void loading_names_it_too(void **state)
 	ls_fm_model_free(m);
 }
 
+static void bare_is_not_trained(void **state)
+{
+	(void)state;
+	struct ls_fm_opts o = options(LS_FM, LS_ADAGRAD, 4);
+	struct ls_fm_model *m;
+	struct ls_err err = {0};
+	struct ls_rows rows;
+	struct ls_engine e = {0};
+	uint64_t start[ROWS + 1] = {0};
+	uint32_t feature[ROWS * FIELDS];
+	uint16_t field[ROWS * FIELDS];
+	float label[ROWS] = {0};
+	make_rows(&rows, start, feature, field);
+	rows.label = label;
+	assert_int_equal(ls_fm_model_new_bare(&o, FEATURES, 0, &m, &err), 0);
+	ls_fm_model_init(m, pool);
+	assert_int_equal(ls_engine_cpu(m, &rows, pool, NULL, &e, &err), LS_EINTERNAL);
+	assert_int_equal(ls_engine_cpu(m, NULL, pool, NULL, &e, &err), 0);
+	e.free(e.state);
+	assert_int_equal(ls_engine_cuda(m, &rows, pool, &(struct ls_cuda_conf){0}, &e, &err), LS_EINTERNAL);
+	ls_fm_model_free(m);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -188,10 +213,9 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_comes_back),
-		cmocka_unit_test(online_comes_back),
-		cmocka_unit_test(the_first_is_named),
-		cmocka_unit_test(loading_names_it_too),
+		cmocka_unit_test(every_kind_comes_back), cmocka_unit_test(online_comes_back),
+		cmocka_unit_test(the_first_is_named),    cmocka_unit_test(loading_names_it_too),
+		cmocka_unit_test(bare_is_not_trained),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }
