@@ -4,7 +4,7 @@
  *
  * A line a kind and batch: the rate of whole epochs; that of the first with everything copied there and back;
  * the CPU's; and whether the parameters are the same to the bit. The floor counts the bytes a step must move
- * (bench/README.md) at the copy bandwidth that this run measures. */
+ * (bench/gpu.md) at the copy bandwidth that this run measures. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -88,7 +88,7 @@ ls_embed(${CMAKE_BINARY_DIR}/gpu_ptx.c ls_gpu_ptx ${ptx_dir} "${ptx_files}" ${pt
 # for a machine with a GPU: kernels against the host, bit by bit (tests/gpu/selftest.sh)
 add_executable(gpu_selftest EXCLUDE_FROM_ALL tests/gpu/gpu_selftest.c)
 target_link_libraries(gpu_selftest PRIVATE ls_core)
-# and the figures of bench/README.md
+# and the figures of bench/gpu.md
 add_executable(bench_gpu EXCLUDE_FROM_ALL bench/gpu.c)
 target_link_libraries(bench_gpu PRIVATE ls_core)
 add_executable(bench_gpu_stream EXCLUDE_FROM_ALL bench/gpu_stream.c)
