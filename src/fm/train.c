@@ -24,8 +24,9 @@ struct run {
 	double seconds;
 	bool resumed;
 	bool engine_failed;
-	bool kept;      /* the checkpoint file is of this training … */
-	uint64_t saved; /* … and of this step */
+	bool kept;                  /* the checkpoint file is of this training … */
+	uint64_t saved;             /* … and of this step */
+	char digest[LS_SHA256_HEX]; /* of the model's file, where it is known */
 };
 
 /* --- the start --- */
@@ -181,10 +182,30 @@ static int save_checkpoint(struct run *r, struct ls_err *err)
 	return rc;
 }
 
+/* A file takes a disk's time, its digest a processor's: side by side, where there are threads. */
+struct saving {
+	struct run *r;
+	struct ls_err *err;
+	int rc;
+};
+
+static void save_task(void *context, size_t task)
+{
+	struct saving *s = context;
+	struct run *r = s->r;
+	if (task == 0)
+		s->rc = ls_fm_save_model(r->t->output, r->m, r->t->data_digest, r->threads, s->err);
+	else
+		ls_fm_model_digest(r->m, r->digest);
+}
+
 static int save_model(struct run *r, struct ls_err *err)
 {
-	int rc = answered(r, r->engine.fetch(r->engine.state, err));
-	return rc ? rc : ls_fm_save_model(r->t->output, r->m, r->t->data_digest, r->threads, err);
+	struct saving s = {r, err, answered(r, r->engine.fetch(r->engine.state, err))};
+	r->digest[0] = 0;
+	if (s.rc == 0)
+		ls_parallel(r->threads, r->threads > 1 ? 2 : 1, save_task, &s);
+	return s.rc;
 }
 
 static struct ls_train_event event_at(const struct run *r, enum ls_train_what what)
@@ -327,46 +348,19 @@ static int steps(struct run *r, struct ls_err *err)
 
 /* --- the end --- */
 
-/* What is left to do with the last parameters, side by side: a file takes a disk's time, its digest a processor's. */
-struct last {
-	struct run *r;
-	char *digest;
-	struct ls_err *err;
-	int rc;
-};
-
-static void last_task(void *context, size_t task)
-{
-	struct last *l = context;
-	if (task == 0)
-		l->rc = ls_fm_save_model(l->r->t->output, l->r->m, l->r->t->data_digest, l->r->threads, l->err);
-	else
-		ls_fm_model_digest(l->r->m, l->digest);
-}
-
-static int save_and_digest(struct run *r, char *ret_digest, struct ls_err *err)
-{
-	struct last l = {r, ret_digest, err, answered(r, r->engine.fetch(r->engine.state, err))};
-	if (l.rc == 0 && r->threads > 1)
-		ls_parallel(2, 2, last_task, &l);
-	for (size_t task = 0; task < 2 && l.rc == 0 && r->threads == 1; task++)
-		last_task(&l, task);
-	return l.rc;
-}
-
-/* The best epoch's file is there already, and may not be of these parameters. */
-static int digest_of_best(struct run *r, char *ret_digest, struct ls_err *err)
+/* Of the file that the best epoch left. */
+static int digest_file(struct run *r, struct ls_err *err)
 {
 	struct ls_fm_model *best;
 	int rc = ls_fm_load_model(r->t->output, r->threads, &best, err);
 	if (rc)
 		return rc;
-	ls_fm_model_digest(best, ret_digest);
+	ls_fm_model_digest(best, r->digest);
 	ls_fm_model_free(best);
 	return 0;
 }
 
-/* Without validation the last parameters are the model; with it the best epoch's. */
+/* Without validation the last parameters are the model; with it the best epoch's, whose file is there already. */
 static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
 {
 	struct ls_train_result res = {.steps = r->at.step,
@@ -375,16 +369,17 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 				      .best_value = r->at.best_value,
 				      .resumed = r->resumed};
 	memcpy(res.engine, r->engine.name, sizeof res.engine);
-	int rc = 0;
-	if (!r->t->valid)
-		rc = save_and_digest(r, res.digest, err);
-	else if (r->at.best_epoch != res.epochs)
-		rc = digest_of_best(r, res.digest, err);
-	else
-		ls_fm_model_digest(r->m, res.digest);
-	if (rc == 0)
-		*ret = res;
-	return rc;
+	bool last = !r->t->valid || r->at.best_epoch == res.epochs;
+	int rc = r->t->valid ? 0 : save_model(r, err);
+	if (rc == 0 && !*r->digest && last)
+		ls_fm_model_digest(r->m, r->digest);
+	else if (rc == 0 && !*r->digest)
+		rc = digest_file(r, err);
+	if (rc)
+		return rc;
+	memcpy(res.digest, r->digest, sizeof res.digest);
+	*ret = res;
+	return 0;
 }
 
 /* The engine failed in the middle: what is left, and how to go on from it. */
