@@ -73,13 +73,14 @@ static const char *scan(const char *p, struct decimal *d)
 	return p;
 }
 
+static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+			     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}; /* exact */
+
 /* Two roundings at most lie between the decimal and x here (mantissa to double, one multiplication or division by an
  * exact power of ten), and the cut digits weigh less than one: x is within 4 units of the decimal in its last place.
  * So rounding x to binary32 is right unless x is that near to a midpoint of two floats; then say no. */
 static bool quick(const struct decimal *d, float *ret)
 {
-	static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-				     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 	if (d->exponent < -22 || d->exponent > 22)
 		return false;
 	double x = (double)d->mantissa;
@@ -158,18 +159,14 @@ const char *ls_number_fault_text(enum ls_number_fault fault)
  * within [1e-4, 1e9), where all of it is exact in 64 bits: 24 of v's times 10^12 at most. */
 static bool nine_digits(float v, uint32_t *ret_digits, int *ret_exponent)
 {
-	static const double least[] = {1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
-	static const uint64_t ten[] = {1,           10,           100,          1000,      10000,
-				       100000,      1000000,      10000000,     100000000, 1000000000,
-				       10000000000, 100000000000, 1000000000000};
 	uint32_t bits = ls_bits_f(v) & 0x7fffffffu;
-	double size = (double)ls_f_bits(bits);
-	if (!(size >= least[0] && size < least[13]))
+	double size = (double)ls_f_bits(bits) * 1e4; /* exact, too */
+	if (!(size >= 1.0 && size < 1e13))
 		return false;
 	int at = 0, shift = 150 - (int)(bits >> 23); /* v is its 24 bits divided by 2^shift */
-	while (size >= least[at + 1])
+	while (size >= ten[at + 1])
 		at++;
-	uint64_t n = (uint64_t)((bits & 0x7fffff) | 0x800000) * ten[12 - at];
+	uint64_t n = (uint64_t)((bits & 0x7fffff) | 0x800000) * (uint64_t)ten[12 - at];
 	if (shift > 0) {
 		uint64_t rest = n & (((uint64_t)1 << shift) - 1), half = (uint64_t)1 << (shift - 1);
 		n >>= shift;

@@ -190,7 +190,7 @@ static void same_as_printf(float v)
 	assert_int_equal(n, strlen(want));
 }
 
-/* Where the shortcut begins and ends, carries, ties, and numbers without it. */
+/* Where the shortcut begins and ends, just below powers of ten, ties, and numbers without it. */
 static void printed(void **state)
 {
 	(void)state;
