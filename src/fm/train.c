@@ -348,10 +348,20 @@ static int steps(struct run *r, struct ls_err *err)
 
 /* --- the end --- */
 
-/* Of the file that the best epoch left. */
+static void drop_model(struct run *r)
+{
+	if (r->engine.free)
+		r->engine.free(r->engine.state);
+	r->engine = (struct ls_engine){0};
+	ls_fm_model_free(r->m);
+	r->m = NULL;
+}
+
+/* Of the file that the best epoch left, in the place of what was trained after it. */
 static int digest_file(struct run *r, struct ls_err *err)
 {
 	struct ls_fm_model *best;
+	drop_model(r);
 	int rc = ls_fm_load_model(r->t->output, r->threads, &best, err);
 	if (rc)
 		return rc;
@@ -410,9 +420,7 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 		if (rc && err)
 			*err = why;
 	}
-	if (r.engine.free)
-		r.engine.free(r.engine.state);
-	ls_fm_model_free(r.m);
+	drop_model(&r);
 	free(r.score);
 	return rc;
 }
