@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void *or_abort(void *p)
 {
@@ -66,4 +67,17 @@ void *ls_grow(void *items, size_t count, size_t *capacity, size_t elem_size)
 		abort();
 	*capacity = bigger;
 	return ls_xrealloc(items, bigger * elem_size);
+}
+
+uint64_t ls_mem_most(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	uint64_t most = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+	FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");
+	unsigned long long group; /* the file says "max" where there is no limit */
+	if (f && fscanf(f, "%llu", &group) == 1 && group < most)
+		most = group;
+	if (f)
+		fclose(f);
+	return most;
 }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "cmd/fm_common.h"
+#include "fm/fit.h"
 #include "fm/inspect.h"
 #include "fm/metric.h"
 #include "fm/number.h"
@@ -60,7 +61,8 @@ static int score_data(const struct ls_args *args, bool need_labels, struct score
 	if (rc)
 		return rc;
 	ret->rows = ls_data_rows(ret->data);
-	return compute_scores(ret, &choice, err);
+	rc = (need_labels ? ls_fm_fit_measure : ls_fm_fit_rows)(&ret->m->opts, ret->rows, args->pos[1], err);
+	return rc ? rc : compute_scores(ret, &choice, err);
 }
 
 /* --- predict --- */

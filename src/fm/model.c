@@ -94,16 +94,17 @@ static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_
 		free(m);
 		return rc;
 	}
-	m->linear = ls_fm_big_alloc(m->bytes);
+	uint64_t need = m->bytes + sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
+	m->linear = need <= ls_mem_most() ? ls_fm_big_alloc(m->bytes) : NULL;
 	m->record = m->linear ? m->linear + ls_fm_linear_room(m) : NULL;
 	m->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 	m->pair = m->n_pairs ? ls_alloc_array((size_t)m->outputs * m->n_pairs * (1 + m->states), sizeof(float)) : NULL;
 	if (!m->linear || (m->n_pairs && !m->pair)) {
-		uint64_t need = m->bytes + sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
 		ls_fm_model_free(m);
 		return ls_err_set(err, LS_ENOMEM,
-				  "no memory for %llu MiB of parameters; fewer factors or fields would do",
-				  (unsigned long long)(need >> 20));
+				  "no memory for %llu MiB of parameters, for features up to number %llu; fewer factors "
+				  "or fields would do, or features numbered without gaps",
+				  (unsigned long long)(need >> 20), (unsigned long long)(n_features - 1));
 	}
 	*ret = m;
 	return 0;

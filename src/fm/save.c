@@ -11,7 +11,7 @@
 #include "num/num.h"
 #include "tensor/safetensors.h"
 
-enum { MAX_TENSORS = 3 * LS_FM_GROUPS, MAX_META = 16 };
+enum { MAX_TENSORS = 3 * LS_FM_GROUPS, MAX_META = 20 };
 
 static void add_float(struct ls_str *text, const char *key, float value)
 {
@@ -225,12 +225,15 @@ static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t 
 	return ls_safetensors_write(path, tensors, n, meta->kv, meta->n, err);
 }
 
-int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const char *data_digest, int threads,
+int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,
 		     struct ls_err *err)
 {
 	struct meta meta;
 	struct ls_err mine = {0};
-	common_meta(&meta, m, "lockstep-fm", data_digest);
+	common_meta(&meta, m, "lockstep-fm", at->data_digest);
+	add_meta_take(&meta, "steps", ls_xasprintf("%llu", (unsigned long long)at->step));
+	if (*at->warm_digest)
+		add_meta_take(&meta, "warm_start", ls_xstrdup(at->warm_digest));
 	int rc = write_groups(path, m, 0, threads, &meta, err ? err : &mine);
 	meta_done(&meta);
 	return rc;
@@ -242,6 +245,17 @@ static char *double_text(double d)
 	uint64_t u;
 	memcpy(&u, &d, sizeof u);
 	return ls_xasprintf("%016llx", (unsigned long long)u);
+}
+
+/* Of the metadata and all tensors. */
+static char *checksum_text(const struct ls_fm_model *m, const struct ls_kv *kv, size_t n, int threads)
+{
+	struct ls_str text = {0};
+	for (size_t i = 0; i < n; i++)
+		ls_str_addf(&text, "%s=%s\n", kv[i].key, kv[i].value);
+	uint64_t sum = ls_xxh64(text.s, text.len) + ls_fm_model_checksum(m, threads);
+	ls_str_done(&text);
+	return ls_xasprintf("%016llx", (unsigned long long)sum);
 }
 
 int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,
@@ -257,6 +271,10 @@ int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const s
 	add_meta_take(&meta, "valid_digest", ls_xstrdup(at->valid_digest));
 	add_meta_take(&meta, "best_value_bits", double_text(at->best_value));
 	add_meta_take(&meta, "loss_bits", double_text(at->loss_so_far));
+	add_meta_take(&meta, "metric", ls_xstrdup(at->metric));
+	add_meta_take(&meta, "best_digest", ls_xstrdup(at->best_digest));
+	add_meta_take(&meta, "warm_start", ls_xstrdup(at->warm_digest));
+	add_meta_take(&meta, "checksum", checksum_text(m, meta.kv, meta.n, threads));
 	int rc = write_groups(path, m, m->states, threads, &meta, err ? err : &mine);
 	meta_done(&meta);
 	return rc;
@@ -376,6 +394,26 @@ int ls_fm_load_model(const char *path, int threads, struct ls_fm_model **ret, st
 	return rc;
 }
 
+int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *data_digest, struct ls_err *err)
+{
+	struct ls_bundle *b;
+	struct ls_fm_opts opts;
+	uint64_t features;
+	uint32_t fields;
+	int rc = ls_safetensors_open(path, &b, err);
+	if (rc)
+		return rc;
+	rc = read_header(b, path, "lockstep-fm", &opts, &features, &fields, err);
+	const char *data = ls_bundle_meta(b, "data_digest");
+	char *is = rc ? NULL : ls_fm_opts_text(&opts), *want = ls_fm_opts_text(o);
+	if (rc == 0 && (!data || strcmp(data, data_digest) != 0 || strcmp(is, want) != 0))
+		rc = wrong(path, "a model of other data or options", err);
+	free(is);
+	free(want);
+	ls_bundle_free(b);
+	return rc;
+}
+
 static bool parse_bits(const char *text, double *ret)
 {
 	char *end;
@@ -386,13 +424,48 @@ static bool parse_bits(const char *text, double *ret)
 	return true;
 }
 
+/* A text of the metadata, if it is there and not too long. */
+static bool get_text(const struct ls_bundle *b, const char *key, char *ret, size_t size)
+{
+	const char *text = ls_bundle_meta(b, key);
+	if (!text || strlen(text) >= size)
+		return false;
+	memcpy(ret, text, strlen(text) + 1);
+	return true;
+}
+
+/* What was written is what has been read: a flipped bit of a state, which may be any number, would train on. */
+static int check_sum(const struct ls_bundle *b, const struct ls_fm_model *m, const char *path, int threads,
+		     struct ls_err *err)
+{
+	static const char *const keys[] = {"format",     "numerics_version", "kind",         "task",
+					   "n_features", "n_fields",         "seed",         "data_digest",
+					   "options",    "position",         "valid_digest", "best_value_bits",
+					   "loss_bits",  "metric",           "best_digest",  "warm_start"};
+	enum { KEYS = sizeof keys / sizeof *keys };
+	struct ls_kv kv[KEYS];
+	for (size_t i = 0; i < KEYS; i++) {
+		kv[i] = (struct ls_kv){keys[i], ls_bundle_meta(b, keys[i])};
+		if (!kv[i].value)
+			return ls_err_set(err, LS_EINPUT, "%s: its \"%s\" is missing", path, keys[i]);
+	}
+	char *sum = checksum_text(m, kv, KEYS, threads);
+	const char *said = ls_bundle_meta(b, "checksum");
+	bool same = said && strcmp(said, sum) == 0;
+	free(sum);
+	return same ? 0 : wrong(path, "its checksum is not that of its contents: the file is damaged", err);
+}
+
 static int read_position(const struct ls_bundle *b, const char *path, struct ls_fm_position *at, struct ls_err *err)
 {
-	const char *text = ls_bundle_meta(b, "position"), *data = ls_bundle_meta(b, "data_digest");
-	const char *valid = ls_bundle_meta(b, "valid_digest");
+	const char *text = ls_bundle_meta(b, "position");
 	json_t *object = NULL;
 	*at = (struct ls_fm_position){0};
-	if (!text || !data || !valid || strlen(data) >= LS_SHA256_HEX || strlen(valid) >= LS_SHA256_HEX ||
+	if (!text || !get_text(b, "data_digest", at->data_digest, sizeof at->data_digest) ||
+	    !get_text(b, "valid_digest", at->valid_digest, sizeof at->valid_digest) ||
+	    !get_text(b, "metric", at->metric, sizeof at->metric) ||
+	    !get_text(b, "best_digest", at->best_digest, sizeof at->best_digest) ||
+	    !get_text(b, "warm_start", at->warm_digest, sizeof at->warm_digest) ||
 	    ls_json_parse(text, strlen(text), path, &object, err))
 		return wrong(path, "its position is missing or not readable", err);
 	struct opts_source s = {object, path, !json_is_object(object)};
@@ -401,8 +474,6 @@ static int read_position(const struct ls_bundle *b, const char *path, struct ls_
 	at->best_epoch = (uint32_t)get_count(&s, "best_epoch", 0, UINT32_MAX);
 	at->stale_epochs = (uint32_t)get_count(&s, "stale_epochs", 0, UINT32_MAX);
 	json_decref(object);
-	memcpy(at->data_digest, data, strlen(data) + 1);
-	memcpy(at->valid_digest, valid, strlen(valid) + 1);
 	if (s.bad || !parse_bits(ls_bundle_meta(b, "best_value_bits"), &at->best_value) ||
 	    !parse_bits(ls_bundle_meta(b, "loss_bits"), &at->loss_so_far))
 		return wrong(path, "its position is not readable", err);
@@ -419,6 +490,8 @@ int ls_fm_load_checkpoint(const char *path, int threads, struct ls_fm_model **re
 	if (rc)
 		return rc;
 	rc = read_position(b, path, &at, err);
+	if (rc == 0)
+		rc = check_sum(b, m, path, threads, err);
 	ls_bundle_free(b);
 	if (rc) {
 		ls_fm_model_free(m);

@@ -19,13 +19,19 @@ struct ls_fm_position {
 	uint32_t best_epoch;              /* 0: none yet */
 	uint32_t stale_epochs;            /* since the best one */
 	double best_value, loss_so_far;   /* of the metric; of the epoch under way */
+	char metric[16];                  /* that is best, or empty */
+	char best_digest[LS_SHA256_HEX];  /* of the best epoch's model, or empty */
+	char warm_digest[LS_SHA256_HEX];  /* of the model that it started from, or empty */
 };
 
-/* Parameters, options, and the digest of the data they were trained on. */
-int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const char *data_digest, int threads,
+/* Parameters, options, and what else decided them, from at: the data, the model they started from, steps. */
+int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,
 		     struct ls_err *err);
 /* It has no states (ls_fm_model_new_bare). */
 int ls_fm_load_model(const char *path, int threads, struct ls_fm_model **ret, struct ls_err *err);
+
+/* Whether a file is a model of these options and that data, by what it says of itself; its parameters are not read. */
+int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *data_digest, struct ls_err *err);
 
 /* The same with the optimizer's state and the position. */
 int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,

@@ -124,6 +124,9 @@ static int all_blocks(const struct ls_fm_group *g, const uint8_t *from, int thre
 	uint64_t bad = atomic_load(&b.bad);
 	if (bad == g->rows)
 		return 0;
+	if (from)
+		return ls_err_set(err, LS_EINPUT, "%s: %s of feature %llu is not a finite number: the file is damaged",
+				  path, g->name, (unsigned long long)bad);
 	return ls_err_set(err, LS_EDIFFER,
 			  "%s: %s of feature %llu is not a finite number; a lower --lr or --normalize would help", path,
 			  g->name, (unsigned long long)bad);
@@ -138,6 +141,47 @@ int ls_fm_group_fill(const struct ls_fm_group *g, const uint8_t *from, int threa
 		     struct ls_err *err)
 {
 	return all_blocks(g, from, threads, path, err);
+}
+
+/* --- checksum --- */
+
+struct sums {
+	const struct ls_fm_group *g;
+	uint64_t number, rows; /* of the tensor; of a block */
+	_Atomic uint64_t sum;
+};
+
+static void sum_block(void *context, size_t block)
+{
+	struct sums *s = context;
+	const struct ls_fm_group *g = s->g;
+	uint64_t lo = block * s->rows, hi = g->rows - lo < s->rows ? g->rows : lo + s->rows, runs, each, sum = 0;
+	row_runs(g, &runs, &each);
+	float *row = ls_xalloc(sizeof *row * runs * each);
+	for (uint64_t r = lo; r < hi; r++) {
+		for (uint64_t i = 0; i < runs; i++)
+			memcpy(row + i * each, g->data + r * g->row_stride + i * g->inner, each * sizeof *row);
+		sum += ls_xxh64(row, sizeof *row * runs * each) * (2 * (16 * r + s->number) + 1);
+	}
+	free(row);
+	atomic_fetch_add(&s->sum, sum);
+}
+
+uint64_t ls_fm_model_checksum(const struct ls_fm_model *m, int threads)
+{
+	uint64_t sum = 0, number = 0;
+	for (uint32_t state = 0; state <= m->states; state++) {
+		struct ls_fm_group groups[LS_FM_GROUPS];
+		size_t n = ls_fm_groups(m, state, groups);
+		for (size_t i = 0; i < n; i++) {
+			const struct ls_fm_group *g = &groups[i];
+			uint64_t rows = BLOCK_FLOATS / (g->dims[0] * g->dims[1] * g->inner);
+			struct sums s = {.g = g, .number = number++, .rows = rows ? rows : 1};
+			ls_parallel(threads, (size_t)((g->rows + s.rows - 1) / s.rows), sum_block, &s);
+			sum += atomic_load(&s.sum);
+		}
+	}
+	return sum;
 }
 
 /* --- digest --- */

@@ -33,9 +33,13 @@ int ls_fm_group_describe(const struct ls_fm_group *g, struct ls_tensor *ret, str
 
 /* LS_EDIFFER unless all of it are finite numbers; the message names path and the first feature that has another. */
 int ls_fm_group_check(const struct ls_fm_group *g, int threads, const char *path, struct ls_err *err);
-/* The same, of what is copied into it from `from`, where it lies without gaps. */
+/* LS_EINPUT unless all that is copied into it from `from`, where it lies without gaps, are finite numbers. */
 int ls_fm_group_fill(const struct ls_fm_group *g, const uint8_t *from, int threads, const char *path,
 		     struct ls_err *err);
+
+/* Over all parameters and states, without padding: the sum, modulo 2^64, over tensors t and rows r, both from 0, of the
+ * XXH3-64 of the row's bytes times 2 (16 r + t) + 1. Not to tell models apart, but to find bytes that went bad. */
+uint64_t ls_fm_model_checksum(const struct ls_fm_model *m, int threads);
 
 /* SHA-256 over kind, task, numerics version and every parameter: what must agree everywhere. */
 void ls_fm_model_digest(const struct ls_fm_model *m, char ret_hex[LS_SHA256_HEX]);

@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "base/str.h"
 #include "fm/batch.h"
+#include "fm/fit.h"
 #include "fm/tensors.h"
 
 struct run {
@@ -31,68 +32,56 @@ struct run {
 
 /* --- the start --- */
 
-static int check_labels(const struct ls_train *t, struct ls_err *err)
+/* Parameters from another model, which has no more features; those that it has not keep their start. */
+static void take_parameters(struct ls_fm_model *m, const struct ls_fm_model *old)
 {
-	const struct ls_rows *rows = t->rows;
-	if (!rows->n_rows)
-		return ls_err_set(err, LS_EINPUT, "the training data has no rows");
-	for (uint64_t i = 0; i < rows->n_rows; i++) {
-		float y = rows->label[i];
-		bool class_number = y >= 0.0f && y < (float)t->opts.classes && y == (float)(uint32_t)y;
-		if (t->opts.task == LS_MULTICLASS && !class_number)
-			return ls_err_set(err, LS_EINPUT, "row %llu: label %g is not a class number below %u",
-					  (unsigned long long)i + 1, (double)y, t->opts.classes);
-		if (t->opts.task == LS_BINARY && y != 0.0f && y != 1.0f && y != -1.0f)
-			return ls_err_set(
-				err, LS_EINPUT,
-				"row %llu: label %g is not 0, 1 or -1; is this --task regression or multiclass?",
-				(unsigned long long)i + 1, (double)y);
-	}
-	return 0;
-}
-
-/* Parameters from another model: kind, task and factors must agree; features that it has not keep their start. */
-static int warm_start(struct ls_fm_model *m, const char *path, int threads, struct ls_err *err)
-{
-	struct ls_fm_model *old;
-	int rc = ls_fm_load_model(path, threads, &old, err);
-	if (rc)
-		return rc;
-	if (old->opts.kind != m->opts.kind || old->opts.task != m->opts.task || old->opts.factors != m->opts.factors ||
-	    old->outputs != m->outputs || old->n_fields != m->n_fields)
-		rc = ls_err_set(err, LS_EINPUT,
-				"%s: cannot start from it: kind, task, factors, classes and fields must agree", path);
-	uint64_t n = old->n_features < m->n_features ? old->n_features : m->n_features;
-	for (uint64_t j = 0; j < n && rc == 0; j++) {
+	for (uint64_t j = 0; j < old->n_features; j++) {
 		memcpy(m->record + j * ls_fm_stride(m), old->record + j * ls_fm_stride(old),
 		       sizeof(float) * ls_fm_lanes(m));
 		memcpy(m->linear + j * ls_fm_stride(m), old->linear + j * ls_fm_stride(old),
 		       sizeof(float) * m->outputs);
 	}
-	if (rc == 0) {
-		memcpy(m->bias, old->bias, sizeof(float) * m->outputs);
-		if (m->n_pairs)
-			memcpy(m->pair, old->pair, sizeof(float) * m->outputs * m->n_pairs);
-		ls_fm_model_start_states(m);
-	}
-	ls_fm_model_free(old);
-	return rc;
+	memcpy(m->bias, old->bias, sizeof(float) * m->outputs);
+	if (m->n_pairs)
+		memcpy(m->pair, old->pair, sizeof(float) * m->outputs * m->n_pairs);
+	ls_fm_model_start_states(m);
+}
+
+static int check_start(const struct ls_fm_model *m, const struct ls_fm_model *old, const char *path, struct ls_err *err)
+{
+	if (old->opts.kind != m->opts.kind || old->opts.task != m->opts.task || old->opts.factors != m->opts.factors ||
+	    old->outputs != m->outputs || old->n_fields != m->n_fields)
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: cannot start from it: kind, task, factors, classes and fields must agree", path);
+	return 0;
 }
 
 static int make_model(struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
 	uint64_t features = t->rows->n_features;
-	uint32_t fields = t->rows->n_fields;
-	int rc = ls_fm_model_new(&t->opts, features, fields, &r->m, err);
-	if (rc)
-		return rc;
-	ls_fm_model_init(r->m, t->pool);
+	struct ls_fm_model *old = NULL;
 	r->at = (struct ls_fm_position){.epochs = t->epochs};
 	memcpy(r->at.data_digest, t->data_digest, strlen(t->data_digest) + 1);
 	if (t->valid_digest)
 		memcpy(r->at.valid_digest, t->valid_digest, strlen(t->valid_digest) + 1);
-	return t->warm_start ? warm_start(r->m, t->warm_start, r->threads, err) : 0;
+	if (t->valid)
+		snprintf(r->at.metric, sizeof r->at.metric, "%s", ls_metric_name(t->metric));
+	int rc = t->warm_start ? ls_fm_load_model(t->warm_start, r->threads, &old, err) : 0;
+	if (rc == 0 && old && old->n_features > features)
+		features = old->n_features;
+	if (rc == 0)
+		rc = ls_fm_model_new(&t->opts, features, t->rows->n_fields, &r->m, err);
+	if (rc == 0)
+		ls_fm_model_init(r->m, t->pool);
+	if (rc == 0 && old)
+		rc = check_start(r->m, old, t->warm_start, err);
+	if (rc == 0 && old) {
+		take_parameters(r->m, old);
+		ls_fm_model_digest(old, r->at.warm_digest);
+	}
+	ls_fm_model_free(old);
+	return rc;
 }
 
 /* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list the same keys, but
@@ -106,6 +95,38 @@ static void first_difference(const char *was, const char *is, char *ret, size_t 
 	size_t name = strcspn(was + key + 1, "\""), value = key + name + 4;
 	snprintf(ret, size, "%.*s was %.*s, is %.*s", (int)name, was + key + 1, (int)strcspn(was + value, ",}"),
 		 was + value, (int)strcspn(is + value, ",}"), is + value);
+}
+
+/* The model that --warm-start names is the one that the training started from. */
+static int check_warm_start(const struct run *r, struct ls_err *err)
+{
+	const struct ls_train *t = r->t;
+	struct ls_fm_model *old;
+	char digest[LS_SHA256_HEX];
+	int rc = t->warm_start ? ls_fm_load_model(t->warm_start, r->threads, &old, err) : 0;
+	if (rc || !t->warm_start)
+		return rc;
+	ls_fm_model_digest(old, digest);
+	ls_fm_model_free(old);
+	if (strcmp(digest, r->at.warm_digest) == 0)
+		return 0;
+	return ls_err_set(err, LS_EINPUT, "%s: did not start from %s; resume with the --warm-start it was made with",
+			  t->checkpoint, t->warm_start);
+}
+
+/* The best epoch so far is in the output file, or, if a kill came between the two files, a later one. Whether it is
+ * that very model is seen at the end, if no better one takes its place. */
+static int check_best(const struct run *r, struct ls_err *err)
+{
+	const struct ls_train *t = r->t;
+	struct ls_err why;
+	if (!t->valid || !r->at.best_epoch || ls_fm_check_model(t->output, &t->opts, t->data_digest, &why) == 0)
+		return 0;
+	return ls_err_set(
+		err, LS_EINPUT,
+		"%.500s: it should be the model of epoch %u, the best until the checkpoint %s; give the -o of "
+		"that training, or start without --resume",
+		why.msg, r->at.best_epoch, t->checkpoint);
 }
 
 /* A checkpoint belongs to this training only if options and data are the same to the bit. */
@@ -125,15 +146,22 @@ static int check_resume(const struct run *r, struct ls_err *err)
 				t->checkpoint, r->at.data_digest, t->data_digest);
 	else if (strcmp(r->at.valid_digest, t->valid_digest ? t->valid_digest : "") != 0)
 		rc = ls_err_set(err, LS_EINPUT, "%s: made with other validation data", t->checkpoint);
+	else if (t->valid && strcmp(r->at.metric, ls_metric_name(t->metric)) != 0)
+		rc = ls_err_set(err, LS_EINPUT, "%s: made with --metric %s, not %s", t->checkpoint, r->at.metric,
+				ls_metric_name(t->metric));
 	free(was);
 	free(is);
-	return rc;
+	if (rc == 0)
+		rc = check_warm_start(r, err);
+	return rc ? rc : check_best(r, err);
 }
 
 static int start(struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
-	int rc = check_labels(t, err);
+	int rc = ls_fm_fit_train(&t->opts, t->rows, t->rows_name, err);
+	if (rc == 0 && t->valid)
+		rc = ls_fm_fit_measure(&t->opts, t->valid, t->valid_name, err);
 	if (rc)
 		return rc;
 	if (t->resume) {
@@ -194,7 +222,7 @@ static void save_task(void *context, size_t task)
 	struct saving *s = context;
 	struct run *r = s->r;
 	if (task == 0)
-		s->rc = ls_fm_save_model(r->t->output, r->m, r->t->data_digest, r->threads, s->err);
+		s->rc = ls_fm_save_model(r->t->output, r->m, &r->at, r->threads, s->err);
 	else
 		ls_fm_model_digest(r->m, r->digest);
 }
@@ -202,9 +230,10 @@ static void save_task(void *context, size_t task)
 static int save_model(struct run *r, struct ls_err *err)
 {
 	struct saving s = {r, err, answered(r, r->engine.fetch(r->engine.state, err))};
+	bool wanted = r->threads > 1 || r->t->checkpoint; /* a checkpoint tells which model is the best */
 	r->digest[0] = 0;
 	if (s.rc == 0)
-		ls_parallel(r->threads, r->threads > 1 ? 2 : 1, save_task, &s);
+		ls_parallel(r->threads, wanted ? 2 : 1, save_task, &s);
 	return s.rc;
 }
 
@@ -257,6 +286,7 @@ static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 		r->at.best_epoch = e->epoch;
 		r->at.best_value = e->valid.value[t->metric];
 		rc = save_model(r, err);
+		memcpy(r->at.best_digest, r->digest, sizeof r->digest);
 	}
 	e->valid_seconds = ls_clock() - from;
 	return rc;
@@ -329,6 +359,11 @@ static int interrupted(struct run *r, struct ls_err *err)
 			err, LS_EINTR,
 			"stopped after step %llu; the checkpoint %s is written: the same command with --resume goes on",
 			(unsigned long long)r->at.step, r->t->checkpoint);
+	if (r->at.best_epoch)
+		return ls_err_set(err, LS_EINTR,
+				  "stopped after step %llu; %s is the model of epoch %u, the best so far; there is no "
+				  "going on from here: --checkpoint FILE would have kept it",
+				  (unsigned long long)r->at.step, r->t->output, r->at.best_epoch);
 	return ls_err_set(err, LS_EINTR, "stopped after step %llu; nothing is kept: --checkpoint FILE would have",
 			  (unsigned long long)r->at.step);
 }
@@ -367,7 +402,12 @@ static int digest_file(struct run *r, struct ls_err *err)
 		return rc;
 	ls_fm_model_digest(best, r->digest);
 	ls_fm_model_free(best);
-	return 0;
+	if (!*r->at.best_digest || strcmp(r->digest, r->at.best_digest) == 0)
+		return 0;
+	return ls_err_set(err, LS_EINPUT,
+			  "%s: not the model that epoch %u of this training left there, the best one: it was changed "
+			  "meanwhile; train again without --resume",
+			  r->t->output, r->at.best_epoch);
 }
 
 /* Without validation the last parameters are the model; with it the best epoch's, whose file is there already. */

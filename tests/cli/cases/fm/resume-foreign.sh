@@ -1,0 +1,30 @@
+# what --resume takes from files is that training's own: the best epoch's model, the metric, the start, every byte of the checkpoint
+D=$ROOT/tests/data
+valid="--valid $D/small-valid.svm --metric logloss --early-stop 0"
+train() { lockstep fm train $D/small.svm "$@" -q; echo "status $?"; }
+lockstep fm train $D/small.svm -o start -q && lockstep fm train $D/small.svm -o other --seed 7 -q
+# the best epoch is not the last: its model is in the file from there on
+train $valid -o m --checkpoint c --lr 0.5 --epochs 4 --json | grep -c '"best_epoch": 3,'
+cp m best && cp c kept
+echo "= the file is another model, of other options; gone; or of this training, but not the best epoch's"
+cp other m; train $valid -o m --checkpoint c --lr 0.5 --epochs 5 --resume
+rm m; train $valid -o m --checkpoint c --lr 0.5 --epochs 5 --resume
+lockstep fm train $D/small.svm --lr 0.5 --epochs 2 -o m -q; train $valid -o m --checkpoint c --lr 0.5 --epochs 5 --resume
+echo "= as it was"
+cp kept c && cp best m && train $valid -o m --checkpoint c --lr 0.5 --epochs 5 --resume && cmp m best
+echo "= another metric, another start"
+train --valid $D/small-valid.svm --metric accuracy --early-stop 0 -o m --checkpoint c --lr 0.5 --epochs 6 --resume
+train -o w --checkpoint cw --warm-start start
+train -o w --checkpoint cw --warm-start other --epochs 2 --resume
+train -o w --checkpoint cw --warm-start start --epochs 2 --resume
+echo "= a flipped bit of a state, of the position"
+python3 - <<'P'
+data = bytearray(open("kept", "rb").read())
+bad = bytearray(data)
+bad[-100] ^= 1
+open("bit", "wb").write(bad)
+open("place", "wb").write(data.replace(b'\\"step\\": ', b'\\"step\\":1', 1))
+P
+cp best m; train $valid -o m --checkpoint bit --lr 0.5 --epochs 5 --resume
+train $valid -o m --checkpoint place --lr 0.5 --epochs 5 --resume
+cmp m best

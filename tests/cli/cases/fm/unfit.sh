@@ -1,0 +1,35 @@
+# rows that do not fit the task, or count for nothing, or are too long to be normalised: refused by name, in training, validation and use
+D=$ROOT/tests/data
+try() { lockstep fm "$@"; echo "status $?"; }
+lockstep fm train $D/small.svm -o m -q && lockstep fm train $D/multiclass.svm --task multiclass -o c -q
+lockstep fm train $D/small.svm --normalize -o n -q
+try train $D/small.svm --valid $D/regression.svm -o x -q
+try eval m $D/regression.svm
+printf '2.5 1:1\n' > half.svm; try eval c half.svm
+printf '1 1:1\n0 2:1\n' > two.svm
+python3 - <<'P'
+import struct
+def npy(name, values):
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }" % len(values)
+    head += " " * (-(10 + len(head) + 1) % 64) + "\n"
+    open(name, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%df" % len(values), *values))
+npy("none.npy", [0, 0])
+npy("one.npy", [0, 1])
+P
+try eval m two.svm --weights none.npy
+try eval m two.svm --weights one.npy | tail -1
+try train two.svm --weights none.npy -o x -q
+try train two.svm --class-weight 0,0 -o x -q
+try train two.svm --class-weight 0,1 -o y -q
+printf '1 1:2e19 2:1e19\n' > long.svm; printf '1 1:1e-30 2:1\n0 1:1e-30\n' > short.svm; printf '0 1:0\n1 1:1e18 2:1e18\n' > fits.svm
+try predict n long.svm
+try predict n short.svm
+try predict n fits.svm | tail -1
+try train long.svm --normalize -o x -q
+echo "= a feature number that no machine has memory for"
+printf '1 4294967295:1\n' > far.svm
+try train far.svm --factors 256 -o x -q 2>&1 | sed 's/for [0-9]* MiB/for N MiB/'
+echo "= a model keeps the features that it started with"
+lockstep fm train $D/small.svm --warm-start m -o all -q; lockstep fm train two.svm --warm-start m -o few -q
+lockstep fm inspect m --json | grep -o '"features": [0-9]*' | head -1; lockstep fm inspect few --json | grep -o '"features": [0-9]*' | head -1
+ls x 2>&1
