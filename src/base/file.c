@@ -69,27 +69,31 @@ bool ls_file_exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err)
+int ls_file_map_fd(int fd, const char *path, struct ls_map *ret, struct ls_err *err)
 {
 	static const uint8_t empty[1];
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return ls_err_errno(err, path, "stat");
+	if (!S_ISREG(st.st_mode))
+		return ls_err_set(err, LS_EINPUT, "%s: not a regular file", path);
+	void *data = NULL;
+	if (st.st_size > 0) {
+		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (data == MAP_FAILED)
+			return ls_err_errno(err, path, "map");
+	}
+	*ret = (struct ls_map){data ? data : empty, (size_t)st.st_size};
+	return 0;
+}
+
+int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err)
+{
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer would wait for one */
 	if (fd < 0)
 		return ls_err_errno(err, path, "open");
-	struct stat st;
-	int rc = 0;
-	void *data = NULL;
-	if (fstat(fd, &st) < 0)
-		rc = ls_err_errno(err, path, "stat");
-	else if (!S_ISREG(st.st_mode))
-		rc = ls_err_set(err, LS_EINPUT, "%s: not a regular file", path);
-	else if (st.st_size > 0) {
-		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (data == MAP_FAILED)
-			rc = ls_err_errno(err, path, "map");
-	}
+	int rc = ls_file_map_fd(fd, path, ret, err);
 	close(fd);
-	if (rc == 0)
-		*ret = (struct ls_map){data ? data : empty, (size_t)st.st_size};
 	return rc;
 }
 

@@ -22,6 +22,8 @@ struct ls_map {
 };
 
 int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err); /* regular files only */
+/* The same for what is open already, for reading; path names it in messages. fd stays the caller's. */
+int ls_file_map_fd(int fd, const char *path, struct ls_map *ret, struct ls_err *err);
 void ls_file_unmap(struct ls_map *map);
 
 struct ls_writer;
