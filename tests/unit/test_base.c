@@ -113,6 +113,31 @@ static void atomic_write_replaces_or_leaves(void **state)
 	assert_int_equal(rmdir(dir), 0); /* nothing else was left in it */
 }
 
+static void what_a_terminal_would_obey_is_escaped(void **state)
+{
+	(void)state;
+	const struct {
+		const char *text, *printed;
+	} cases[] = {
+		{"", ""},
+		{"a/b \u00e9\u2026\U0001f600\\", "a/b \u00e9\u2026\U0001f600\\"},
+		{"\033[2J\r\n\t\177", "\\x1b[2J\\x0d\\x0a\\x09\\x7f"},
+		{"\xc2\x9b"
+		 "1m",
+		 "\\xc2\\x9b1m"}, /* CSI in one character */
+		{"\xff\xc0\x80\xe2\x82", "\\xff\\xc0\\x80\\xe2\\x82"},
+		{"\xed\xa0\x80\xf4\x90\x80\x80", "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80"},
+		{"\u202egpj", "\\xe2\\x80\\xaegpj"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ls_str s = {0};
+		ls_str_add_printable(&s, cases[i].text);
+		char *got = ls_str_take(&s);
+		assert_string_equal(got, cases[i].printed);
+		free(got);
+	}
+}
+
 static bool links_refused; /* as some filesystems do, and a system without /proc */
 
 /* In the place of the C library's. */
@@ -340,6 +365,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_whole_strings),
 		cmocka_unit_test(sizes_are_powers_of_1024),
 		cmocka_unit_test(atomic_write_replaces_or_leaves),
+		cmocka_unit_test(what_a_terminal_would_obey_is_escaped),
 		cmocka_unit_test(every_way_of_writing_gives_bytes_and_mode),
 		cmocka_unit_test(a_killed_writer_leaves_nothing),
 		cmocka_unit_test(links_devices_and_folders_are_respected),
