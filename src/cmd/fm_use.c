@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "cmd/fm_common.h"
+#include "cmd/fm_files.h"
 #include "fm/inspect.h"
 #include "fm/metric.h"
 #include "fm/number.h"
@@ -101,13 +102,25 @@ static void print_scores_json(const struct scored *s)
 	ls_cmd_print_json_take(json_pack("{s:o}", "predictions", list));
 }
 
+static int check_files(const struct ls_args *args, struct ls_err *err)
+{
+	struct ls_fm_files f = {.inputs = {{"MODEL", args->pos[0], false},
+					   {"DATA", args->pos[1], false},
+					   {"--labels", ls_args_get(args, "labels"), false},
+					   {"--weights", ls_args_get(args, "weights"), false}},
+				.outputs = {{"-o", ls_args_get(args, "output"), false}}};
+	return ls_fm_files_check(&f, err);
+}
+
 static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
 	struct scored s = {0};
 	struct ls_err err = {0};
 	const char *to = ls_args_get(args, "output");
-	int rc = score_data(args, false, &s, &err);
+	int rc = check_files(args, &err);
+	if (rc == 0)
+		rc = score_data(args, false, &s, &err);
 	if (rc == 0)
 		rc = ls_scores_finite(s.m, s.rows, s.score, &err);
 	if (rc == 0) {
