@@ -71,6 +71,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 					       {"--labels", o.labels_path, false},
 					       {"--weights", o.weights_path, false}},
 				    .outputs = {{"-o", to, false}}};
+	ls_fm_guard_maps();
 	if (rc == 0)
 		rc = ls_fm_files_check(&files, &err);
 	if (rc == 0)

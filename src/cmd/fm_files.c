@@ -1,12 +1,14 @@
 #include "cmd/fm_files.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cmd/cmd.h"
 
 /* --- which file a path is --- */
 
@@ -123,4 +125,26 @@ int ls_fm_files_check(const struct ls_fm_files *files, struct ls_err *err)
 	for (size_t i = 0; rc == 0 && i < LS_FM_FILES && files->outputs[i].what; i++)
 		rc = check_output(files, i, err);
 	return rc;
+}
+
+/* --- files that shrink --- */
+
+static void on_bus(int number, siginfo_t *info, void *context)
+{
+	static const char line[] =
+		"lockstep: a file became shorter, or its disk failed, while it was read; files in use must not be "
+		"changed\n";
+	(void)number;
+	(void)context;
+	if (info->si_code != BUS_ADRERR)
+		return; /* broken memory or the like: the next try ends the process in the usual way */
+	ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+	(void)ignored;
+	_exit(LS_EXIT_INPUT);
+}
+
+void ls_fm_guard_maps(void)
+{
+	struct sigaction act = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND};
+	sigaction(SIGBUS, &act, NULL);
 }

@@ -1,6 +1,6 @@
 /* The files of an fm command, looked at before the work: what would fail or do harm at its end is refused at its start.
  * Borrows what it is given.
- * One thread. */
+ * One thread; ls_fm_guard_maps is for the whole process. */
 #ifndef LS_CMD_FM_FILES_H
 #define LS_CMD_FM_FILES_H
 
@@ -23,5 +23,9 @@ struct ls_fm_files {
 
 /* Every output must have a place that can be written to, and be neither an input nor another output. LS_EINPUT. */
 int ls_fm_files_check(const struct ls_fm_files *files, struct ls_err *err);
+
+/* A mapped file that another program makes shorter ends the process by SIGBUS: from here on with a sentence and
+ * status 2. */
+void ls_fm_guard_maps(void);
 
 #endif

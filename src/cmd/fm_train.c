@@ -299,6 +299,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	s.train.tell = tell;
 	s.train.context = &s;
 	s.train.stop = &stop_signal;
+	ls_fm_guard_maps();
 	int rc = prepare(&s, &err);
 	if (rc == 0) {
 		struct sigaction act = {.sa_handler = on_signal};

@@ -118,6 +118,7 @@ static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct scored s = {0};
 	struct ls_err err = {0};
 	const char *to = ls_args_get(args, "output");
+	ls_fm_guard_maps();
 	int rc = check_files(args, &err);
 	if (rc == 0)
 		rc = score_data(args, false, &s, &err);
@@ -166,6 +167,7 @@ static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct scored s = {0};
 	struct ls_err err = {0};
 	struct ls_metrics metrics = {0};
+	ls_fm_guard_maps();
 	int rc = score_data(args, true, &s, &err);
 	if (rc == 0)
 		rc = ls_metrics_compute(s.m, s.rows, s.score, &metrics, &err);
@@ -206,6 +208,7 @@ static int run_digest(const struct ls_cmd *cmd, const struct ls_args *args)
 	json_t *list = json_array();
 	struct ls_err err = {0};
 	int rc = 0;
+	ls_fm_guard_maps();
 	for (size_t i = 0; i < args->n_pos && rc == 0; i++) {
 		struct ls_fm_model *m;
 		char hex[LS_SHA256_HEX];
@@ -295,6 +298,7 @@ static int run_inspect(const struct ls_cmd *cmd, const struct ls_args *args)
 	uint64_t top = 10, output = 0;
 	struct ls_fm_model *m = NULL;
 	struct ls_err err = {0};
+	ls_fm_guard_maps();
 	if (ls_args_u64(args, "top", 1, 100000, &top, &err) ||
 	    ls_args_u64(args, "class", 0, LS_FM_MAX_CLASSES, &output, &err) ||
 	    ls_fm_load_model(args->pos[0], ls_cpus(), &m, &err))
