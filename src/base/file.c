@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +17,8 @@ struct ls_writer {
 	int fd;
 	char *path;   /* as the caller named it, for messages */
 	char *target; /* where links lead from there: what is replaced */
-	char *temp;   /* NULL: the target is a device or a pipe and is written to directly */
+	bool direct;  /* the target is a device or a pipe */
+	char *temp;   /* a name beside the target; NULL: direct, or a file that has no name before commit */
 	size_t used;
 	char buffer[1 << 16];
 };
@@ -67,27 +69,31 @@ bool ls_file_exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err)
+int ls_file_map_fd(int fd, const char *path, struct ls_map *ret, struct ls_err *err)
 {
 	static const uint8_t empty[1];
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return ls_err_errno(err, path, "stat");
+	if (!S_ISREG(st.st_mode))
+		return ls_err_set(err, LS_EINPUT, "%s: not a regular file", path);
+	void *data = NULL;
+	if (st.st_size > 0) {
+		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (data == MAP_FAILED)
+			return ls_err_errno(err, path, "map");
+	}
+	*ret = (struct ls_map){data ? data : empty, (size_t)st.st_size};
+	return 0;
+}
+
+int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err)
+{
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer would wait for one */
 	if (fd < 0)
 		return ls_err_errno(err, path, "open");
-	struct stat st;
-	int rc = 0;
-	void *data = NULL;
-	if (fstat(fd, &st) < 0)
-		rc = ls_err_errno(err, path, "stat");
-	else if (!S_ISREG(st.st_mode))
-		rc = ls_err_set(err, LS_EINPUT, "%s: not a regular file", path);
-	else if (st.st_size > 0) {
-		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (data == MAP_FAILED)
-			rc = ls_err_errno(err, path, "map");
-	}
+	int rc = ls_file_map_fd(fd, path, ret, err);
 	close(fd);
-	if (rc == 0)
-		*ret = (struct ls_map){data ? data : empty, (size_t)st.st_size};
 	return rc;
 }
 
@@ -98,12 +104,36 @@ void ls_file_unmap(struct ls_map *map)
 	*map = (struct ls_map){0};
 }
 
+/* The folder of path, "." where it names none; the caller frees. */
+static char *folder_of(const char *path)
+{
+	char *dir = ls_xstrdup(path), *slash = strrchr(dir, '/');
+	if (slash) {
+		slash[slash == dir] = 0;
+		return dir;
+	}
+	free(dir);
+	return ls_xstrdup(".");
+}
+
+/* A name beside target that no other writer uses. Of a long name only the beginning: the whole must be a name too. */
+static char *name_beside(const char *target)
+{
+	static atomic_uint serial;
+	enum { MOST = 200 };
+	const char *slash = strrchr(target, '/');
+	size_t folder = slash ? (size_t)(slash + 1 - target) : 0, name = strlen(target + folder);
+	return ls_xasprintf("%.*s.tmp.%ld.%u", (int)(folder + (name < MOST ? name : MOST)), target, (long)getpid(),
+			    atomic_fetch_add(&serial, 1));
+}
+
+enum { TRIES = 100 }; /* names left behind by a process that had this one's number */
+
 /* Returns an open file under a new name beside target, or -1 with errno. The process's umask applies. */
 static int create_beside(const char *target, char **ret_temp)
 {
-	static atomic_uint serial;
-	for (int tries = 0; tries < 100; tries++) {
-		char *temp = ls_xasprintf("%s.tmp.%ld.%u", target, (long)getpid(), atomic_fetch_add(&serial, 1));
+	for (int tries = 0; tries < TRIES; tries++) {
+		char *temp = name_beside(target);
 		int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd >= 0) {
 			*ret_temp = temp;
@@ -116,6 +146,40 @@ static int create_beside(const char *target, char **ret_temp)
 			break;
 	}
 	return -1;
+}
+
+/* A file in target's folder that goes when the process does, however it ends; -1 where the filesystem has none. */
+static int create_unnamed(const char *target)
+{
+	char *dir = folder_of(target);
+	int fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+	free(dir);
+	struct stat st;
+	/* Before Linux 5.19 the umask was forgotten here on filesystems without access lists: what looks like that is
+	 * made the other way. */
+	if (fd >= 0 && (fstat(fd, &st) < 0 || (st.st_mode & 0777) == 0666)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Gives the unnamed file fd a name beside target: NULL with errno where that cannot be done. */
+static char *link_beside(int fd, const char *target)
+{
+	char self[64];
+	snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+	for (int tries = 0; tries < TRIES; tries++) {
+		char *temp = name_beside(target);
+		if (linkat(AT_FDCWD, self, AT_FDCWD, temp, AT_SYMLINK_FOLLOW) == 0)
+			return temp;
+		int saved = errno;
+		free(temp);
+		errno = saved;
+		if (errno != EEXIST)
+			break;
+	}
+	return NULL;
 }
 
 static void release(struct ls_writer *w)
@@ -140,10 +204,12 @@ int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err)
 	if (!w->target)
 		w->target = ls_xstrdup(path);
 	/* renaming over /dev/null would be the end of it */
-	bool direct = there && !S_ISREG(st.st_mode);
-	w->fd = direct ? open(path, O_WRONLY | O_CLOEXEC) : create_beside(w->target, &w->temp);
+	w->direct = there && !S_ISREG(st.st_mode);
+	w->fd = w->direct ? open(path, O_WRONLY | O_CLOEXEC) : create_unnamed(w->target);
+	if (w->fd < 0 && !w->direct)
+		w->fd = create_beside(w->target, &w->temp);
 	if (w->fd < 0) {
-		ls_err_errno(err, path, direct ? "open" : "create a temporary file beside it");
+		ls_err_errno(err, path, w->direct ? "open" : "create a temporary file beside it");
 		if (err)
 			err->code = LS_EIO; /* also for a missing folder: the place to write to is no input */
 		release(w);
@@ -191,10 +257,8 @@ int ls_writer_write(struct ls_writer *w, const void *data, size_t len, struct ls
 
 static int sync_folder(const char *path, struct ls_err *err)
 {
-	char *dir = ls_xstrdup(path), *slash = strrchr(dir, '/');
-	if (slash)
-		slash[slash == dir] = 0;
-	int fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *dir = folder_of(path);
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = 0;
 	if (fd >= 0) {
 		if (fsync(fd) < 0 && errno != EINVAL)
@@ -205,21 +269,46 @@ static int sync_folder(const char *path, struct ls_err *err)
 	return rc;
 }
 
-static int into_place(struct ls_writer *w, struct ls_err *err)
+/* Without /proc, or on a filesystem without links, an unnamed file stays unnamed: a named one takes its bytes. */
+static int copy_beside(struct ls_writer *w, struct ls_err *err)
 {
-	if (!w->temp)
-		return 0;
+	int fd = create_beside(w->target, &w->temp);
+	if (fd < 0)
+		return ls_err_errno(err, w->path, "create a temporary file beside it");
+	off_t at = 0;
+	ssize_t n;
+	do
+		n = sendfile(fd, w->fd, &at, 1 << 30);
+	while (n > 0 || (n < 0 && errno == EINTR));
+	int rc = n < 0 ? ls_err_errno(err, w->path, "write") : 0;
+	close(w->fd);
+	w->fd = fd;
+	return rc;
+}
+
+static int sync_file(const struct ls_writer *w, struct ls_err *err)
+{
 	if (fsync(w->fd) < 0 && errno != EINVAL && errno != EROFS)
 		return ls_err_errno(err, w->path, "sync");
-	if (rename(w->temp, w->target) < 0)
-		return ls_err_errno(err, w->path, "rename into place");
 	return 0;
+}
+
+static int into_place(struct ls_writer *w, struct ls_err *err)
+{
+	int rc = sync_file(w, err); /* which takes long, so that the temporary name comes after it, for an instant */
+	if (rc == 0 && !w->temp && !(w->temp = link_beside(w->fd, w->target))) {
+		rc = copy_beside(w, err);
+		rc = rc ? rc : sync_file(w, err);
+	}
+	if (rc == 0 && rename(w->temp, w->target) < 0)
+		rc = ls_err_errno(err, w->path, "rename into place");
+	return rc;
 }
 
 int ls_writer_commit(struct ls_writer *w, struct ls_err *err)
 {
 	int rc = flush(w, w->buffer, w->used, err);
-	if (rc == 0)
+	if (rc == 0 && !w->direct)
 		rc = into_place(w, err);
 	if (rc) {
 		rc = LS_EIO;
@@ -228,7 +317,7 @@ int ls_writer_commit(struct ls_writer *w, struct ls_err *err)
 		ls_writer_abort(w);
 		return rc;
 	}
-	if (w->temp)
+	if (!w->direct)
 		rc = sync_folder(w->target, err);
 	release(w);
 	return rc;

@@ -1,6 +1,7 @@
 /* Files: reading whole, mapping, and writing so that nothing half-written is ever seen.
- * An atomic writer owns a temporary name beside the target until commit renames it or abort removes it. Links are
- * followed; a device or a pipe (/dev/stdout) is written to directly.
+ * An atomic writer owns a file in the target's folder until commit puts it in the target's place. Where the filesystem
+ * can, it has no name till then, so that a killed process leaves nothing. Links are followed; a device or a pipe
+ * (/dev/stdout) is written to directly.
  * Any thread, one thread at a time an object. */
 #ifndef LS_BASE_FILE_H
 #define LS_BASE_FILE_H
@@ -21,6 +22,8 @@ struct ls_map {
 };
 
 int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err); /* regular files only */
+/* The same for what is open already, for reading; path names it in messages. fd stays the caller's. */
+int ls_file_map_fd(int fd, const char *path, struct ls_map *ret, struct ls_err *err);
 void ls_file_unmap(struct ls_map *map);
 
 struct ls_writer;

@@ -54,6 +54,38 @@ void ls_str_addf(struct ls_str *str, const char *fmt, ...)
 	va_end(again);
 }
 
+/* Bytes of the printable character at s, or 0. Line separators and marks that turn the writing direction around are
+ * none: a terminal would show another line than the one written. */
+static size_t printable_at(const unsigned char *s)
+{
+	static const uint32_t least[] = {[2] = 0xa0, [3] = 0x800, [4] = 0x10000}; /* below 0xa0: controls once more */
+	if (s[0] < 0x80)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+	uint32_t c = s[0] & (0x7fU >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3fU);
+	}
+	bool turns = (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	return c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) || turns ? 0 : n;
+}
+
+void ls_str_add_printable(struct ls_str *str, const char *text)
+{
+	while (*text) {
+		size_t n = printable_at((const unsigned char *)text);
+		if (n)
+			ls_str_add_bytes(str, text, n);
+		else
+			ls_str_addf(str, "\\x%02x", (unsigned char)*text);
+		text += n ? n : 1;
+	}
+}
+
 char *ls_str_take(struct ls_str *str)
 {
 	char *s = str->s ? str->s : ls_xstrdup("");

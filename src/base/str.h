@@ -19,6 +19,8 @@ void ls_str_done(struct ls_str *str);
 void ls_str_add(struct ls_str *str, const char *text);
 void ls_str_add_bytes(struct ls_str *str, const void *bytes, size_t len);
 void ls_str_addf(struct ls_str *str, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What is not printable UTF-8 (control characters, bytes of no character, changes of the writing direction) as \xNN. */
+void ls_str_add_printable(struct ls_str *str, const char *text);
 char *ls_str_take(struct ls_str *str); /* the caller frees; never NULL */
 
 bool ls_str_starts(const char *s, const char *prefix);

@@ -34,9 +34,18 @@ int ls_cmd_status(int code)
 	}
 }
 
+/* Messages quote files and arguments, whose bytes are not to reach a terminal as commands. */
+static void print_message(const char *msg)
+{
+	struct ls_str s = {0};
+	ls_str_add_printable(&s, msg);
+	fprintf(stderr, "lockstep: %s\n", s.s ? s.s : "");
+	ls_str_done(&s);
+}
+
 int ls_cmd_fail(const struct ls_err *err)
 {
-	fprintf(stderr, "lockstep: %s\n", err->msg);
+	print_message(err->msg);
 	return ls_cmd_status(err->code);
 }
 
@@ -45,12 +54,13 @@ static char running[64];
 
 int ls_cmd_usage(const char *fmt, ...)
 {
+	char msg[2048];
 	va_list ap;
-	fputs("lockstep: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(msg, sizeof msg, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "\nTry lockstep %s--help.\n", running);
+	print_message(msg);
+	fprintf(stderr, "Try lockstep %s--help.\n", running);
 	return LS_EXIT_INPUT;
 }
 
@@ -71,10 +81,13 @@ static int unknown_command(const struct ls_cmd *const *table, const char *parent
 		names[n++] = (*table)->name;
 	names[n] = NULL;
 	const char *near = ls_str_nearest(name, names);
-	fprintf(stderr, "lockstep: %s%sunknown command \"%s\"", parent, *parent ? ": " : "", name);
+	struct ls_str msg = {0};
+	ls_str_addf(&msg, "%s%sunknown command \"%s\"", parent, *parent ? ": " : "", name);
 	if (near)
-		fprintf(stderr, " (did you mean \"%s\"?)", near);
-	fprintf(stderr, "\nTry lockstep %s%s--help.\n", parent, *parent ? " " : "");
+		ls_str_addf(&msg, " (did you mean \"%s\"?)", near);
+	print_message(msg.s);
+	ls_str_done(&msg);
+	fprintf(stderr, "Try lockstep %s%s--help.\n", parent, *parent ? " " : "");
 	return LS_EXIT_INPUT;
 }
 

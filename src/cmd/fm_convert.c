@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/fm_files.h"
 #include "fm/data.h"
 
 static const struct ls_opt opts[] = {
@@ -66,6 +67,13 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 		.labels_path = ls_args_get(args, "labels"),
 		.weights_path = ls_args_get(args, "weights"),
 	};
+	struct ls_fm_files files = {.inputs = {{"DATA", args->pos[0], false},
+					       {"--labels", o.labels_path, false},
+					       {"--weights", o.weights_path, false}},
+				    .outputs = {{"-o", to, false}}};
+	ls_fm_guard_maps();
+	if (rc == 0)
+		rc = ls_fm_files_check(&files, &err);
 	if (rc == 0)
 		rc = ls_data_convert(args->pos[0], &o, to, &err);
 	if (rc == 0)

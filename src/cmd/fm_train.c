@@ -1,4 +1,5 @@
 /* lockstep fm train */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/fm_common.h"
+#include "cmd/fm_files.h"
 #include "cmd/progress.h"
 #include "fm/data.h"
 #include "fm/train.h"
@@ -73,6 +75,7 @@ struct session {
 	char digest[LS_SHA256_HEX], valid_digest[LS_SHA256_HEX];
 	struct ls_progress progress;
 	FILE *log;
+	int log_errno; /* why the log is not whole; the training goes on */
 	bool quiet, json;
 	uint64_t told_step;
 };
@@ -90,7 +93,7 @@ static json_t *metrics_json(const struct ls_metrics *m)
 
 static void write_log(struct session *s, const struct ls_train_event *e)
 {
-	if (!s->log)
+	if (!s->log || s->log_errno)
 		return;
 	bool epoch = e->what == LS_TRAIN_EPOCH;
 	json_t *o =
@@ -104,7 +107,8 @@ static void write_log(struct session *s, const struct ls_train_event *e)
 	}
 	json_dumpf(o, s->log, JSON_COMPACT);
 	fputc('\n', s->log);
-	fflush(s->log);
+	if (fflush(s->log) || ferror(s->log))
+		s->log_errno = errno;
 	json_decref(o);
 }
 
@@ -188,6 +192,22 @@ static int run_options(struct session *s, struct ls_err *err)
 	return rc;
 }
 
+/* Before hours of training, not after them. A model may be trained further in its place: the warm start as -o. */
+static int check_files(const struct session *s, struct ls_err *err)
+{
+	const struct ls_args *a = s->args;
+	struct ls_fm_files f = {.inputs = {{"DATA", a->pos[0], false},
+					   {"--valid", ls_args_get(a, "valid"), false},
+					   {"--labels", ls_args_get(a, "labels"), false},
+					   {"--weights", ls_args_get(a, "weights"), false},
+					   {"--valid-labels", ls_args_get(a, "valid-labels"), false}},
+				.outputs = {{"-o", s->train.output, false},
+					    {"--checkpoint", s->train.checkpoint, false},
+					    {"--log", ls_args_get(a, "log"), true}},
+				.start = {"--warm-start", s->train.warm_start, false}};
+	return ls_fm_files_check(&f, err);
+}
+
 /* --- data --- */
 
 static int load_data(struct session *s, struct ls_err *err)
@@ -244,11 +264,24 @@ static int open_log(struct session *s, struct ls_err *err)
 	return s->log ? 0 : ls_err_errno(err, path, "open");
 }
 
+/* After the model, which a full disk elsewhere is no reason to lose. */
+static int close_log(struct session *s, struct ls_err *err)
+{
+	if (s->log && fclose(s->log) && !s->log_errno)
+		s->log_errno = errno;
+	if (!s->log_errno)
+		return 0;
+	return ls_err_set(err, LS_EIO, "--log %s: cannot write: %s; the model %s is written",
+			  ls_args_get(s->args, "log"), strerror(s->log_errno), s->train.output);
+}
+
 static int prepare(struct session *s, struct ls_err *err)
 {
 	int rc = ls_fm_model_options(s->args, &s->train.opts, err);
 	if (rc == 0)
 		rc = run_options(s, err);
+	if (rc == 0)
+		rc = check_files(s, err);
 	if (rc == 0)
 		rc = load_data(s, err);
 	if (rc == 0)
@@ -268,6 +301,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	s.train.tell = tell;
 	s.train.context = &s;
 	s.train.stop = &stop_signal;
+	ls_fm_guard_maps();
 	int rc = prepare(&s, &err);
 	if (rc == 0) {
 		struct sigaction act = {.sa_handler = on_signal};
@@ -279,8 +313,8 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	}
 	if (rc == 0)
 		report(&s, &result);
-	if (s.log)
-		fclose(s.log);
+	int log_rc = close_log(&s, rc ? NULL : &err);
+	rc = rc ? rc : log_rc;
 	ls_pool_free(s.train.pool);
 	ls_data_free(s.data);
 	ls_data_free(s.valid);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "cmd/fm_common.h"
+#include "cmd/fm_files.h"
 #include "fm/fit.h"
 #include "fm/inspect.h"
 #include "fm/metric.h"
@@ -103,13 +104,26 @@ static void print_scores_json(const struct scored *s)
 	ls_cmd_print_json_take(json_pack("{s:o}", "predictions", list));
 }
 
+static int check_files(const struct ls_args *args, struct ls_err *err)
+{
+	struct ls_fm_files f = {.inputs = {{"MODEL", args->pos[0], false},
+					   {"DATA", args->pos[1], false},
+					   {"--labels", ls_args_get(args, "labels"), false},
+					   {"--weights", ls_args_get(args, "weights"), false}},
+				.outputs = {{"-o", ls_args_get(args, "output"), false}}};
+	return ls_fm_files_check(&f, err);
+}
+
 static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
 	struct scored s = {0};
 	struct ls_err err = {0};
 	const char *to = ls_args_get(args, "output");
-	int rc = score_data(args, false, &s, &err);
+	ls_fm_guard_maps();
+	int rc = check_files(args, &err);
+	if (rc == 0)
+		rc = score_data(args, false, &s, &err);
 	if (rc == 0)
 		rc = ls_scores_finite(s.m, s.rows, s.score, &err);
 	if (rc == 0) {
@@ -155,6 +169,7 @@ static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct scored s = {0};
 	struct ls_err err = {0};
 	struct ls_metrics metrics = {0};
+	ls_fm_guard_maps();
 	int rc = score_data(args, true, &s, &err);
 	if (rc == 0)
 		rc = ls_metrics_compute(s.m, s.rows, s.score, &metrics, &err);
@@ -195,6 +210,7 @@ static int run_digest(const struct ls_cmd *cmd, const struct ls_args *args)
 	json_t *list = json_array();
 	struct ls_err err = {0};
 	int rc = 0;
+	ls_fm_guard_maps();
 	for (size_t i = 0; i < args->n_pos && rc == 0; i++) {
 		struct ls_fm_model *m;
 		char hex[LS_SHA256_HEX];
@@ -284,6 +300,7 @@ static int run_inspect(const struct ls_cmd *cmd, const struct ls_args *args)
 	uint64_t top = 10, output = 0;
 	struct ls_fm_model *m = NULL;
 	struct ls_err err = {0};
+	ls_fm_guard_maps();
 	if (ls_args_u64(args, "top", 1, 100000, &top, &err) ||
 	    ls_args_u64(args, "class", 0, LS_FM_MAX_CLASSES, &output, &err) ||
 	    ls_fm_load_model(args->pos[0], ls_cpus(), &m, &err))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -146,38 +147,40 @@ void ls_source_open_memory(const char *name, const void *data, size_t len, size_
 	*ret = s;
 }
 
-static bool is_regular(const char *path)
+static bool is_regular(int fd)
 {
-	struct ls_map probe;
-	if (ls_file_map(path, &probe, NULL))
-		return false;
-	ls_file_unmap(&probe);
-	return true;
+	struct stat st;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static int open_stream(struct ls_source *s, const char *path, struct ls_err *err)
+static int map_take(struct ls_source *s, int fd, struct ls_err *err)
+{
+	int rc = ls_file_map_fd(fd, s->name, &s->map, err);
+	close(fd);
+	s->has_map = s->owns_map = rc == 0;
+	advise(s, MADV_SEQUENTIAL);
+	return rc;
+}
+
+/* Opened once: what a quick writer has put into a named pipe is gone with the last descriptor that is closed. */
+static int open_path(struct ls_source *s, const char *path, struct ls_err *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
-	s->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	s->owns_fd = !is_stdin;
-	if (s->fd < 0)
+	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return ls_err_errno(err, path, "open");
+	if (!is_stdin && is_regular(fd))
+		return map_take(s, fd, err);
+	s->fd = fd;
+	s->owns_fd = !is_stdin;
 	s->input = ls_xalloc(INPUT);
 	return read_magic(s, err);
 }
 
 int ls_source_open(const char *path, size_t slice_bytes, struct ls_source **ret, struct ls_err *err)
 {
-	bool is_stdin = strcmp(path, "-") == 0;
-	struct ls_source *s = new_source(is_stdin ? "standard input" : path, slice_bytes);
-	int rc = 0;
-	if (!is_stdin && is_regular(path)) {
-		rc = ls_file_map(path, &s->map, err);
-		s->has_map = s->owns_map = rc == 0;
-		advise(s, MADV_SEQUENTIAL);
-	} else {
-		rc = open_stream(s, path, err);
-	}
+	struct ls_source *s = new_source(strcmp(path, "-") == 0 ? "standard input" : path, slice_bytes);
+	int rc = open_path(s, path, err);
 	if (rc) {
 		ls_source_free(s);
 		return rc;

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -8,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -108,6 +111,100 @@ static void atomic_write_replaces_or_leaves(void **state)
 	assert_int_equal(ls_file_read(path, 2, &text, &len, &err), LS_EINPUT);
 	unlink(path);
 	assert_int_equal(rmdir(dir), 0); /* nothing else was left in it */
+}
+
+static void what_a_terminal_would_obey_is_escaped(void **state)
+{
+	(void)state;
+	const struct {
+		const char *text, *printed;
+	} cases[] = {
+		{"", ""},
+		{"a/b \u00e9\u2026\U0001f600\\", "a/b \u00e9\u2026\U0001f600\\"},
+		{"\033[2J\r\n\t\177", "\\x1b[2J\\x0d\\x0a\\x09\\x7f"},
+		{"\xc2\x9b"
+		 "1m",
+		 "\\xc2\\x9b1m"}, /* CSI in one character */
+		{"\xff\xc0\x80\xe2\x82", "\\xff\\xc0\\x80\\xe2\\x82"},
+		{"\xed\xa0\x80\xf4\x90\x80\x80", "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80"},
+		{"\u202egpj", "\\xe2\\x80\\xaegpj"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ls_str s = {0};
+		ls_str_add_printable(&s, cases[i].text);
+		char *got = ls_str_take(&s);
+		assert_string_equal(got, cases[i].printed);
+		free(got);
+	}
+}
+
+static bool links_refused; /* as some filesystems do, and a system without /proc */
+
+/* In the place of the C library's. */
+int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
+{
+	if (links_refused) {
+		errno = EPERM;
+		return -1;
+	}
+	return (int)syscall(SYS_linkat, from_dir, from, to_dir, to, flags);
+}
+
+/* On a file without a name, on one that then gets none, and (umask 0) on one that has one from the beginning. */
+static void every_way_of_writing_gives_bytes_and_mode(void **state)
+{
+	(void)state;
+	static char bytes[200000];
+	const struct {
+		mode_t mask;
+		bool refused;
+	} ways[] = {{027, false}, {027, true}, {0, false}};
+	char dir[] = "/tmp/ls-base-XXXXXX", path[300];
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/%0250d", dir, 7); /* with an ending it would be no name */
+	memset(bytes, 'b', sizeof bytes);
+	for (size_t i = 0; i < 2 * sizeof ways / sizeof *ways; i++) { /* new, and in the place of another */
+		mode_t mask = ways[i / 2].mask, before = umask(mask);
+		links_refused = ways[i / 2].refused;
+		struct ls_err err = {0};
+		assert_int_equal(ls_file_write_atomic(path, bytes, sizeof bytes - i, &err), 0);
+		links_refused = false;
+		umask(before);
+		struct stat st;
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0666 & ~mask);
+		assert_int_equal(st.st_size, sizeof bytes - i);
+		if (i % 2)
+			unlink(path);
+	}
+	assert_int_equal(rmdir(dir), 0);
+}
+
+static void a_killed_writer_leaves_nothing(void **state)
+{
+	(void)state;
+	static const char bytes[200000];
+	char dir[] = "/tmp/ls-base-XXXXXX", path[64];
+	assert_non_null(mkdtemp(dir));
+	int fd = open(dir, O_RDWR | O_TMPFILE, 0600);
+	if (fd < 0) {
+		rmdir(dir);
+		skip(); /* a filesystem that has no such files */
+	}
+	close(fd);
+	snprintf(path, sizeof path, "%s/f", dir);
+	pid_t child = fork();
+	if (child == 0) {
+		struct ls_writer *w;
+		umask(022);
+		if (ls_writer_open(path, &w, NULL) == 0 && ls_writer_write(w, bytes, sizeof bytes, NULL) == 0)
+			raise(SIGKILL);
+		_exit(1);
+	}
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(rmdir(dir), 0);
 }
 
 static void links_devices_and_folders_are_respected(void **state)
@@ -268,6 +365,9 @@ int main(void)
 		cmocka_unit_test(numbers_are_whole_strings),
 		cmocka_unit_test(sizes_are_powers_of_1024),
 		cmocka_unit_test(atomic_write_replaces_or_leaves),
+		cmocka_unit_test(what_a_terminal_would_obey_is_escaped),
+		cmocka_unit_test(every_way_of_writing_gives_bytes_and_mode),
+		cmocka_unit_test(a_killed_writer_leaves_nothing),
 		cmocka_unit_test(links_devices_and_folders_are_respected),
 		cmocka_unit_test(disk_full_is_reported),
 		cmocka_unit_test(json_errors_have_a_place),

@@ -1,0 +1,150 @@
+#include "cmd/fm_files.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd/cmd.h"
+
+/* --- which file a path is --- */
+
+/* A file that is there is its inode; one that is not yet is a name in a folder. */
+struct identity {
+	bool known, there;
+	struct stat st; /* of the file, or of its folder */
+	const char *name;
+};
+
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash)
+		return ls_xstrdup(".");
+	return ls_xasprintf("%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+static struct identity identify(const char *path)
+{
+	struct identity id = {0};
+	id.there = stat(path, &id.st) == 0;
+	if (id.there) {
+		id.known = S_ISREG(id.st.st_mode); /* /dev/null may be as many things as it likes */
+		return id;
+	}
+	const char *slash = strrchr(path, '/');
+	char *folder = folder_of(path);
+	id.known = stat(folder, &id.st) == 0;
+	id.name = slash ? slash + 1 : path;
+	free(folder);
+	return id;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct identity x = identify(a), y = identify(b);
+	return x.known && y.known && x.there == y.there && x.st.st_dev == y.st.st_dev && x.st.st_ino == y.st.st_ino &&
+	       (x.there || strcmp(x.name, y.name) == 0);
+}
+
+/* --- places to write to --- */
+
+static int refuse(const struct ls_fm_file *f, const char *why, struct ls_err *err)
+{
+	return ls_err_set(err, LS_EINPUT, "%s %s: cannot be written: %s", f->what, f->path, why);
+}
+
+static int check_folder(const struct ls_fm_file *f, const char *path, struct ls_err *err)
+{
+	char *folder = folder_of(path);
+	struct stat st;
+	const char *why = NULL;
+	if (stat(folder, &st) < 0)
+		why = errno == ENOENT ? "its folder does not exist" : strerror(errno);
+	else if (!S_ISDIR(st.st_mode))
+		why = "what should be its folder is a file";
+	else if (access(folder, W_OK | X_OK) < 0)
+		why = errno == EACCES ? "its folder may not be written to" : strerror(errno);
+	free(folder);
+	return why ? refuse(f, why, err) : 0;
+}
+
+/* A file is replaced, which its folder must allow; one that is added to, a device or a pipe is written to. */
+static int check_place(const struct ls_fm_file *f, struct ls_err *err)
+{
+	struct stat st;
+	if (!*f->path)
+		return ls_err_set(err, LS_EINPUT, "%s: the name of the file is empty", f->what);
+	if (stat(f->path, &st) < 0)
+		return errno == ENOENT || errno == ENOTDIR ? check_folder(f, f->path, err)
+							   : refuse(f, strerror(errno), err);
+	if (S_ISDIR(st.st_mode))
+		return refuse(f, "it is a folder", err);
+	if (!S_ISREG(st.st_mode) || f->append)
+		return access(f->path, W_OK) < 0 ? refuse(f, strerror(errno), err) : 0;
+	char *target = realpath(f->path, NULL); /* the link's folder is not asked, the file's is */
+	int rc = check_folder(f, target ? target : f->path, err);
+	free(target);
+	return rc;
+}
+
+/* --- the check --- */
+
+static int check_apart(const struct ls_fm_file *output, const struct ls_fm_file *other, const char *harm,
+		       struct ls_err *err)
+{
+	if (!other->path || !same_file(output->path, strcmp(other->path, "-") == 0 ? "/dev/stdin" : other->path))
+		return 0;
+	return ls_err_set(err, LS_EINPUT, "%s %s: is the same file as %s, which %s; another name is needed",
+			  output->what, output->path, other->what, harm);
+}
+
+static int check_output(const struct ls_fm_files *files, size_t i, struct ls_err *err)
+{
+	static const char input_lost[] = "it would overwrite", output_lost[] = "is written too";
+	const struct ls_fm_file *f = &files->outputs[i];
+	int rc = f->path ? check_place(f, err) : 0;
+	if (!f->path)
+		return 0;
+	for (const struct ls_fm_file *in = files->inputs; rc == 0 && in->what; in++)
+		rc = check_apart(f, in, input_lost, err);
+	if (rc == 0 && i > 0)
+		rc = check_apart(f, &files->start, input_lost, err);
+	for (size_t k = 0; rc == 0 && k < i; k++)
+		if (files->outputs[k].path)
+			rc = check_apart(f, &files->outputs[k], output_lost, err);
+	return rc;
+}
+
+int ls_fm_files_check(const struct ls_fm_files *files, struct ls_err *err)
+{
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < LS_FM_FILES && files->outputs[i].what; i++)
+		rc = check_output(files, i, err);
+	return rc;
+}
+
+/* --- files that shrink --- */
+
+static void on_bus(int number, siginfo_t *info, void *context)
+{
+	static const char line[] =
+		"lockstep: a file became shorter, or its disk failed, while it was read; files in use must not be "
+		"changed\n";
+	(void)number;
+	(void)context;
+	if (info->si_code != BUS_ADRERR)
+		return; /* broken memory or the like: the next try ends the process in the usual way */
+	ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+	(void)ignored;
+	_exit(LS_EXIT_INPUT);
+}
+
+void ls_fm_guard_maps(void)
+{
+	struct sigaction act = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND};
+	sigaction(SIGBUS, &act, NULL);
+}

@@ -1,0 +1,42 @@
+# what would fail or do harm after the training is refused before it: status 2, a sentence, and nothing is touched
+D=$ROOT/tests/data
+no() { "$@" >/dev/null; echo "status $?" >&2; }
+train() { no lockstep fm train "$@" -q; }
+cp $D/small-valid.svm tr.svm
+lockstep fm convert tr.svm -o tr.lsd >/dev/null
+lockstep fm train tr.svm -o warm -q
+ln tr.svm hard
+ln -s tr.lsd soft
+mkdir folder
+sha256sum -- * 2>/dev/null >../before
+# places
+for place in nodir/x tr.svm/x folder ""; do
+	train tr.svm -o "$place"
+	train tr.svm -o m --checkpoint "$place"
+	train tr.svm -o m --log "$place"
+done
+no lockstep fm convert tr.svm -o folder
+no lockstep fm predict warm tr.svm -o nodir/x
+# the data as an output, under any name
+train tr.lsd -o ./tr.lsd
+train tr.lsd -o soft
+train tr.svm -o m --log tr.svm
+train tr.svm -o m --checkpoint hard
+train warm -o m --valid tr.svm --log "$PWD/hard"
+train - -o tr.svm <tr.svm
+train tr.svm -o m --valid $D/small-valid.svm --valid-labels warm --checkpoint warm
+no lockstep fm convert tr.svm -o hard
+no lockstep fm predict warm tr.svm -o warm
+# one output as another, there or not; the model to start from as a log
+train tr.svm -o m --checkpoint ./m
+train tr.svm -o m --log "$PWD/m"
+train tr.svm -o m --checkpoint folder/c --log folder/../folder/c
+train tr.svm -o m --warm-start warm --checkpoint warm
+sha256sum -- * 2>/dev/null | cmp - ../before && ls
+# allowed: a model trained further in its place, devices, a log that is added to
+train tr.svm -o warm --warm-start warm
+train tr.svm -o /dev/null --checkpoint /dev/null --log /dev/null
+train tr.svm -o m --log log && train tr.svm -o m --log log && wc -l <log
+# a log that cannot be written is said, and costs nothing else
+train tr.svm -o full --checkpoint c --log /dev/full
+cmp full m && lockstep fm train tr.svm -o again --checkpoint c --resume -q && cmp again m
