@@ -74,7 +74,8 @@ struct session {
 	struct ls_progress progress;
 	FILE *log;
 	bool quiet, json;
-	uint64_t told_step;
+	bool has_valid; /* an epoch has been judged, with this result */
+	double valid_value;
 };
 
 /* --- what is told on the way --- */
@@ -128,6 +129,37 @@ static void tell_epoch(struct session *s, const struct ls_train_event *e)
 	fputc('\n', stderr);
 }
 
+/* Three or four digits of a number from 0 on, for a line that is short of room. */
+static void short_number(double v, char ret[16])
+{
+	if (v < 1000)
+		snprintf(ret, 16, "%.*f", v < 10 ? 3 : v < 100 ? 2 : 1, v);
+	else
+		snprintf(ret, 16, "%.3g", v);
+}
+
+static void short_rate(double rows_per_second, char ret[24])
+{
+	bool millions = rows_per_second >= 1e6;
+	double v = rows_per_second / (millions ? 1e6 : 1e3);
+	snprintf(ret, 24, "%.*f%c rows/s", v < 10 ? 2 : v < 100 ? 1 : 0, v, millions ? 'M' : 'k');
+}
+
+static void show_progress(struct session *s, const struct ls_train_event *e)
+{
+	char text[160], brief[160], valid[64] = "", brief_valid[32] = "", loss[16], value[16], rate[24];
+	short_rate(e->seconds > 0 ? epoch_rows(s, e) / e->seconds : 0.0, rate);
+	short_number(e->loss, loss);
+	if (s->has_valid) {
+		short_number(s->valid_value, value);
+		snprintf(valid, sizeof valid, "valid %s %.4f  ", ls_metric_name(s->train.metric), s->valid_value);
+		snprintf(brief_valid, sizeof brief_valid, "val %s ", value);
+	}
+	snprintf(text, sizeof text, "epoch %u  loss %.4f  %s%s", e->epoch, e->loss, valid, rate);
+	snprintf(brief, sizeof brief, "loss %s %s%s", loss, brief_valid, rate);
+	ls_progress_show(&s->progress, e->step, e->total_steps, text, brief);
+}
+
 static void tell(void *context, const struct ls_train_event *e)
 {
 	struct session *s = context;
@@ -136,14 +168,14 @@ static void tell(void *context, const struct ls_train_event *e)
 		write_log(s, e);
 	if (s->quiet)
 		return;
-	if (e->what == LS_TRAIN_EPOCH) {
+	if (e->what == LS_TRAIN_EPOCH)
 		tell_epoch(s, e);
-		return;
+	if (e->has_valid) {
+		s->has_valid = true;
+		s->valid_value = e->valid.value[s->train.metric];
 	}
-	char text[160];
-	snprintf(text, sizeof text, "epoch %u  loss %.4f  %.3f M rows/s", e->epoch, e->loss,
-		 e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0);
-	ls_progress_show(&s->progress, e->step, e->total_steps, text);
+	if (e->step < e->total_steps) /* after an epoch's line too: the next stretch may be all of an epoch */
+		show_progress(s, e);
 }
 
 static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,

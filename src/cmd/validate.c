@@ -49,7 +49,7 @@ struct session {
 static void tell(void *context, size_t done, size_t total, const char *what)
 {
 	struct session *s = context;
-	ls_progress_show(&s->progress, done, total, what);
+	ls_progress_show(&s->progress, done, total, what, what);
 }
 
 /* --- facts --- */
