@@ -209,6 +209,8 @@ static int run_options(struct session *s, struct ls_err *err)
 		return ls_err_set(err, LS_EINPUT, "fm train: -o MODEL is missing");
 	if ((t->resume || t->checkpoint_every) && !t->checkpoint)
 		return ls_err_set(err, LS_EINPUT, "--resume and --checkpoint-every need --checkpoint FILE");
+	if (t->tell_every && !ls_args_has(a, "log"))
+		return ls_err_set(err, LS_EINPUT, "--log-every needs --log FILE.jsonl");
 	if (!valid && (metric || ls_args_has(a, "early-stop") || ls_args_has(a, "valid-labels")))
 		return ls_err_set(err, LS_EINPUT, "--metric, --early-stop and --valid-labels need --valid DATA");
 	if ((t->metric == LS_RMSE) != (t->opts.task == LS_REGRESSION) ||
