@@ -53,7 +53,8 @@ static const struct ls_opt opts[] = {
 	{"quiet", 'q', NULL, "print nothing but errors"},
 	LS_FM_DATA_OPTS,
 	LS_FM_ENGINE_OPTS,
-	{"kernels", 0, "NAME", "a build of the CPU kernels: baseline, avx2, avx512, sve256 (default: the best)"},
+	{"kernels", 0, "NAME",
+	 "a build of the CPU kernels: baseline, avx2, avx512, sve256 (default: avx512, avx2 or baseline)"},
 	{0},
 };
 
