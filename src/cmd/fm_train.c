@@ -306,7 +306,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 		struct sigaction act = {.sa_handler = on_signal};
 		sigaction(SIGINT, &act, NULL);
 		sigaction(SIGTERM, &act, NULL);
-		ls_progress_start(&s.progress, !s.quiet);
+		ls_progress_start(&s.progress, !s.quiet, s.train.resume);
 		rc = ls_fm_train(&s.train, &result, &err);
 		ls_progress_clear(&s.progress);
 	}

@@ -149,7 +149,7 @@ static int validate(struct session *s, struct ls_err *err)
 	struct sigaction act = {.sa_handler = on_signal};
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
-	ls_progress_start(&s->progress, true);
+	ls_progress_start(&s->progress, true, false);
 	int rc = ls_val_run(&plan, &s->val, err);
 	ls_progress_clear(&s->progress);
 	return rc;

@@ -25,11 +25,14 @@ figures = {"time": r"\d+(:|h)\d\d( |$)", "loss": r"loss \d+\.\d+ ", "valid": r"v
            "percent": r"\d+% ", "bar": "^[█░]{3,20} "}
 has = " ".join(n for n, p in figures.items() if drawn and re.search(p, drawn[-1]))
 fits = all(len(l) < int(columns) for l in drawn)
-print(f"status {status}, {columns} columns: {has}{'' if fits else ', too long'}")
+print(f"status {status}, {columns} columns: {has}{', time unknown at first' if drawn[0].startswith('? ') or drawn[0].endswith('? left') else ''}{'' if fits else ', too long'}")
 print(f"{columns}: {drawn[-1:]}", file=sys.stderr)
 PY
 }
 D=$ROOT/tests/data
 args=("$D"/small.svm -o m --batch 16 --threads 1 --epochs 100000 --log /dev/null --log-every 1)
 for columns in 40 80 132; do train $columns "${args[@]}"; done
+# how long the steps before a checkpoint took is not known
+lockstep fm train "$D/small.svm" -o m --batch 16 --epochs 20 --checkpoint c -q
+train 80 "${args[@]}" --checkpoint c --resume
 for columns in 40 80 132; do train $columns "${args[@]}" --valid "$D"/small-valid.svm --metric auc --early-stop 0; done
