@@ -17,6 +17,9 @@ static int parse_device(const char *device, struct ls_fm_engine_choice *c, struc
 	if (strncmp(device, "cuda", 4) != 0 || (device[4] && device[4] != ':'))
 		return ls_err_set(err, LS_EINPUT, "option --device: \"%.40s\" is not auto, cpu, cuda or cuda:N",
 				  device);
+	if (c->kernels)
+		return ls_err_set(err, LS_EINPUT, "--kernels names the CPU's: it does not go with --device %.40s",
+				  device);
 	c->want_cuda = true;
 	int rc = device[4] ? ls_str_to_u64(device + 5, 0, 1023, "option --device", &n, err) : 0;
 	c->cuda_device = (int)n;

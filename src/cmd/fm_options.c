@@ -37,6 +37,37 @@ int ls_fm_args_u32(const struct ls_args *args, const char *name, uint64_t min, u
 	return rc;
 }
 
+/* An option that this optimizer or task would not look at is refused: whoever gives it believes that it does something.
+ */
+static int refuse_unused(const struct ls_args *a, const struct ls_fm_opts *o, struct ls_err *err)
+{
+	static const struct {
+		const char *option;
+		enum ls_fm_optimizer of;
+	} own[] = {{"initial-sum", LS_ADAGRAD},
+		   {"beta1", LS_ADAM},
+		   {"beta2", LS_ADAM},
+		   {"eps", LS_ADAM},
+		   {"ftrl-beta", LS_FTRL}};
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (ls_args_has(a, own[i].option) && o->optimizer != own[i].of)
+			return ls_err_set(err, LS_EINPUT, "--%s is for --optimizer %s; with %s it would do nothing",
+					  own[i].option, ls_fm_optimizer_name(own[i].of),
+					  ls_fm_optimizer_name(o->optimizer));
+	if (o->optimizer == LS_FTRL &&
+	    (ls_args_has(a, "warmup-steps") || o->decay != LS_DECAY_NONE || ls_args_has(a, "decay-steps")))
+		return ls_err_set(err, LS_EINPUT,
+				  "--warmup-steps, --decay and --decay-steps do nothing with --optimizer ftrl, which "
+				  "has a rate of its own for each parameter");
+	if (o->decay == LS_DECAY_NONE && ls_args_has(a, "decay-steps"))
+		return ls_err_set(err, LS_EINPUT, "--decay-steps needs --decay linear or invsqrt");
+	if (o->task == LS_REGRESSION && ls_args_has(a, "label-smoothing"))
+		return ls_err_set(err, LS_EINPUT,
+				  "--label-smoothing is for classification; with --task regression it would do "
+				  "nothing");
+	return 0;
+}
+
 int ls_fm_model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls_err *err)
 {
 	static const enum ls_fm_optimizer optimizers[] = {LS_ADAGRAD, LS_SGD, LS_ADAM, LS_FTRL};
@@ -72,7 +103,7 @@ int ls_fm_model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls
 		o->batch = 1;
 	if (o->decay != LS_DECAY_NONE && !o->decay_steps)
 		return ls_err_set(err, LS_EINPUT, "--decay needs --decay-steps");
-	return 0;
+	return refuse_unused(a, o, err);
 }
 
 static int find_classes(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o, struct ls_err *err)

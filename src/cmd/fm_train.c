@@ -55,7 +55,8 @@ static const struct ls_opt opts[] = {
 	{"quiet", 'q', NULL, "print nothing but errors"},
 	LS_FM_DATA_OPTS,
 	LS_FM_ENGINE_OPTS,
-	{"kernels", 0, "NAME", "a build of the CPU kernels: baseline, avx2, avx512, sve256 (default: the best)"},
+	{"kernels", 0, "NAME",
+	 "a build of the CPU kernels: baseline, avx2, avx512, sve256 (default: avx512, avx2 or baseline)"},
 	{0},
 };
 
@@ -77,7 +78,8 @@ struct session {
 	FILE *log;
 	int log_errno; /* why the log is not whole; the training goes on */
 	bool quiet, json;
-	uint64_t told_step;
+	bool has_valid; /* an epoch has been judged, with this result */
+	double valid_value;
 };
 
 /* --- what is told on the way --- */
@@ -132,6 +134,37 @@ static void tell_epoch(struct session *s, const struct ls_train_event *e)
 	fputc('\n', stderr);
 }
 
+/* Three or four digits of a number from 0 on, for a line that is short of room. */
+static void short_number(double v, char ret[16])
+{
+	if (v < 1000)
+		snprintf(ret, 16, "%.*f", v < 10 ? 3 : v < 100 ? 2 : 1, v);
+	else
+		snprintf(ret, 16, "%.3g", v);
+}
+
+static void short_rate(double rows_per_second, char ret[24])
+{
+	bool millions = rows_per_second >= 1e6;
+	double v = rows_per_second / (millions ? 1e6 : 1e3);
+	snprintf(ret, 24, "%.*f%c rows/s", v < 10 ? 2 : v < 100 ? 1 : 0, v, millions ? 'M' : 'k');
+}
+
+static void show_progress(struct session *s, const struct ls_train_event *e)
+{
+	char text[160], brief[160], valid[64] = "", brief_valid[32] = "", loss[16], value[16], rate[24];
+	short_rate(e->seconds > 0 ? epoch_rows(s, e) / e->seconds : 0.0, rate);
+	short_number(e->loss, loss);
+	if (s->has_valid) {
+		short_number(s->valid_value, value);
+		snprintf(valid, sizeof valid, "valid %s %.4f  ", ls_metric_name(s->train.metric), s->valid_value);
+		snprintf(brief_valid, sizeof brief_valid, "val %s ", value);
+	}
+	snprintf(text, sizeof text, "epoch %u  loss %.4f  %s%s", e->epoch, e->loss, valid, rate);
+	snprintf(brief, sizeof brief, "loss %s %s%s", loss, brief_valid, rate);
+	ls_progress_show(&s->progress, e->step, e->total_steps, text, brief);
+}
+
 static void tell(void *context, const struct ls_train_event *e)
 {
 	struct session *s = context;
@@ -140,14 +173,14 @@ static void tell(void *context, const struct ls_train_event *e)
 		write_log(s, e);
 	if (s->quiet)
 		return;
-	if (e->what == LS_TRAIN_EPOCH) {
+	if (e->what == LS_TRAIN_EPOCH)
 		tell_epoch(s, e);
-		return;
+	if (e->has_valid) {
+		s->has_valid = true;
+		s->valid_value = e->valid.value[s->train.metric];
 	}
-	char text[160];
-	snprintf(text, sizeof text, "epoch %u  loss %.4f  %.3f M rows/s", e->epoch, e->loss,
-		 e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0);
-	ls_progress_show(&s->progress, e->step, e->total_steps, text);
+	if (e->step < e->total_steps) /* after an epoch's line too: the next stretch may be all of an epoch */
+		show_progress(s, e);
 }
 
 static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
@@ -181,6 +214,8 @@ static int run_options(struct session *s, struct ls_err *err)
 		return ls_err_set(err, LS_EINPUT, "fm train: -o MODEL is missing");
 	if ((t->resume || t->checkpoint_every) && !t->checkpoint)
 		return ls_err_set(err, LS_EINPUT, "--resume and --checkpoint-every need --checkpoint FILE");
+	if (t->tell_every && !ls_args_has(a, "log"))
+		return ls_err_set(err, LS_EINPUT, "--log-every needs --log FILE.jsonl");
 	if (!valid && (metric || ls_args_has(a, "early-stop") || ls_args_has(a, "valid-labels")))
 		return ls_err_set(err, LS_EINPUT, "--metric, --early-stop and --valid-labels need --valid DATA");
 	if ((t->metric == LS_RMSE) != (t->opts.task == LS_REGRESSION) ||
@@ -307,7 +342,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 		struct sigaction act = {.sa_handler = on_signal};
 		sigaction(SIGINT, &act, NULL);
 		sigaction(SIGTERM, &act, NULL);
-		ls_progress_start(&s.progress, !s.quiet);
+		ls_progress_start(&s.progress, !s.quiet, s.train.resume);
 		rc = ls_fm_train(&s.train, &result, &err);
 		ls_progress_clear(&s.progress);
 	}

@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "cmd/cmd.h"
 
-void ls_progress_start(struct ls_progress *p, bool wanted)
+void ls_progress_start(struct ls_progress *p, bool wanted, bool resumed)
 {
-	*p = (struct ls_progress){wanted && ls_cmd_can_draw(stderr), ls_clock(), 0};
+	*p = (struct ls_progress){.on = wanted && ls_cmd_can_draw(stderr), .resumed = resumed, .started = ls_clock()};
 }
 
 static int columns(void)
@@ -18,22 +18,51 @@ static int columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
-void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text)
+/* The time left, by that of what has been done since the start; at most six characters up to a thousand hours. */
+static void left_text(const struct ls_progress *p, double now, uint64_t done, uint64_t total, char *ret, size_t size)
 {
-	enum { CELLS = 20 };
+	double each = done > p->from ? (now - p->started) / (double)(done - p->from) : 0;
+	double seconds = each * (double)(total - done);
+	int s = seconds < 1e9 ? (int)seconds : 1000000000, minutes = s / 60;
+	if (done <= p->from)
+		snprintf(ret, size, "?");
+	else if (minutes < 100)
+		snprintf(ret, size, "%d:%02d", minutes, s % 60);
+	else
+		snprintf(ret, size, "%dh%02d", minutes / 60, minutes % 60);
+}
+
+static void draw(int done_cells, int cells, const char *line, int width)
+{
+	fputs("\r\033[K", stderr);
+	for (int i = 0; i < cells; i++)
+		fputs(i < done_cells ? "█" : "░", stderr);
+	fprintf(stderr, "%.*s", width - cells, line);
+	fflush(stderr);
+}
+
+void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text, const char *brief)
+{
+	enum { MOST_CELLS = 20, LEAST_CELLS = 3 };
 	double t = ls_clock();
+	if (p->resumed && !p->from) {
+		p->from = done;
+		p->started = t;
+	}
 	if (!p->on || t - p->drawn < 0.1 || !total)
 		return;
 	p->drawn = t;
-	int full = (int)(done * CELLS / total);
-	char bar[CELLS * 3 + 1], *b = bar, line[512];
-	for (int i = 0; i < CELLS; i++)
-		b += snprintf(b, sizeof bar - (size_t)(b - bar), "%s", i < full ? "█" : "░");
-	double left = done ? (t - p->started) * (double)(total - done) / (double)done : 0;
-	snprintf(line, sizeof line, " %3d%%  %s  %d:%02d left", (int)(done * 100 / total), text, (int)left / 60,
-		 (int)left % 60);
-	fprintf(stderr, "\r\033[K%s%.*s", bar, columns() > CELLS + 1 ? columns() - CELLS - 1 : 0, line);
-	fflush(stderr);
+	char left[32], line[512];
+	left_text(p, t, done, total, left, sizeof left);
+	int width = columns() - 1; /* in the last column some terminals begin a new line */
+	int length = snprintf(line, sizeof line, " %3d%%  %s  %s left", (int)(done * 100 / total), text, left);
+	if (length > width) /* time first: the end is what is cut where even this is too long */
+		length = snprintf(line, sizeof line, "%s left  %s", left, brief);
+	if (length > width)
+		length = snprintf(line, sizeof line, "%s %s", left, brief);
+	int cells = width - length < MOST_CELLS ? width - length : MOST_CELLS;
+	cells = cells < LEAST_CELLS || line[0] != ' ' ? 0 : cells; /* behind a bar comes a blank */
+	draw((int)(done * (uint64_t)cells / total), cells, line, width);
 }
 
 void ls_progress_clear(const struct ls_progress *p)

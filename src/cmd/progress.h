@@ -8,12 +8,15 @@
 
 struct ls_progress {
 	bool on;
+	bool resumed; /* what the first call has done was done before: time is reckoned from there */
+	uint64_t from;
 	double started, drawn;
 };
 
-void ls_progress_start(struct ls_progress *p, bool wanted);
-/* done of total, what the time so far says is left, and a text behind the bar. */
-void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text);
+void ls_progress_start(struct ls_progress *p, bool wanted, bool resumed);
+/* done of total, what the time so far says is left, and a text; brief says the same where there is little room, the
+ * most important first. The figures come first: the bar has what they leave of the line, which may be nothing. */
+void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text, const char *brief);
 /* Clears the line, so that something else can be printed. */
 void ls_progress_clear(const struct ls_progress *p);
 

@@ -49,7 +49,7 @@ struct session {
 static void tell(void *context, size_t done, size_t total, const char *what)
 {
 	struct session *s = context;
-	ls_progress_show(&s->progress, done, total, what);
+	ls_progress_show(&s->progress, done, total, what, what);
 }
 
 /* --- facts --- */
@@ -149,7 +149,7 @@ static int validate(struct session *s, struct ls_err *err)
 	struct sigaction act = {.sa_handler = on_signal};
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
-	ls_progress_start(&s->progress, true);
+	ls_progress_start(&s->progress, true, false);
 	int rc = ls_val_run(&plan, &s->val, err);
 	ls_progress_clear(&s->progress);
 	return rc;

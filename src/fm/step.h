@@ -120,7 +120,8 @@ struct ls_kern {
 			     struct ls_online_room *room);
 };
 
-/* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512", "sve"); NULL when it cannot run here.
+/* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512", "sve256"); NULL when it cannot run
+ * here.
  */
 const struct ls_kern *ls_kern_pick(const char *name);
 /* Whether columns of that many lanes are wide. */

@@ -1,0 +1,38 @@
+# The progress line: rows a second, loss, the last validation metric and the time left on any terminal, the bar in what
+# room they leave. The training is stopped when a few lines have been seen.
+train() { # COLUMNS OPTION…, on a pseudo-terminal of Python's making
+	python3 - "$(command -v lockstep)" "$@" <<'PY'
+import fcntl, os, pty, re, signal, struct, sys, termios
+
+program, columns, *args = sys.argv[1:]
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(columns), 0, 0))
+    os.execve(program, [program, "fm", "train", *args], dict(os.environ, TERM="xterm"))
+text, drawn, stopped = b"", [], False
+try:
+    while chunk := os.read(fd, 65536):
+        text += chunk
+        lines = re.findall("\r\033\\[K([^\r\n]+)(?=\r)", text.decode(errors="ignore"))
+        drawn = [l for l in lines if not re.match(r"epoch|best|lockstep|m:", l)]
+        if len(drawn) > 3 and not stopped:
+            os.kill(pid, signal.SIGTERM)
+            stopped = True
+except OSError:
+    pass
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+figures = {"time": r"\d+(:|h)\d\d( |$)", "loss": r"loss \d+\.\d+ ", "valid": r"val\S*( [a-z0-9-]+)? \d+\.\d+ ", "rate": r"\d[kM] rows/s( |$)",
+           "percent": r"\d+% ", "bar": "^[█░]{3,20} "}
+has = " ".join(n for n, p in figures.items() if drawn and re.search(p, drawn[-1]))
+fits = all(len(l) < int(columns) for l in drawn)
+print(f"status {status}, {columns} columns: {has}{', time unknown at first' if drawn[0].startswith('? ') or drawn[0].endswith('? left') else ''}{'' if fits else ', too long'}")
+print(f"{columns}: {drawn[-1:]}", file=sys.stderr)
+PY
+}
+D=$ROOT/tests/data
+args=("$D"/small.svm -o m --batch 16 --threads 1 --epochs 100000 --log /dev/null --log-every 1)
+for columns in 40 80 132; do train $columns "${args[@]}"; done
+# how long the steps before a checkpoint took is not known
+lockstep fm train "$D/small.svm" -o m --batch 16 --epochs 20 --checkpoint c -q
+train 80 "${args[@]}" --checkpoint c --resume
+for columns in 40 80 132; do train $columns "${args[@]}" --valid "$D"/small-valid.svm --metric auc --early-stop 0; done
