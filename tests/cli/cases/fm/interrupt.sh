@@ -16,3 +16,11 @@ for signal in INT TERM; do
 	lockstep fm train "${args[@]}" -o m --checkpoint c --resume -q
 	cmp m whole && rm -f m c log
 done
+# without a checkpoint, what is kept is said: the best epoch's model, where there is validation
+lockstep fm train "${args[@]}" --valid $D/small-valid.ffm --early-stop 0 --epochs 100000 -o m -q --log log 2>err &
+pid=$!
+for _ in $(seq 400); do [ -s log ] && break; sleep 0.05; done
+kill -INT $pid
+wait $pid
+echo "status $?"
+grep -o "m is the model of epoch [0-9]*, the best so far" err | sed 's/epoch [0-9]*/epoch N/' && lockstep fm digest m >/dev/null && echo readable
