@@ -1,4 +1,5 @@
-# Two tables of digests (tests/bitwise/golden.txt, and golden-online.txt of training a row at a time), seen from every side.
+# Three tables of digests (tests/bitwise/golden.txt; golden-many.txt of more rows, made for it; and golden-online.txt of
+# training a row at a time), seen from every side.
 # Under emulation (preset cross) each run is slow, so there a table is taken once whole, and its adagrad rows again with
 # other threads; whole with three, because two on two cores, where another test runs beside them, spend half of their time
 # on waiting for each other. What release has shown and another build would only repeat is labelled costly, as everywhere.
@@ -33,6 +34,28 @@ if(LS_SANITIZE STREQUAL thread)
 elseif(CMAKE_CROSSCOMPILING_EMULATOR)
   costly(threads-1 threads-2 threads-7)
 endif()
+
+# Of many rows: where a worker's share has fewer entries than the batch, and a grid must not show it.
+set(generator "$<TARGET_FILE:ctr-gen>")
+set(many ".")
+set(counts 1 2 3 7)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  set(generator "${CMAKE_CROSSCOMPILING_EMULATOR} ${generator}")
+  set(many "many-(fm|fwfm-adagrad)")
+  set(counts 3)
+elseif(LS_SANITIZE STREQUAL thread)
+  set(many "many-(fm-values|fwfm-adagrad)")
+  set(counts 3)
+elseif(NOT LS_USERS_BUILD AND NOT LS_FULL)
+  set(counts 1 3)
+endif()
+function(many_test name)
+  bitwise_test(many-${name} ${bitwise}/many ${ARGN})
+  set_tests_properties(bitwise.many-${name} PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=${many}")
+endfunction()
+foreach(threads ${counts})
+  many_test(threads-${threads} "${program}" "${generator}" --threads ${threads})
+endforeach()
 
 # A row at a time, threads share out a row: the less there is of it for each, the more of them have nothing.
 function(online_test name only)
