@@ -18,6 +18,8 @@
 #include "fm/metric.h"
 #include "fm/save.h"
 #include "fm/step.h"
+#include "models.h"
+#include "num/num.h"
 
 enum { ROWS = 40, FEATURES = 12, FIELDS = 4, CLASSES = 3, MAX_ENTRIES = ROWS * 6 };
 
@@ -321,6 +323,93 @@ static void own_pairs_that_cancel(void **state)
 	ls_pool_free(pool);
 }
 
+/* Weights of a field with itself that are far above all others: an entry's part in its own field's sum, times its
+ * weight, is on a grid that has to have room for it. Factors are so small that scores stay so, too. */
+static void own_weights_that_are_large(void **state)
+{
+	(void)state;
+	struct ls_pool *pool;
+	struct ls_err err = {0};
+	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
+	struct ls_fm_opts o = make_opts(LS_FWFM, LS_BINARY, LS_SGD, false);
+	struct ls_fm_model *m = make_model(&o, pool);
+	struct sample *s = make_sample(LS_BINARY, false);
+	for (uint32_t f = 0; f < FIELDS; f++)
+		m->pair[ls_fm_pair_index(FIELDS, f, f)] = 0x1.8p20f;
+	for (uint32_t j = 0; j < FEATURES; j++)
+		for (uint32_t k = 0; k < o.factors; k++)
+			m->record[j * ls_fm_stride(m) + k] *= 0x1p-16f;
+	double all[4096];
+	compare_gradients(m, &s->rows, pool, all);
+	ls_fm_model_free(m);
+	free(s);
+	ls_pool_free(pool);
+}
+
+/* --- what the caller's thread, and those that it has made, may have been left in --- */
+
+#if defined(__x86_64__)
+static const uint64_t fp_modes[] = {0x9fc0, 0x5f80, 0x3f80}; /* subnormals are 0; upwards; downwards */
+#else
+static const uint64_t fp_modes[] = {1 << 24, 1 << 22, 2 << 22};
+#endif
+
+/* Subnormal parameters and steps are among them, so that flushing is seen. */
+static struct ls_fm_model *trained_in(uint64_t mode, const struct ls_fm_opts *o, const struct ls_rows *rows,
+				      float *ret_score, double *ret_loss)
+{
+	struct ls_pool *pool;
+	struct ls_cpu *cpu = NULL;
+	struct ls_err err = {0};
+	assert_int_equal(ls_pool_new(1, &pool, &err), 0);
+	struct ls_fm_model *m = make_model(o, pool);
+	for (uint32_t j = 0; j < FEATURES; j++)
+		m->linear[j * ls_fm_stride(m)] = 0x1.2345p-130f;
+	m->bias[0] = 0x1.7p-131f;
+	ls_pool_free(pool);
+	uint64_t plain = ls_fp_enter();
+	ls_fp_leave(mode);
+	int rc = ls_pool_new(2, &pool, &err); /* its threads begin in their maker's mode */
+	rc = rc ? rc : ls_cpu_predict(m, rows, pool, ret_score, &err);
+	rc = rc ? rc : ls_cpu_new(m, rows, pool, NULL, &cpu, &err);
+	*ret_loss = 0;
+	rc = rc ? rc : ls_cpu_steps(cpu, 0, 3, ret_loss, &err);
+	ls_cpu_fetch(cpu);
+	uint64_t left = ls_fp_enter();
+	ls_fp_leave(plain);
+	assert_int_equal(rc, 0);
+	assert_true((left & mode) == mode); /* nor is the caller's mode changed */
+	ls_cpu_free(cpu);
+	ls_pool_free(pool);
+	return m;
+}
+
+static void modes_do_not_reach_the_bytes(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) { /* the kinds, and ffm a row at a time */
+		struct sample *s = make_sample(LS_BINARY, false);
+		struct ls_fm_opts o = make_opts(i < 3 ? (enum ls_fm_kind)i : LS_FFM, LS_BINARY, LS_ADAGRAD, true);
+		float want_score[ROWS] = {0}, score[ROWS] = {0};
+		double want_loss, loss;
+		o.online = i == 3;
+		o.batch = o.online ? 1 : ROWS;
+		o.init_scale = 1e-3f;
+		uint64_t plain = ls_fp_enter();
+		ls_fp_leave(plain);
+		struct ls_fm_model *want = trained_in(plain, &o, &s->rows, want_score, &want_loss);
+		for (size_t k = 0; k < sizeof fp_modes / sizeof *fp_modes; k++) {
+			struct ls_fm_model *m = trained_in(fp_modes[k], &o, &s->rows, score, &loss);
+			assert_memory_equal(score, want_score, sizeof score);
+			assert_true(loss == want_loss);
+			assert_same_model(m, want);
+			ls_fm_model_free(m);
+		}
+		ls_fm_model_free(want);
+		free(s);
+	}
+}
+
 /* --- a row at a time --- */
 
 /* AdaGrad's root has a seed and one step of Newton's (cell.h). */
@@ -479,6 +568,26 @@ static void optimizers_follow_the_textbook(void **state)
 	}
 }
 
+/* The rate goes up to the given one and down from it: to 0, where it stays, or as the inverse root. */
+static void rates_follow_their_schedule(void **state)
+{
+	(void)state;
+	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_ADAGRAD);
+	o.lr = 0.5f;
+	o.warmup_steps = 4;
+	o.decay_steps = 8;
+	for (uint64_t step = 0; step < 40; step++) {
+		float up = (float)(step + 1) / 8.0f, past = ((float)step - 4.0f) / 8.0f;
+		float linear = step < 12 ? 0.5f * (1.0f - past) : 0.0f;
+		o.decay = LS_DECAY_LINEAR;
+		assert_true(ls_fm_update(&o, step, 1).lr == (step < 4 ? up : linear));
+		o.decay = LS_DECAY_INVSQRT;
+		close_to((double)ls_fm_update(&o, step, 1).lr, step < 4 ? (double)up : 0.5 / sqrt(1 + (double)past), 0);
+		o.decay = LS_DECAY_NONE;
+		assert_true(ls_fm_update(&o, step, 1).lr == (step < 4 ? up : 0.5f));
+	}
+}
+
 /* FTRL keeps the start it is given, and L1 makes small weights exactly zero. */
 static void ftrl_starts_and_shrinks(void **state)
 {
@@ -603,6 +712,8 @@ int main(void)
 		cmocka_unit_test(optimizers_follow_the_textbook), cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
 		cmocka_unit_test(ftrl_starts_and_shrinks),        cmocka_unit_test(metrics_on_known_answers),
 		cmocka_unit_test(batches_cover_every_row_once),   cmocka_unit_test(infinity_is_named),
+		cmocka_unit_test(own_weights_that_are_large),     cmocka_unit_test(modes_do_not_reach_the_bytes),
+		cmocka_unit_test(rates_follow_their_schedule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -454,6 +454,65 @@ static void softmax_and_logsumexp(void **state)
 	ls_softmaxf(p, p, 0);
 }
 
+/* How far p is from e^score / sum, in units in the last place of the right answer, which are never below 2^-149. */
+static double softmax_error(struct reference *r, float score, float max, const mpfr_t sum, float p)
+{
+	mpfr_set_flt(r->x, score, MPFR_RNDN);
+	mpfr_set_flt(r->t, max, MPFR_RNDN);
+	mpfr_sub(r->x, r->x, r->t, MPFR_RNDN);
+	mpfr_exp(r->y, r->x, MPFR_RNDN);
+	mpfr_div(r->y, r->y, sum, MPFR_RNDN);
+	mpfr_exp_t e = mpfr_get_exp(r->y) - 24; /* y is in [1/2, 1) times 2^its exponent */
+	mpfr_set_flt(r->t, p, MPFR_RNDN);
+	mpfr_sub(r->t, r->t, r->y, MPFR_RNDN);
+	mpfr_mul_2si(r->t, r->t, -(e < -149 ? -149 : e), MPFR_RNDN);
+	mpfr_abs(r->t, r->t, MPFR_RNDN);
+	return mpfr_get_d(r->t, MPFR_RNDU);
+}
+
+/* Random scores in sets of 1 to 4096, of every spread: from such that differ in their last bits to such of which one
+ * takes all. The bound is in docs/NUMERICS.md, with what was measured. */
+static void softmax_is_accurate(void **state)
+{
+	(void)state;
+	static const int sizes[] = {1, 2, 3, 4, 7, 16, 20, 100, 1000, 4096};
+	float score[4096], p[4096];
+	double worst = 0;
+	uint64_t wrong = 0;
+	struct reference r;
+	mpfr_t sum;
+	reference_init(&r);
+	mpfr_init2(sum, 160);
+	bool brief = getenv("LS_NUM_BY_DIGEST");
+	for (uint64_t set = 0; set < (brief ? 60 : 300); set++) {
+		int n = sizes[set % COUNT(sizes)], spread = (int)(set / COUNT(sizes)) % 10 - 3;
+		for (int i = 0; i < n; i++)
+			score[i] = ls_symf(ls_philox(0x50f7, set, (uint64_t)i).v[0]) *
+				   ls_f_bits((uint32_t)(127 + spread) << 23);
+		ls_softmaxf(score, p, n);
+		float max = ls_max_score(score, n);
+		mpfr_set_zero(sum, 1);
+		for (int i = 0; i < n; i++) {
+			mpfr_set_flt(r.x, score[i], MPFR_RNDN);
+			mpfr_set_flt(r.t, max, MPFR_RNDN);
+			mpfr_sub(r.x, r.x, r.t, MPFR_RNDN);
+			mpfr_exp(r.y, r.x, MPFR_RNDN);
+			mpfr_add(sum, sum, r.y, MPFR_RNDN);
+		}
+		for (int i = 0; i < n; i++) {
+			double error = softmax_error(&r, score[i], max, sum, p[i]);
+			worst = error > worst ? error : worst;
+			wrong += error > 0.5;
+		}
+	}
+	mpfr_clear(sum);
+	reference_done(&r);
+	mpfr_free_cache();
+	if (!(worst <= 0.50001))
+		fail_msg("softmax is %.9f units off, at most", worst);
+	assert_int_equal(wrong, 0); /* of these sets */
+}
+
 /* --- randomness --- */
 
 static void philox_known_answers(void **state)
@@ -645,6 +704,7 @@ int main(void)
 		cmocka_unit_test(special_values),
 		cmocka_unit_test(correctly_rounded_on_a_sample),
 		cmocka_unit_test(softmax_and_logsumexp),
+		cmocka_unit_test(softmax_is_accurate),
 		cmocka_unit_test(philox_known_answers),
 		cmocka_unit_test(keys_are_distinct),
 		cmocka_unit_test(variates),
