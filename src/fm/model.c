@@ -194,10 +194,12 @@ void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool)
 
 void ls_fm_model_start_states(struct ls_fm_model *m)
 {
+	uint64_t saved = ls_fp_enter();
 	struct ls_update u = ls_fm_update(&m->opts, 0, 1);
 	for (uint64_t j = 0; j < m->n_features; j++)
 		init_feature_states(m, &u, j);
 	init_other_states(m, &u);
+	ls_fp_leave(saved);
 }
 
 static double schedule(const struct ls_fm_opts *o, uint64_t step)
