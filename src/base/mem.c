@@ -73,10 +73,12 @@ uint64_t ls_mem_most(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	uint64_t most = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+	char text[32] = "";
 	FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");
-	unsigned long long group; /* the file says "max" where there is no limit */
-	if (f && fscanf(f, "%llu", &group) == 1 && group < most)
-		most = group;
+	if (f && fgets(text, sizeof text, f) && *text >= '0' && *text <= '9') { /* otherwise "max" */
+		uint64_t group = strtoull(text, NULL, 10);
+		most = group < most ? group : most;
+	}
 	if (f)
 		fclose(f);
 	return most;

@@ -18,6 +18,7 @@
 #include "fm/metric.h"
 #include "fm/save.h"
 #include "fm/step.h"
+#include "fm/tensors.h"
 #include "models.h"
 #include "num/num.h"
 
@@ -402,7 +403,10 @@ static void modes_do_not_reach_the_bytes(void **state)
 			struct ls_fm_model *m = trained_in(fp_modes[k], &o, &s->rows, score, &loss);
 			assert_memory_equal(score, want_score, sizeof score);
 			assert_true(loss == want_loss);
-			assert_same_model(m, want);
+			if (o.online) /* what lies behind records is whatever lay there while lines were elsewhere */
+				assert_true(ls_fm_model_checksum(m, 1) == ls_fm_model_checksum(want, 1));
+			else
+				assert_same_model(m, want);
 			ls_fm_model_free(m);
 		}
 		ls_fm_model_free(want);
