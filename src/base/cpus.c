@@ -3,22 +3,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/mem.h"
-
-/* A small file of a group, to be freed; NULL: there is none. */
-static char *file_of(const char *group, const char *name)
-{
-	char *path = ls_xasprintf("%s/%s", group, name), *text = NULL;
-	size_t length;
-	if (ls_file_read(path, 1 << 20, &text, &length, NULL))
-		text = NULL;
-	free(path);
-	return text;
-}
+#include "base/cgroup.h"
 
 static int smaller(int limit, double quota, double period)
 {
@@ -29,10 +16,10 @@ static int smaller(int limit, double quota, double period)
 	return limit == 0 || here < limit ? here : limit;
 }
 
-/* cpu.max of a group: "max 100000", or microseconds and those of a period. */
+/* cpu.max: "max 100000", or microseconds and those of a period. */
 static int limit_v2(const char *group, int limit)
 {
-	char *text = file_of(group, "cpu.max"), *end;
+	char *text = ls_cgroup_file(group, "cpu.max"), *end;
 	double quota = text ? strtod(text, &end) : 0.0;
 	if (text && end != text)
 		limit = smaller(limit, quota, strtod(end, NULL));
@@ -43,7 +30,7 @@ static int limit_v2(const char *group, int limit)
 /* cpu.cfs_quota_us, -1 for none, and cpu.cfs_period_us. */
 static int limit_v1(const char *group, int limit)
 {
-	char *quota = file_of(group, "cpu.cfs_quota_us"), *period = file_of(group, "cpu.cfs_period_us");
+	char *quota = ls_cgroup_file(group, "cpu.cfs_quota_us"), *period = ls_cgroup_file(group, "cpu.cfs_period_us");
 	if (quota && period)
 		limit = smaller(limit, strtod(quota, NULL), strtod(period, NULL));
 	free(quota);
@@ -51,44 +38,16 @@ static int limit_v1(const char *group, int limit)
 	return limit;
 }
 
-/* The group and all above it: each has a say. */
-static int limit_upwards(const char *root, const char *mount, const char *group,
-			 int (*of)(const char *group, int limit), int limit)
+static void limit_at(void *context, const char *group, bool v2)
 {
-	char *path = ls_xasprintf("%s%s%s", root, mount, group), *begin = path + strlen(root) + strlen(mount), *slash;
-	do {
-		limit = of(path, limit);
-		slash = strrchr(begin, '/');
-		if (slash)
-			*slash = '\0';
-	} while (slash);
-	free(path);
-	return limit;
-}
-
-/* A line of /proc/self/cgroup: "0::/a/b" for version 2, "4:cpu,cpuacct:/a/b" for version 1. */
-static int limit_of_line(const char *root, char *line, int limit)
-{
-	char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
-	if (!group)
-		return limit;
-	*names++ = *group++ = '\0';
-	if (!*names)
-		return limit_upwards(root, "/sys/fs/cgroup", group, limit_v2, limit);
-	for (char *rest = names, *name; (name = strsep(&rest, ","));)
-		if (strcmp(name, "cpu") == 0) /* the folder may be a link to one of several names */
-			return limit_upwards(root, "/sys/fs/cgroup/cpu", group, limit_v1, limit);
-	return limit;
+	int *limit = context;
+	*limit = (v2 ? limit_v2 : limit_v1)(group, *limit);
 }
 
 int ls_cpus_limit(const char *root)
 {
-	char *proc = ls_xasprintf("%s/proc/self", root), *text = file_of(proc, "cgroup"), *rest = text, *line;
 	int limit = 0;
-	while ((line = strsep(&rest, "\n")))
-		limit = limit_of_line(root, line, limit);
-	free(text);
-	free(proc);
+	ls_cgroup_each(root, "cpu", limit_at, &limit);
 	return limit;
 }
 

@@ -104,8 +104,7 @@ void ls_file_unmap(struct ls_map *map)
 	*map = (struct ls_map){0};
 }
 
-/* The folder of path, "." where it names none; the caller frees. */
-static char *folder_of(const char *path)
+char *ls_file_folder(const char *path)
 {
 	char *dir = ls_xstrdup(path), *slash = strrchr(dir, '/');
 	if (slash) {
@@ -151,7 +150,7 @@ static int create_beside(const char *target, char **ret_temp)
 /* A file in target's folder that goes when the process does, however it ends; -1 where the filesystem has none. */
 static int create_unnamed(const char *target)
 {
-	char *dir = folder_of(target);
+	char *dir = ls_file_folder(target);
 	int fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 	free(dir);
 	struct stat st;
@@ -257,7 +256,7 @@ int ls_writer_write(struct ls_writer *w, const void *data, size_t len, struct ls
 
 static int sync_folder(const char *path, struct ls_err *err)
 {
-	char *dir = folder_of(path);
+	char *dir = ls_file_folder(path);
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = 0;
 	if (fd >= 0) {

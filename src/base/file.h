@@ -21,6 +21,9 @@ struct ls_map {
 	size_t len;
 };
 
+/* The folder that path is in, "." where it names none; to be freed. */
+char *ls_file_folder(const char *path);
+
 int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err); /* regular files only */
 /* The same for what is open already, for reading; path names it in messages. fd stays the caller's. */
 int ls_file_map_fd(int fd, const char *path, struct ls_map *ret, struct ls_err *err);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void *or_abort(void *p)
 {
@@ -67,19 +66,4 @@ void *ls_grow(void *items, size_t count, size_t *capacity, size_t elem_size)
 		abort();
 	*capacity = bigger;
 	return ls_xrealloc(items, bigger * elem_size);
-}
-
-uint64_t ls_mem_most(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	uint64_t most = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
-	char text[32] = "";
-	FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");
-	if (f && fgets(text, sizeof text, f) && *text >= '0' && *text <= '9') { /* otherwise "max" */
-		uint64_t group = strtoull(text, NULL, 10);
-		most = group < most ? group : most;
-	}
-	if (f)
-		fclose(f);
-	return most;
 }

@@ -5,7 +5,6 @@
 #define LS_BASE_MEM_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 void *ls_xalloc(size_t size);                       /* zeroed, never NULL */
 void *ls_xalloc_aligned(size_t align, size_t size); /* likewise; size is a multiple of align */
@@ -16,10 +15,6 @@ char *ls_xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* count elements of size each, zeroed; NULL on overflow or when there is no memory. */
 void *ls_alloc_array(size_t count, size_t size);
-
-/* Bytes of memory that there are for this process at the most: the machine's, or less where its control group says so.
- * To refuse what would be given and then killed for. */
-uint64_t ls_mem_most(void);
 
 /* Makes room for one more element in a growing array: items, count and capacity belong to the caller. */
 void *ls_grow(void *items, size_t count, size_t *capacity, size_t elem_size);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/file.h"
 #include "cmd/cmd.h"
 
 /* --- which file a path is --- */
@@ -19,14 +19,6 @@ struct identity {
 	const char *name;
 };
 
-static char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	if (!slash)
-		return ls_xstrdup(".");
-	return ls_xasprintf("%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
 static struct identity identify(const char *path)
 {
 	struct identity id = {0};
@@ -36,7 +28,7 @@ static struct identity identify(const char *path)
 		return id;
 	}
 	const char *slash = strrchr(path, '/');
-	char *folder = folder_of(path);
+	char *folder = ls_file_folder(path);
 	id.known = stat(folder, &id.st) == 0;
 	id.name = slash ? slash + 1 : path;
 	free(folder);
@@ -59,7 +51,7 @@ static int refuse(const struct ls_fm_file *f, const char *why, struct ls_err *er
 
 static int check_folder(const struct ls_fm_file *f, const char *path, struct ls_err *err)
 {
-	char *folder = folder_of(path);
+	char *folder = ls_file_folder(path);
 	struct stat st;
 	const char *why = NULL;
 	if (stat(folder, &st) < 0)

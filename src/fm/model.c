@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "base/memory.h"
 #include "fm/cell.h"
 #include "num/num.h"
 #include "num/philox.h"
@@ -95,7 +96,7 @@ static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_
 		return rc;
 	}
 	uint64_t need = m->bytes + sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
-	m->linear = need <= ls_mem_most() ? ls_fm_big_alloc(m->bytes) : NULL;
+	m->linear = need <= ls_memory_most("") ? ls_fm_big_alloc(m->bytes) : NULL;
 	m->record = m->linear ? m->linear + ls_fm_linear_room(m) : NULL;
 	m->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 	m->pair = m->n_pairs ? ls_alloc_array((size_t)m->outputs * m->n_pairs * (1 + m->states), sizeof(float)) : NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -448,12 +449,10 @@ int ls_onnx_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 {
 	struct ls_bundle *b = ls_bundle_new("ONNX");
 	struct ls_map map;
-	char *folder = ls_xstrdup(path), *slash = strrchr(folder, '/');
-	if (slash)
-		slash[slash == folder] = 0;
+	char *folder = ls_file_folder(path);
 	int rc = ls_bundle_map(b, path, &map, err);
 	if (rc == 0)
-		rc = ls_onnx_parse(b, map.data, map.len, path, slash ? folder : ".", err);
+		rc = ls_onnx_parse(b, map.data, map.len, path, folder, err);
 	free(folder);
 	return ls_bundle_hand_take(b, rc, ret);
 }

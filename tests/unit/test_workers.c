@@ -18,6 +18,7 @@
 
 #include "base/cpus.h"
 #include "base/mem.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "base/shares.h"
 #include "fm/ahead.h"
@@ -86,6 +87,35 @@ static void a_groups_limit_counts(void **state)
 	assert_int_equal(ls_cpus_at(root), 1);
 	remove_tree(root);
 	assert_int_equal(ls_cpus(), ls_cpus_at(""));
+}
+
+/* The machine's memory, or less where a group or one above it says so. */
+static void memory_has_its_limits(void **state)
+{
+	(void)state;
+	const struct {
+		const char *group, *file, *text;
+		uint64_t want; /* 0: all there is */
+	} cases[] = {
+		{"0::/a/b\n", "/sys/fs/cgroup/a/b/memory.max", "max\n", 0},
+		{"0::/a/b\n", "/sys/fs/cgroup/a/memory.max", "3000000\n", 3000000},
+		{"0::/a/b\n", "/sys/fs/cgroup/a/b/memory.max", "2000000\n", 2000000},
+		{"0::/\n", "/sys/fs/cgroup/memory.max", "nonsense\n", 0},
+		{"3:cpu:/c\n", "/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "1000\n", 0},
+		{"3:memory:/c\n", "/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "1000\n", 1000},
+		{"3:memory:/c\n", "/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "9223372036854771712\n", 0},
+	};
+	char root[] = "/tmp/ls-memory-XXXXXX";
+	uint64_t all = ls_memory_most("/nowhere");
+	assert_true(all > 1 << 24 && all < UINT64_MAX);
+	assert_non_null(mkdtemp(root));
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		write_at(root, "/proc/self/cgroup", cases[i].group);
+		write_at(root, cases[i].file, cases[i].text);
+		assert_int_equal(ls_memory_most(root), cases[i].want ? cases[i].want : all);
+	}
+	remove_tree(root);
+	assert_true(ls_memory_most("") <= all);
 }
 
 /* As after `taskset -c N`. */
@@ -680,6 +710,7 @@ static void too_large_a_batch_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_has_its_limits),
 		cmocka_unit_test(affinity_counts),
 		cmocka_unit_test(a_groups_limit_counts),
 		cmocka_unit_test(equal_times_leave_equal_parts),
