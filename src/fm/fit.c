@@ -5,78 +5,71 @@
 #include "fm/cell.h"
 #include "fm/step.h"
 
-/* "FILE: " before a row, or nothing. */
-#define LS_FIT_NAME  "%s%srow %llu: "
-#define LS_FIT_IN(i) name ? name : "", name ? ": " : "", (unsigned long long)(i) + 1
-
 static bool is_class(float y, uint32_t classes)
 {
 	return y >= 0.0f && y < (float)classes && y == (float)(uint32_t)y;
 }
 
-static int fit_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, const char *name, struct ls_err *err)
+int ls_fm_fit_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
 {
+	if (!rows->n_rows || !rows->label)
+		return ls_err_set(err, LS_EINPUT, "there are no labelled rows");
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		float y = rows->label[i];
 		if (o->task == LS_MULTICLASS && !is_class(y, o->classes))
-			return ls_err_set(err, LS_EINPUT, LS_FIT_NAME "label %g is not a class number below %u",
-					  LS_FIT_IN(i), (double)y, o->classes);
+			return ls_err_set(err, LS_EINPUT, "row %llu: label %g is not a class number below %u",
+					  (unsigned long long)i + 1, (double)y, o->classes);
 		if (o->task == LS_BINARY && y != 0.0f && y != 1.0f && y != -1.0f)
-			return ls_err_set(err, LS_EINPUT,
-					  LS_FIT_NAME
-					  "label %g is not 0, 1 or -1; is this --task regression or multiclass?",
-					  LS_FIT_IN(i), (double)y);
+			return ls_err_set(
+				err, LS_EINPUT,
+				"row %llu: label %g is not 0, 1 or -1; is this --task regression or multiclass?",
+				(unsigned long long)i + 1, (double)y);
 	}
 	return 0;
 }
 
 /* One of so many weights must count, or there is nothing to learn or to measure. */
-static int fit_weights(const struct ls_fm_opts *o, const struct ls_rows *rows, const char *name, struct ls_err *err)
+static int fit_weights(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
 {
 	for (uint64_t i = 0; i < rows->n_rows; i++)
 		if (ls_row_weight(o, rows, i, rows->label[i]) > 0.0f)
 			return 0;
-	return ls_err_set(err, LS_EINPUT, "%s%sthe weight of every row is 0", name ? name : "", name ? ": " : "");
+	return ls_err_set(err, LS_EINPUT, "the weight of every row is 0");
 }
 
 /* The squares of a row's values are added up in binary32: past its range the length would be wrong, and the row with
  * it. */
-int ls_fm_fit_rows(const struct ls_fm_opts *o, const struct ls_rows *rows, const char *name, struct ls_err *err)
+static bool has_length(const float *value, uint32_t n)
 {
-	for (uint64_t i = 0; i < rows->n_rows && o->normalize && rows->value; i++) {
-		const float *value = rows->value + rows->start[i];
-		uint32_t n = (uint32_t)(rows->start[i + 1] - rows->start[i]);
-		float scale = ls_cell_norm(value, n);
-		bool zeros = true;
-		for (uint32_t k = 0; k < n; k++)
-			zeros &= value[k] == 0.0f;
-		if (!zeros && !(scale > 0.0f && scale <= 0x1p63f))
+	float scale = ls_cell_norm(value, n);
+	bool zeros = true;
+	for (uint32_t k = 0; k < n; k++)
+		zeros &= value[k] == 0.0f;
+	return zeros || (scale > 0.0f && scale <= 0x1p63f);
+}
+
+int ls_fm_fit_rows(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
+{
+	for (uint64_t i = 0; i < rows->n_rows && o->normalize && rows->value; i++)
+		if (!has_length(rows->value + rows->start[i], (uint32_t)(rows->start[i + 1] - rows->start[i])))
 			return ls_err_set(err, LS_EINPUT,
-					  LS_FIT_NAME "its values are too large or too small for --normalize (squares "
-						      "between 1e-38 and 1e38 in all); scale them",
-					  LS_FIT_IN(i));
-	}
+					  "row %llu: its values are too large or too small for --normalize (squares "
+					  "between 1e-38 and 1e38 in all); scale them",
+					  (unsigned long long)i + 1);
 	return 0;
 }
 
-static int fit_labelled(const struct ls_fm_opts *o, const struct ls_rows *rows, const char *name, struct ls_err *err)
-{
-	if (!rows->n_rows || !rows->label)
-		return ls_err_set(err, LS_EINPUT, "%s%sthere are no labelled rows", name ? name : "", name ? ": " : "");
-	int rc = fit_labels(o, rows, name, err);
-	return rc ? rc : ls_fm_fit_rows(o, rows, name, err);
-}
-
-int ls_fm_fit_measure(const struct ls_fm_opts *o, const struct ls_rows *rows, const char *name, struct ls_err *err)
+int ls_fm_fit_measure(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
 {
 	struct ls_fm_opts alike = *o;
 	alike.n_class_weights = 0;
-	int rc = fit_labelled(o, rows, name, err);
-	return rc ? rc : fit_weights(&alike, rows, name, err);
+	return ls_fm_fit_train(&alike, rows, err);
 }
 
-int ls_fm_fit_train(const struct ls_fm_opts *o, const struct ls_rows *rows, const char *name, struct ls_err *err)
+int ls_fm_fit_train(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
 {
-	int rc = fit_labelled(o, rows, name, err);
-	return rc ? rc : fit_weights(o, rows, name, err);
+	int rc = ls_fm_fit_labels(o, rows, err);
+	if (rc == 0)
+		rc = ls_fm_fit_rows(o, rows, err);
+	return rc ? rc : fit_weights(o, rows, err);
 }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "fm/cell.h"
+#include "fm/fit.h"
 
 static const char *const names[LS_METRICS] = {"logloss", "rmse", "accuracy", "auc", "macro-f1"};
 
@@ -171,16 +172,8 @@ int ls_scores_finite(const struct ls_fm_model *m, const struct ls_rows *rows, co
 
 static int check(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_err *err)
 {
-	if (!rows->label || !rows->n_rows)
-		return ls_err_set(err, LS_EINPUT, "there are no labelled rows to measure on");
-	int rc = ls_scores_finite(m, rows, score, err);
-	if (rc)
-		return rc;
-	for (uint64_t i = 0; i < rows->n_rows && m->opts.task == LS_MULTICLASS; i++)
-		if (!(rows->label[i] >= 0.0f && rows->label[i] < (float)m->outputs))
-			return ls_err_set(err, LS_EINPUT, "row %llu: label %g is not a class from 0 to %u",
-					  (unsigned long long)i + 1, (double)rows->label[i], m->outputs - 1);
-	return 0;
+	int rc = ls_fm_fit_labels(&m->opts, rows, err);
+	return rc ? rc : ls_scores_finite(m, rows, score, err);
 }
 
 int ls_metrics_compute(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score,

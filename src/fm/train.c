@@ -56,32 +56,50 @@ static int check_start(const struct ls_fm_model *m, const struct ls_fm_model *ol
 	return 0;
 }
 
+/* The model that --warm-start names, with its digest. */
+static int load_start(const struct run *r, struct ls_fm_model **ret, char ret_digest[LS_SHA256_HEX], struct ls_err *err)
+{
+	int rc = ls_fm_load_model(r->t->warm_start, r->threads, ret, err);
+	if (rc == 0)
+		ls_fm_model_digest(*ret, ret_digest);
+	return rc;
+}
+
+/* With first parameters, of as many features as the data have. */
+static int fresh_model(struct run *r, uint64_t features, struct ls_err *err)
+{
+	int rc = ls_fm_model_new(&r->t->opts, features, r->t->rows->n_fields, &r->m, err);
+	if (rc == 0)
+		ls_fm_model_init(r->m, r->t->pool);
+	return rc;
+}
+
+/* Or of as many as the model has that it starts from. */
+static int warm_model(struct run *r, uint64_t features, struct ls_err *err)
+{
+	struct ls_fm_model *old;
+	int rc = load_start(r, &old, r->at.warm_digest, err);
+	if (rc)
+		return rc;
+	rc = fresh_model(r, old->n_features > features ? old->n_features : features, err);
+	if (rc == 0)
+		rc = check_start(r->m, old, r->t->warm_start, err);
+	if (rc == 0)
+		take_parameters(r->m, old);
+	ls_fm_model_free(old);
+	return rc;
+}
+
 static int make_model(struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
-	uint64_t features = t->rows->n_features;
-	struct ls_fm_model *old = NULL;
 	r->at = (struct ls_fm_position){.epochs = t->epochs};
 	memcpy(r->at.data_digest, t->data_digest, strlen(t->data_digest) + 1);
 	if (t->valid_digest)
 		memcpy(r->at.valid_digest, t->valid_digest, strlen(t->valid_digest) + 1);
 	if (t->valid)
 		snprintf(r->at.metric, sizeof r->at.metric, "%s", ls_metric_name(t->metric));
-	int rc = t->warm_start ? ls_fm_load_model(t->warm_start, r->threads, &old, err) : 0;
-	if (rc == 0 && old && old->n_features > features)
-		features = old->n_features;
-	if (rc == 0)
-		rc = ls_fm_model_new(&t->opts, features, t->rows->n_fields, &r->m, err);
-	if (rc == 0)
-		ls_fm_model_init(r->m, t->pool);
-	if (rc == 0 && old)
-		rc = check_start(r->m, old, t->warm_start, err);
-	if (rc == 0 && old) {
-		take_parameters(r->m, old);
-		ls_fm_model_digest(old, r->at.warm_digest);
-	}
-	ls_fm_model_free(old);
-	return rc;
+	return (t->warm_start ? warm_model : fresh_model)(r, t->rows->n_features, err);
 }
 
 /* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list the same keys, but
@@ -103,10 +121,9 @@ static int check_warm_start(const struct run *r, struct ls_err *err)
 	const struct ls_train *t = r->t;
 	struct ls_fm_model *old;
 	char digest[LS_SHA256_HEX];
-	int rc = t->warm_start ? ls_fm_load_model(t->warm_start, r->threads, &old, err) : 0;
+	int rc = t->warm_start ? load_start(r, &old, digest, err) : 0;
 	if (rc || !t->warm_start)
 		return rc;
-	ls_fm_model_digest(old, digest);
 	ls_fm_model_free(old);
 	if (strcmp(digest, r->at.warm_digest) == 0)
 		return 0;
@@ -156,12 +173,21 @@ static int check_resume(const struct run *r, struct ls_err *err)
 	return rc ? rc : check_best(r, err);
 }
 
+static int check_rows(const struct ls_train *t, struct ls_err *err)
+{
+	const char *name = t->rows_name;
+	int rc = ls_fm_fit_train(&t->opts, t->rows, err);
+	if (rc == 0 && t->valid) {
+		name = t->valid_name;
+		rc = ls_fm_fit_measure(&t->opts, t->valid, err);
+	}
+	return rc && name ? ls_err_prefix(err, "%s", name) : rc;
+}
+
 static int start(struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
-	int rc = ls_fm_fit_train(&t->opts, t->rows, t->rows_name, err);
-	if (rc == 0 && t->valid)
-		rc = ls_fm_fit_measure(&t->opts, t->valid, t->valid_name, err);
+	int rc = check_rows(t, err);
 	if (rc)
 		return rc;
 	if (t->resume) {
