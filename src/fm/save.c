@@ -438,18 +438,12 @@ static bool get_text(const struct ls_bundle *b, const char *key, char *ret, size
 static int check_sum(const struct ls_bundle *b, const struct ls_fm_model *m, const char *path, int threads,
 		     struct ls_err *err)
 {
-	static const char *const keys[] = {"format",     "numerics_version", "kind",         "task",
-					   "n_features", "n_fields",         "seed",         "data_digest",
-					   "options",    "position",         "valid_digest", "best_value_bits",
-					   "loss_bits",  "metric",           "best_digest",  "warm_start"};
-	enum { KEYS = sizeof keys / sizeof *keys };
-	struct ls_kv kv[KEYS];
-	for (size_t i = 0; i < KEYS; i++) {
-		kv[i] = (struct ls_kv){keys[i], ls_bundle_meta(b, keys[i])};
-		if (!kv[i].value)
-			return ls_err_set(err, LS_EINPUT, "%s: its \"%s\" is missing", path, keys[i]);
-	}
-	char *sum = checksum_text(m, kv, KEYS, threads);
+	struct ls_kv kv[MAX_META];
+	size_t n = 0;
+	for (size_t i = 0; i < b->n_values && n < MAX_META && strcmp(b->values[i].name, "checksum") != 0; i++)
+		if (b->values[i].kind == LS_VAL_STRING)
+			kv[n++] = (struct ls_kv){b->values[i].name, b->values[i].text};
+	char *sum = checksum_text(m, kv, n, threads);
 	const char *said = ls_bundle_meta(b, "checksum");
 	bool same = said && strcmp(said, sum) == 0;
 	free(sum);
