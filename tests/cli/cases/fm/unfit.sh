@@ -32,4 +32,4 @@ try train far.svm --factors 256 -o x -q 2>&1 | sed 's/for [0-9]* MiB/for N MiB/'
 echo "= a model keeps the features that it started with"
 lockstep fm train $D/small.svm --warm-start m -o all -q; lockstep fm train two.svm --warm-start m -o few -q
 lockstep fm inspect m --json | grep -o '"features": [0-9]*' | head -1; lockstep fm inspect few --json | grep -o '"features": [0-9]*' | head -1
-ls x 2>&1
+[ -e x ] || echo nothing written
