@@ -75,8 +75,14 @@ static void make_data(struct data *d, const struct options *o, struct ls_pool *p
 	d->feature = ls_xalloc(entries * sizeof *d->feature);
 	d->field = ls_xalloc(entries * sizeof *d->field);
 	d->label = ls_xalloc(o->rows * sizeof *d->label);
-	d->rows = (struct ls_rows){o->rows,    entries,  o->features, FIELDS,   d->start,
-				   d->feature, d->field, NULL,        d->label, NULL};
+	d->rows = (struct ls_rows){.n_rows = o->rows,
+				   .n_entries = entries,
+				   .n_features = o->features,
+				   .n_fields = FIELDS,
+				   .start = d->start,
+				   .feature = d->feature,
+				   .field = d->field,
+				   .label = d->label};
 	ls_pool_run(pool, fill, d);
 }
 

@@ -256,8 +256,6 @@ static int load_data(struct session *s, struct ls_err *err)
 	if (rc)
 		return rc;
 	t->rows = ls_data_rows(s->data);
-	t->rows_name = s->args->pos[0];
-	t->valid_name = valid;
 	ls_data_digest(s->data, s->digest);
 	t->data_digest = s->digest;
 	if (s->valid) {

@@ -63,7 +63,7 @@ static int score_data(const struct ls_args *args, bool need_labels, struct score
 		return rc;
 	ret->rows = ls_data_rows(ret->data);
 	rc = (need_labels ? ls_fm_fit_measure : ls_fm_fit_rows)(&ret->m->opts, ret->rows, err);
-	return rc ? ls_err_prefix(err, "%s", args->pos[1]) : compute_scores(ret, &choice, err);
+	return rc ? rc : compute_scores(ret, &choice, err);
 }
 
 /* --- predict --- */

@@ -583,7 +583,7 @@ int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, str
 		few = few < n - done ? few : n - done;
 		uint64_t bad = some_steps(c, first + done, few);
 		if (bad != UINT64_MAX)
-			return ls_fm_not_finite(bad, first, err);
+			return ls_fm_not_finite(c->rows, bad, first, err);
 	}
 	*loss = c->loss;
 	return 0;

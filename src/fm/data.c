@@ -17,7 +17,8 @@ struct ls_data {
 	struct ls_rows rows;
 	int threads;
 	struct ls_source *source; /* of .lsd: the rows lie in its mapping */
-	void *owned[8];
+	struct ls_origin origin;
+	void *owned[10];
 	size_t n_owned;
 };
 
@@ -63,8 +64,10 @@ struct gathering {
 	struct ls_block *blocks;
 	size_t n, cap;
 	struct ls_rows total; /* counts only */
+	size_t n_runs;
 	bool labels, values, weights, fields;
 	uint64_t *row_at, *entry_at; /* per block */
+	struct ls_row_run *run, *run_end;
 	uint64_t *start;
 	uint32_t *feature;
 	uint16_t *field;
@@ -83,6 +86,7 @@ static int gather(void *ctx, struct ls_block *b, struct ls_err *err)
 		g->total.n_features = (uint64_t)b->max_feature + 1;
 	if (b->n_entries && b->field && b->max_field >= g->total.n_fields)
 		g->total.n_fields = (uint32_t)b->max_field + 1;
+	g->n_runs += b->n_runs;
 	g->labels = b->unlabelled == 0;
 	g->values |= b->value != NULL;
 	g->weights |= b->weight != NULL;
@@ -130,7 +134,8 @@ static bool allocate(struct ls_data *d, struct gathering *g)
 	g->value = g->values ? own(d, entries, sizeof *g->value) : NULL;
 	g->label = g->labels ? own(d, rows, sizeof *g->label) : NULL;
 	g->weight = g->weights ? own(d, rows, sizeof *g->weight) : NULL;
-	return g->start && g->feature && (g->field || !g->fields) && (g->value || !g->values) &&
+	g->run = g->run_end = own(d, g->n_runs, sizeof *g->run);
+	return g->start && g->feature && g->run && (g->field || !g->fields) && (g->value || !g->values) &&
 	       (g->label || !g->labels) && (g->weight || !g->weights);
 }
 
@@ -146,6 +151,8 @@ static int join(struct ls_data *d, struct gathering *g, const char *name, struct
 	for (size_t i = 0; i < g->n; i++) {
 		g->row_at[i + 1] = g->row_at[i] + g->blocks[i].n_rows;
 		g->entry_at[i + 1] = g->entry_at[i] + g->blocks[i].n_entries;
+		memcpy(g->run_end, g->blocks[i].run, g->blocks[i].n_runs * sizeof *g->run);
+		g->run_end += g->blocks[i].n_runs;
 	}
 	ls_parallel(d->threads, g->n, copy_block, g);
 	g->start[g->total.n_rows] = g->total.n_entries;
@@ -156,6 +163,8 @@ static int join(struct ls_data *d, struct gathering *g, const char *name, struct
 	d->rows.value = g->value;
 	d->rows.label = g->label;
 	d->rows.weight = g->weight;
+	d->origin.run = g->run;
+	d->origin.n_runs = g->n_runs;
 	free(g->row_at);
 	free(g->entry_at);
 	return 0;
@@ -268,7 +277,9 @@ int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct 
 	struct ls_data *d = ls_xalloc(sizeof *d);
 	d->source = s;
 	d->threads = o->threads > 0 ? o->threads : ls_cpus();
-	const char *name = ls_source_name(s);
+	char *name = ls_xstrdup(ls_source_name(s));
+	d->owned[d->n_owned++] = name;
+	d->origin.name = name;
 	int rc = ls_data_check_format(s, o, err);
 	if (rc == 0 && ls_source_content(s) == LS_CONTENT_LSD)
 		rc = ls_lsd_view(name, ls_source_map(s), d->threads, &d->rows, err);
@@ -290,6 +301,7 @@ int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct 
 		ls_source_free(s);
 		d->source = NULL;
 	}
+	d->rows.origin = &d->origin;
 	*ret = d;
 	return 0;
 }

@@ -76,10 +76,10 @@ int ls_fm_check_states(const struct ls_fm_model *m, struct ls_err *err)
 	return ls_err_set(err, LS_EINTERNAL, "a model without its optimizer's state cannot be trained");
 }
 
-int ls_fm_not_finite(uint64_t row, uint64_t first, struct ls_err *err)
+int ls_fm_not_finite(const struct ls_rows *rows, uint64_t row, uint64_t first, struct ls_err *err)
 {
-	return ls_err_set(err, LS_EDIFFER,
-			  "training left the finite numbers at row %llu of the data, in the steps after %llu: a lower "
-			  "--lr, --normalize or smaller feature values would help",
-			  (unsigned long long)row + 1, (unsigned long long)first);
+	return ls_rows_fault(rows, row, LS_EDIFFER, err,
+			     "training left the finite numbers here, in the steps after %llu: a lower --lr, "
+			     "--normalize or smaller feature values would help",
+			     (unsigned long long)first);
 }

@@ -35,6 +35,6 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 int ls_fm_check_states(const struct ls_fm_model *m, struct ls_err *err);
 
 /* Fills err: a score of data row `row` was not finite, in the steps from `first` on. Returns LS_EDIFFER. */
-int ls_fm_not_finite(uint64_t row, uint64_t first, struct ls_err *err);
+int ls_fm_not_finite(const struct ls_rows *rows, uint64_t row, uint64_t first, struct ls_err *err);
 
 #endif

@@ -13,17 +13,16 @@ static bool is_class(float y, uint32_t classes)
 int ls_fm_fit_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
 {
 	if (!rows->n_rows || !rows->label)
-		return ls_err_set(err, LS_EINPUT, "there are no labelled rows");
+		return ls_rows_fault(rows, LS_ROWS_ALL, LS_EINPUT, err, "there are no labelled rows");
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		float y = rows->label[i];
 		if (o->task == LS_MULTICLASS && !is_class(y, o->classes))
-			return ls_err_set(err, LS_EINPUT, "row %llu: label %g is not a class number below %u",
-					  (unsigned long long)i + 1, (double)y, o->classes);
+			return ls_rows_fault(rows, i, LS_EINPUT, err, "label %g is not a class number below %u",
+					     (double)y, o->classes);
 		if (o->task == LS_BINARY && y != 0.0f && y != 1.0f && y != -1.0f)
-			return ls_err_set(
-				err, LS_EINPUT,
-				"row %llu: label %g is not 0, 1 or -1; is this --task regression or multiclass?",
-				(unsigned long long)i + 1, (double)y);
+			return ls_rows_fault(rows, i, LS_EINPUT, err,
+					     "label %g is not 0, 1 or -1; is this --task regression or multiclass?",
+					     (double)y);
 	}
 	return 0;
 }
@@ -34,7 +33,7 @@ static int fit_weights(const struct ls_fm_opts *o, const struct ls_rows *rows, s
 	for (uint64_t i = 0; i < rows->n_rows; i++)
 		if (ls_row_weight(o, rows, i, rows->label[i]) > 0.0f)
 			return 0;
-	return ls_err_set(err, LS_EINPUT, "the weight of every row is 0");
+	return ls_rows_fault(rows, LS_ROWS_ALL, LS_EINPUT, err, "the weight of every row is 0");
 }
 
 /* The squares of a row's values are added up in binary32: past its range the length would be wrong, and the row with
@@ -52,10 +51,9 @@ int ls_fm_fit_rows(const struct ls_fm_opts *o, const struct ls_rows *rows, struc
 {
 	for (uint64_t i = 0; i < rows->n_rows && o->normalize && rows->value; i++)
 		if (!has_length(rows->value + rows->start[i], (uint32_t)(rows->start[i + 1] - rows->start[i])))
-			return ls_err_set(err, LS_EINPUT,
-					  "row %llu: its values are too large or too small for --normalize (squares "
-					  "between 1e-38 and 1e38 in all); scale them",
-					  (unsigned long long)i + 1);
+			return ls_rows_fault(rows, i, LS_EINPUT, err,
+					     "values too large or too small for --normalize (squares between 1e-38 "
+					     "and 1e38 in all); scale them");
 	return 0;
 }
 

@@ -1,6 +1,5 @@
 /* Whether rows can be trained on, measured on or scored with a model's options: labels, weights, and lengths where rows
- * are normalised. Messages name the row; whoever knows the file puts its name before them. Borrows its arguments; any
- * thread. */
+ * are normalised. Borrows its arguments; any thread. */
 #ifndef LS_FM_FIT_H
 #define LS_FM_FIT_H
 

@@ -162,11 +162,9 @@ int ls_scores_finite(const struct ls_fm_model *m, const struct ls_rows *rows, co
 {
 	for (uint64_t i = 0; i < rows->n_rows * m->outputs; i++)
 		if (ls_exp_of(score[i]) == LS_EXP_INF)
-			return ls_err_set(
-				err, LS_EDIFFER,
-				"the score of row %llu is not finite: smaller feature values would help, or a "
-				"model trained with --normalize",
-				(unsigned long long)(i / m->outputs + 1));
+			return ls_rows_fault(rows, i / m->outputs, LS_EDIFFER, err,
+					     "the score is not finite: smaller feature values would help, or a model "
+					     "trained with --normalize");
 	return 0;
 }
 

@@ -66,8 +66,13 @@ static int report(const struct reader *r, const struct ls_text_fault *f, struct 
 
 static int hand_on(struct reader *r, struct ls_block *b, struct ls_err *err)
 {
+	struct ls_text_place first = ls_block_first(b);
 	if (mixed(r, b->n_rows, b->first_unlabelled))
-		return place_fault(r, &b->first, LS_TEXT_MIXED, err);
+		return place_fault(r, &first, LS_TEXT_MIXED, err);
+	for (size_t i = 0; i < b->n_runs; i++) {
+		b->run[i].row += r->rows;
+		b->run[i].line += r->lines;
+	}
 	r->lines += b->n_lines;
 	r->rows += b->n_rows;
 	r->unlabelled += b->unlabelled;

@@ -274,6 +274,24 @@ static struct ls_text_place place(const struct parser *s, const char *at)
 	return (struct ls_text_place){s->n_lines, (uint64_t)(at - s->line) + 1};
 }
 
+/* Takes the row into the last run, or begins another. */
+static bool add_to_run(struct parser *s, const char *row)
+{
+	struct ls_block *b = s->b;
+	struct ls_text_place at = place(s, row);
+	const struct ls_row_run *last = b->n_runs ? &b->run[b->n_runs - 1] : NULL;
+	if (last && at.line - last->line == b->n_rows - last->row && at.column == last->column)
+		return true;
+	if ((b->n_runs & (b->n_runs - 1)) == 0) { /* full */
+		void *more = realloc(b->run, (b->n_runs ? 2 * b->n_runs : 1) * sizeof *b->run);
+		if (!more)
+			return false;
+		b->run = more;
+	}
+	b->run[b->n_runs++] = (struct ls_row_run){b->n_rows, at.line, at.column};
+	return true;
+}
+
 static const char *parse_row(struct parser *s, const char *p)
 {
 	struct ls_block *b = s->b;
@@ -283,10 +301,10 @@ static const char *parse_row(struct parser *s, const char *p)
 		p = b->field ? ffm_entries(s, p) : svm_entries(s, p);
 	if (!p)
 		return NULL;
-	if (b->n_rows == 0) {
-		b->first = place(s, row);
+	if (!add_to_run(s, row))
+		return out_of_memory(s);
+	if (b->n_rows == 0)
 		b->first_unlabelled = !s->labelled;
-	}
 	b->start[++b->n_rows] = b->n_entries;
 	b->unlabelled += !s->labelled;
 	if (b->unlabelled && b->unlabelled != b->n_rows)
@@ -347,6 +365,7 @@ void ls_block_done(struct ls_block *b)
 	free(b->value);
 	free(b->label);
 	free(b->weight);
+	free(b->run);
 	*b = (struct ls_block){0};
 }
 
@@ -365,6 +384,11 @@ static bool allocate(struct parser *s, size_t len, bool fields)
 	return true;
 }
 
+struct ls_text_place ls_block_first(const struct ls_block *b)
+{
+	return b->n_runs ? (struct ls_text_place){b->run->line, b->run->column} : (struct ls_text_place){0};
+}
+
 int ls_text_parse(const struct ls_slice *slice, enum ls_text_format format, struct ls_block *ret,
 		  struct ls_text_fault *where)
 {
@@ -378,7 +402,8 @@ int ls_text_parse(const struct ls_slice *slice, enum ls_text_format format, stru
 		return 0;
 	}
 	if (ok && !s.no_memory) {
-		*where = (struct ls_text_fault){place(&s, s.bad_at), "", b.n_rows, b.first_unlabelled, b.first};
+		*where = (struct ls_text_fault){place(&s, s.bad_at), "", b.n_rows, b.first_unlabelled,
+						ls_block_first(&b)};
 		memcpy(where->msg, s.msg, sizeof where->msg);
 	}
 	ls_block_done(&b);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "fm/rows.h"
 #include "fm/source.h"
 
 enum ls_text_format { LS_TEXT_UNKNOWN, LS_TEXT_SVM, LS_TEXT_FFM };
@@ -20,8 +21,7 @@ struct ls_text_place {
 
 struct ls_block {
 	uint64_t n_rows, n_entries, n_lines;
-	uint64_t unlabelled;        /* rows without a label: none or all */
-	struct ls_text_place first; /* row */
+	uint64_t unlabelled; /* rows without a label: none or all */
 	bool first_unlabelled;
 	uint32_t max_feature;       /* of the entries, if any */
 	uint16_t max_field;         /* likewise */
@@ -30,6 +30,8 @@ struct ls_block {
 	uint32_t *feature;
 	uint16_t *field;               /* LS_TEXT_FFM only */
 	float *value, *label, *weight; /* value, weight: NULL when all are 1 */
+	struct ls_row_run *run; /* rows and lines of the slice, until the reader hands the block on: then of the text */
+	size_t n_runs;
 };
 
 struct ls_text_fault {
@@ -50,6 +52,8 @@ enum ls_text_format ls_text_detect(const struct ls_slice *slice);
 int ls_text_parse(const struct ls_slice *slice, enum ls_text_format format, struct ls_block *ret,
 		  struct ls_text_fault *fault);
 void ls_block_done(struct ls_block *b);
+/* Where its first row is; line 0: there is none. */
+struct ls_text_place ls_block_first(const struct ls_block *b);
 
 /* Takes the block's arrays over if it wants them (and then clears *b). Nonzero stops the reading. */
 typedef int ls_text_sink(void *ctx, struct ls_block *b, struct ls_err *err);

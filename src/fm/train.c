@@ -175,13 +175,8 @@ static int check_resume(const struct run *r, struct ls_err *err)
 
 static int check_rows(const struct ls_train *t, struct ls_err *err)
 {
-	const char *name = t->rows_name;
 	int rc = ls_fm_fit_train(&t->opts, t->rows, err);
-	if (rc == 0 && t->valid) {
-		name = t->valid_name;
-		rc = ls_fm_fit_measure(&t->opts, t->valid, err);
-	}
-	return rc && name ? ls_err_prefix(err, "%s", name) : rc;
+	return rc || !t->valid ? rc : ls_fm_fit_measure(&t->opts, t->valid, err);
 }
 
 static int start(struct run *r, struct ls_err *err)

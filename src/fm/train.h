@@ -36,7 +36,6 @@ struct ls_train {
 	struct ls_fm_opts opts;
 	const struct ls_rows *rows, *valid; /* valid may be NULL */
 	const char *data_digest, *valid_digest;
-	const char *rows_name, *valid_name; /* files, for messages; NULL: none */
 	uint32_t epochs;
 	enum ls_metric metric;
 	uint32_t early_stop;                   /* stop after so many epochs without a better metric; 0: never */

@@ -303,7 +303,7 @@ static void a_later_stretch_that_is_not_finite(void **state)
 	assert_int_equal(ls_cpu_new(m, &s->rows, pool, NULL, &cpu, &err), 0);
 	ls_cpu_drill(cpu);
 	assert_int_equal(ls_cpu_steps(cpu, 3, STEPS, &loss, &err), LS_EDIFFER);
-	assert_non_null(strstr(err.msg, "row 2501 "));
+	assert_non_null(strstr(err.msg, "row 2501: "));
 	assert_non_null(strstr(err.msg, "after 3:"));
 	assert_true(loss == -1.0);
 	ls_cpu_free(cpu);

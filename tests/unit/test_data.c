@@ -270,6 +270,39 @@ static void first_fault_wins(void **state)
 	ls_str_done(&s);
 }
 
+/* What is found out about a row after reading is told with its line and column, too: lines that are no rows count, and
+ * what stands before a row. */
+static void rows_have_lines(void **state)
+{
+	(void)state;
+	enum { LINES = 4000 };
+	struct ls_str s = {0};
+	uint64_t row_line[LINES], row_column[LINES], n = 0;
+	for (uint64_t i = 1; i <= LINES; i++) {
+		bool odd = i % 3 == 0 && i > 1500;
+		ls_str_addf(&s, odd ? i % 2 ? "# %d\n" : "\r\n" : i % 7 == 6 ? "  \t1 %d:1\n" : "1 %d:1\n", (int)i);
+		row_line[n] = i;
+		row_column[n] = i % 7 == 6 ? 4 : 1;
+		n += !odd;
+	}
+	for (int threads = 1; threads <= 7; threads += 2)
+		for (size_t slice = 100; slice < 100000; slice *= 10) {
+			struct ls_data_opts o = {.threads = threads, .slice_bytes = slice};
+			struct ls_data *d = load(s.s, &o);
+			assert_int_equal(ls_data_rows(d)->n_rows, n);
+			for (uint64_t r = 0; r < n; r++) {
+				struct ls_err err;
+				char want[64];
+				snprintf(want, sizeof want, "t:%d:%d: it is 5", (int)row_line[r], (int)row_column[r]);
+				assert_int_equal(ls_rows_fault(ls_data_rows(d), r, LS_EDIFFER, &err, "it is %d", 5),
+						 LS_EDIFFER);
+				assert_string_equal(err.msg, want);
+			}
+			ls_data_free(d);
+		}
+	ls_str_done(&s);
+}
+
 /* --- threads and slices --- */
 
 static void threads_do_not_matter(void **state)
@@ -430,6 +463,7 @@ int main(void)
 		cmocka_unit_test(first_entry_decides_the_format),
 		cmocka_unit_test(faults),
 		cmocka_unit_test(first_fault_wins),
+		cmocka_unit_test(rows_have_lines),
 		cmocka_unit_test(threads_do_not_matter),
 		cmocka_unit_test(digests_tell_rows_apart),
 		cmocka_unit_test(ones_are_as_good_as_none),

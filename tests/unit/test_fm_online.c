@@ -442,7 +442,7 @@ static struct ls_fm_model *stop_and_go_on(const struct plan *p, int threads, boo
 	for (uint64_t first = 0; first <= 70; first += 70) {
 		ls_cpu_hold(cpu, first ? (threads + 1) / 2 : threads);
 		assert_int_equal(ls_cpu_steps(cpu, first, first ? 1 : MAX_ROWS, &loss, &err), LS_EDIFFER);
-		assert_non_null(strstr(err.msg, "row 71 "));
+		assert_non_null(strstr(err.msg, "row 71: "));
 		assert_true(loss == -1);
 	}
 	bad[0] = bad[1] = 1.0f;

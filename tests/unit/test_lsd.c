@@ -249,7 +249,7 @@ static void parts_add_up(void **state)
 	static const uint64_t start[] = {0, 2, 3};
 	static const uint32_t feature[] = {4, 5, 6};
 	static const float value[] = {1, 1, 2.5F}, label[] = {1, 0}, weight[] = {1, 0.5F};
-	struct ls_rows plain = {2, 3, 7, 0, start, feature, NULL, NULL, label, NULL}, odd = plain;
+	struct ls_rows plain = {2, 3, 7, 0, start, feature, NULL, NULL, label, NULL, NULL}, odd = plain;
 	struct ls_lsd_writer *w = NULL;
 	struct ls_err err;
 	odd.value = value;
@@ -281,7 +281,7 @@ static void sections_of_several_chunks(void **state)
 	float label[] = {1};
 	for (uint32_t i = 0; i < N; i++)
 		feature[i] = i * 2654435761U;
-	struct ls_rows rows = {1, N, UINT64_C(1) << 32, 0, start, feature, NULL, NULL, label, NULL};
+	struct ls_rows rows = {1, N, UINT64_C(1) << 32, 0, start, feature, NULL, NULL, label, NULL, NULL};
 	uint32_t max = 0;
 	for (uint32_t i = 0; i < N; i++)
 		max = feature[i] > max ? feature[i] : max;

@@ -1,0 +1,36 @@
+#include "fm/rows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The last run that begins at or before the row. */
+static const struct ls_row_run *run_of(const struct ls_origin *o, uint64_t row)
+{
+	size_t lo = 0, hi = o->n_runs;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (o->run[mid].row <= row)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &o->run[lo];
+}
+
+int ls_rows_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
+{
+	char what[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof what, fmt, ap);
+	va_end(ap);
+	const struct ls_origin *o = rows->origin;
+	if (row == LS_ROWS_ALL)
+		return ls_err_set(err, code, "%s%s%s", o ? o->name : "", o ? ": " : "", what);
+	if (!o || !o->n_runs)
+		return ls_err_set(err, code, "%s%srow %llu: %s", o ? o->name : "", o ? ": " : "",
+				  (unsigned long long)row + 1, what);
+	const struct ls_row_run *run = run_of(o, row);
+	return ls_err_set(err, code, "%s:%llu:%llu: %s", o->name, (unsigned long long)(run->line + (row - run->row)),
+			  (unsigned long long)run->column, what);
+}
