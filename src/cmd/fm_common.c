@@ -35,7 +35,12 @@ int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct
 	const char *memory = ls_args_get(args, "device-memory");
 	if (rc == 0 && memory)
 		rc = ls_str_to_size(memory, "option --device-memory", &ret->device_memory, err);
-	return rc ? rc : parse_device(ls_args_get(args, "device"), ret, err);
+	if (rc == 0)
+		rc = parse_device(ls_args_get(args, "device"), ret, err);
+	if (rc == 0 && memory && !ret->is_auto && !ret->want_cuda)
+		return ls_err_set(err, LS_EINPUT, "--device-memory is the GPU's: it does not go with %s",
+				  kernels ? "--kernels" : "--device cpu");
+	return rc;
 }
 
 static int make_cuda(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m, const struct ls_rows *rows,

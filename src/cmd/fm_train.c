@@ -49,7 +49,7 @@ static const struct ls_opt opts[] = {
 	{"early-stop", 0, "N", "stop after N epochs that are no better (default 1 with --valid; 0: never)"},
 	{"checkpoint", 0, "FILE", "keep a checkpoint here, at least once an epoch"},
 	{"checkpoint-every", 0, "STEPS", "and every so many steps"},
-	{"resume", 0, NULL, "go on from the checkpoint"},
+	{"resume", 0, NULL, "go on from the checkpoint; without it a training begins anew, and replaces it"},
 	{"log", 0, "FILE.jsonl", "append one JSON line an epoch"},
 	{"log-every", 0, "STEPS", "and every so many steps"},
 	{"quiet", 'q', NULL, "print nothing but errors"},
