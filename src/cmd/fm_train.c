@@ -56,7 +56,7 @@ static const struct ls_opt opts[] = {
 	LS_FM_DATA_OPTS,
 	LS_FM_ENGINE_OPTS,
 	{"kernels", 0, "NAME",
-	 "a build of the CPU kernels: baseline, avx2, avx512, sve256 (default: avx512, avx2 or baseline)"},
+	 "a build of the CPU kernels: baseline, avx2, avx512, sve256 (default: the best that the CPU can run)"},
 	{0},
 };
 
