@@ -624,6 +624,74 @@ static void metrics_on_known_answers(void **state)
 	assert_false(got.has[LS_AUC]); /* one class only: unknown, not zero */
 }
 
+static struct ls_metrics metrics_of(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score)
+{
+	struct ls_metrics got;
+	struct ls_err err = {0};
+	if (ls_metrics_compute(m, rows, score, &got, &err))
+		fail_msg("%s", err.msg);
+	return got;
+}
+
+/* A score of 0 says the class 0, whatever its sign; labels may be -1. */
+static void scores_of_zero(void **state)
+{
+	(void)state;
+	float label[3] = {1, -1, -1}, score[3] = {-0.0f, 0.0f, -1};
+	struct ls_rows rows = {.n_rows = 3, .label = label};
+	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
+	struct ls_metrics got = metrics_of(&m, &rows, score);
+	assert_true(got.value[LS_AUC] == 1.5 / 2);
+	assert_true(got.value[LS_ACCURACY] == 2.0 / 3);
+	assert_true(got.value[LS_MACRO_F1] == (4.0 / 5 + 0.0) / 2);
+}
+
+static void regression_is_measured(void **state)
+{
+	(void)state;
+	float label[3] = {0, 2, 5}, score[3] = {1, 2, 3}, weight[3] = {1, 1, 2};
+	struct ls_rows rows = {.n_rows = 3, .label = label};
+	struct ls_fm_model m = {.opts = {.task = LS_REGRESSION}, .outputs = 1};
+	assert_true(metrics_of(&m, &rows, score).value[LS_RMSE] == sqrt(5.0 / 3));
+	rows.weight = weight;
+	struct ls_metrics got = metrics_of(&m, &rows, score);
+	assert_true(got.value[LS_RMSE] == 1.5);
+	assert_false(got.has[LS_LOGLOSS] || got.has[LS_ACCURACY] || got.has[LS_AUC] || got.has[LS_MACRO_F1]);
+}
+
+/* Of equal scores the first class is said; class 3 neither occurs nor is said. */
+static void classes_are_measured(void **state)
+{
+	(void)state;
+	float label[4] = {0, 1, 1, 0}, weight[4] = {1, 2, 0.5f, 0};
+	float score[16] = {2, 1, 0, -9, 1, 1, 0, -9, 0, 3, 0, -9, 0, 0, 4, -9};
+	struct ls_rows rows = {.n_rows = 4, .label = label};
+	struct ls_fm_model m = {.opts = {.task = LS_MULTICLASS, .classes = 4}, .outputs = 4};
+	double loss[4], e9 = exp(-9);
+	loss[0] = log(exp(2) + exp(1) + 1 + e9) - 2;
+	loss[1] = log(2 * exp(1) + 1 + e9) - 1;
+	loss[2] = log(2 + exp(3) + e9) - 3;
+	loss[3] = log(2 + exp(4) + e9);
+	struct ls_metrics got = metrics_of(&m, &rows, score);
+	assert_true(got.value[LS_ACCURACY] == 0.5);
+	assert_true(got.value[LS_MACRO_F1] == (2.0 / 4 + 2.0 / 3) / 4);
+	assert_true(fabs(got.value[LS_LOGLOSS] - (loss[0] + loss[1] + loss[2] + loss[3]) / 4) < 1e-6);
+	assert_false(got.has[LS_AUC] || got.has[LS_RMSE]);
+	rows.weight = weight;
+	got = metrics_of(&m, &rows, score);
+	assert_true(got.value[LS_ACCURACY] == 1.5 / 3.5);
+	assert_true(fabs(got.value[LS_LOGLOSS] - (loss[0] + 2 * loss[1] + 0.5 * loss[2]) / 3.5) < 1e-6);
+	ls_fm_link(&m, score, 4);
+	for (int i = 0; i < 4; i++) /* a loss is that of the probability which the link gives */
+		assert_true(fabs((double)score[4 * i + (int)label[i]] - exp(-loss[i])) < 1e-6);
+	struct ls_err err = {0};
+	struct ls_metrics none;
+	score[14] = INFINITY;
+	assert_int_equal(ls_metrics_compute(&m, &rows, score, &none, &err), LS_EDIFFER);
+	assert_string_equal(err.msg, "row 4: the score is not finite: smaller feature values would help, or a model "
+				     "trained with --normalize");
+}
+
 static void batches_cover_every_row_once(void **state)
 {
 	(void)state;
@@ -704,12 +772,21 @@ static void auto_takes_the_gpu_where_it_pays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(against_the_reference),          cmocka_unit_test(own_fields_have_room),
-		cmocka_unit_test(online_against_the_reference),   cmocka_unit_test(root_is_close),
-		cmocka_unit_test(optimizers_follow_the_textbook), cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
-		cmocka_unit_test(ftrl_starts_and_shrinks),        cmocka_unit_test(metrics_on_known_answers),
-		cmocka_unit_test(batches_cover_every_row_once),   cmocka_unit_test(infinity_is_named),
-		cmocka_unit_test(modes_do_not_reach_the_bytes),   cmocka_unit_test(rates_follow_their_schedule),
+		cmocka_unit_test(against_the_reference),
+		cmocka_unit_test(own_fields_have_room),
+		cmocka_unit_test(online_against_the_reference),
+		cmocka_unit_test(root_is_close),
+		cmocka_unit_test(optimizers_follow_the_textbook),
+		cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
+		cmocka_unit_test(ftrl_starts_and_shrinks),
+		cmocka_unit_test(metrics_on_known_answers),
+		cmocka_unit_test(scores_of_zero),
+		cmocka_unit_test(regression_is_measured),
+		cmocka_unit_test(classes_are_measured),
+		cmocka_unit_test(batches_cover_every_row_once),
+		cmocka_unit_test(infinity_is_named),
+		cmocka_unit_test(modes_do_not_reach_the_bytes),
+		cmocka_unit_test(rates_follow_their_schedule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
