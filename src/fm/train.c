@@ -185,6 +185,21 @@ static int check_rows(const struct ls_train *t, struct ls_err *err)
 	return rc || !t->valid ? rc : ls_fm_fit_measure(&t->opts, t->valid, err);
 }
 
+/* Whether the metric can be had does not hang on the scores: it is seen here, with zeros, not after an epoch. */
+static int make_scores(struct run *r, struct ls_err *err)
+{
+	const struct ls_train *t = r->t;
+	struct ls_metrics metrics;
+	r->score = ls_alloc_array(t->valid->n_rows * r->m->outputs, sizeof(float));
+	if (!r->score)
+		return ls_err_set(err, LS_ENOMEM, "no memory for the scores of the validation rows");
+	int rc = ls_metrics_compute(r->m, t->valid, r->score, &metrics, err);
+	if (rc || metrics.has[t->metric])
+		return rc;
+	return ls_rows_fault(t->valid, LS_ROWS_ALL, LS_EINPUT, err,
+			     "cannot be judged by %s (one class only, or another task)", ls_metric_name(t->metric));
+}
+
 static int start(struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -206,11 +221,8 @@ static int start(struct run *r, struct ls_err *err)
 	} else {
 		rc = make_model(r, err);
 	}
-	if (rc == 0 && t->valid) {
-		r->score = ls_alloc_array(t->valid->n_rows * r->m->outputs, sizeof(float));
-		if (!r->score)
-			rc = ls_err_set(err, LS_ENOMEM, "no memory for the scores of the validation rows");
-	}
+	if (rc == 0 && t->valid)
+		rc = make_scores(r, err);
 	return rc ? rc : t->make_engine(t->context, r->m, t->rows, t->pool, &r->engine, err);
 }
 
@@ -302,10 +314,6 @@ static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 		rc = ls_metrics_compute(r->m, t->valid, r->score, &e->valid, err);
 	if (rc)
 		return rc;
-	if (!e->valid.has[t->metric])
-		return ls_err_set(err, LS_EINPUT,
-				  "the validation data cannot be judged by %s (one class only, or another task)",
-				  ls_metric_name(t->metric));
 	e->has_valid = true;
 	e->is_best = is_better(r, e->valid.value[t->metric]);
 	r->at.stale_epochs = e->is_best ? 0 : r->at.stale_epochs + 1;

@@ -26,6 +26,10 @@ try predict n long.svm
 try predict n short.svm
 try predict n fits.svm | tail -1
 try train long.svm --normalize -o x -q
+echo "= a metric that these rows do not have, before an epoch is lost"
+printf '1 1:1\n1 2:1\n' > ones.svm
+try train two.svm --valid ones.svm --metric auc -o x -q
+try train two.svm --valid ones.svm --metric accuracy -o y -q
 echo "= a feature number that no machine has memory for"
 printf '1 4294967295:1\n' > far.svm
 try train far.svm --factors 256 -o x -q 2>&1 | sed 's/for [0-9]* MiB/for N MiB/'
