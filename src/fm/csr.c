@@ -63,11 +63,15 @@ static bool is_number(enum ls_dtype t)
 static int need(struct ls_bundle *b, const char *path, const char *name, struct ls_tensor **ret, struct ls_err *err)
 {
 	struct ls_tensor *t = ls_bundle_find(b, name);
-	if (!t)
-		return ls_err_set(err, LS_EINPUT, "%s: no array \"%s\": not written by scipy.sparse.save_npz?", path,
-				  name);
-	if (ls_bundle_fetch(b, t, (uint64_t)NO_LIMIT, err))
-		return ls_err_prefix(err, "%s", path);
+	if (!t) {
+		ls_err_set(err, LS_EINPUT, "%s: no array \"%s\": not written by scipy.sparse.save_npz?", path, name);
+		return LS_EINPUT;
+	}
+	int rc = ls_bundle_fetch(b, t, (uint64_t)NO_LIMIT, err);
+	if (rc) {
+		ls_err_prefix(err, "%s", path);
+		return rc;
+	}
 	*ret = t;
 	return 0;
 }
