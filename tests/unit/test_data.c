@@ -17,6 +17,9 @@
 
 #define DATA LS_SOURCE_DIR "/tests/data/"
 
+/* Behind it text of a few lines is cut, too; the end of a mapped text never is. */
+#define LONG_END "# the last slice takes along what is left when that is less than it may read beyond its end\n"
+
 static struct ls_data *load_bytes(const void *bytes, size_t len, const struct ls_data_opts *o)
 {
 	struct ls_data *d = NULL;
@@ -132,6 +135,25 @@ static void every_length_of_index(void **state)
 	ls_str_done(&s);
 }
 
+/* As many entries as a text of this length can have. */
+static void shortest_entries(void **state)
+{
+	(void)state;
+	enum { N = 200000 };
+	struct ls_str s = {0};
+	ls_str_add(&s, "0");
+	for (int i = 0; i < N; i++)
+		ls_str_addf(&s, " %d:%d", i % 10, i % 7);
+	struct ls_data *d = load(s.s, NULL);
+	const struct ls_rows *r = ls_data_rows(d);
+	assert_int_equal(r->n_rows, 1);
+	assert_int_equal(r->n_entries, N);
+	for (uint32_t i = 0; i < N; i++)
+		assert_true(r->feature[i] == i % 10 && r->value[i] == (float)(i % 7));
+	ls_data_free(d);
+	ls_str_done(&s);
+}
+
 /* Texts that must read as the plain one does. */
 static void spellings(void **state)
 {
@@ -193,7 +215,7 @@ static void first_entry_decides_the_format(void **state)
 {
 	(void)state;
 	struct ls_data_opts o = {.threads = 2, .slice_bytes = 4};
-	struct ls_data *d = load("# 1:2\n1\n0\n1\n0\n1 2:3:1\n", &o);
+	struct ls_data *d = load("# 1:2\n1\n0\n1\n0\n1 2:3:1\n" LONG_END, &o);
 	assert_int_equal(ls_data_rows(d)->n_fields, 3);
 	assert_int_equal(ls_data_rows(d)->n_rows, 5);
 	ls_data_free(d);
@@ -272,18 +294,31 @@ static void first_fault_wins(void **state)
 	ls_str_done(&s);
 }
 
-/* Slices of nothing but blank lines and comments have lines, too. */
+/* Slices of nothing but blank lines and comments have lines, too, and no labels that others could differ from. */
 static void lines_without_rows_count(void **state)
 {
 	(void)state;
-	static const char text[] = "\n\n# a\n\n\n1 3:1\n\n\n\n# b\n\n\n\n0 4:x\n";
 	for (size_t slice = 1; slice < 40; slice++) {
 		struct ls_data_opts o = {.threads = 1 + (int)slice % 3, .slice_bytes = slice};
-		refuses(text, &o, "t:14:5: value \"x\" is not a number");
-		refuses("\n\n1 3:1\n\n\n\n2:1\n", &o, "t:7:1: some rows have a label and some have none");
-		struct ls_data *d = load("3:1\n\n\n# c\n\n4:1\n\n\n\n", &o);
+		refuses("\n\n# a\n\n\n1 3:1\n\n\n\n# b\n\n\n\n0 4:x\n" LONG_END, &o,
+			"t:14:5: value \"x\" is not a number");
+		refuses("\n\n1 3:1\n\n\n\n2:1\n" LONG_END, &o, "t:7:1: some rows have a label and some have none");
+		struct ls_data *d = load("3:1\n\n\n# c\n\n4:1\n\n\n\n" LONG_END, &o);
 		assert_int_equal(ls_data_rows(d)->n_rows, 2);
 		ls_data_free(d);
+	}
+}
+
+/* A slice whose first row has no label, unlike those before, and whose second is bad: the first is told. */
+static void mixed_labels_before_a_fault(void **state)
+{
+	(void)state;
+	for (size_t slice = 1; slice < 60; slice++) {
+		struct ls_data_opts o = {.threads = 1 + (int)slice % 3, .slice_bytes = slice};
+		refuses("1 3:1 4:1 5:1 6:1 7:1 8:1\n  2:1\n4:x\n" LONG_END, &o,
+			"t:2:3: some rows have a label and some have none");
+		refuses("3:1 4:1 5:1 6:1 7:1 8:1\n1 2:1\n0 4:x\n" LONG_END, &o,
+			"t:2:1: some rows have a label and some have none");
 	}
 }
 
@@ -390,7 +425,7 @@ static void counts_grow_with_the_slices(void **state)
 {
 	(void)state;
 	struct ls_data_opts o = {.threads = 2, .slice_bytes = 4};
-	struct ls_data *d = load("1 0:0:1\n1 1:1:1\n0 2:2:1\n0 1:0:1\n", &o);
+	struct ls_data *d = load("1 0:0:1\n1 1:1:1\n0 2:2:1\n0 1:0:1\n" LONG_END, &o);
 	assert_int_equal(ls_data_rows(d)->n_fields, 3);
 	assert_int_equal(ls_data_rows(d)->n_features, 3);
 	ls_data_free(d);
@@ -402,7 +437,7 @@ static void mark_within_the_text(void **state)
 	(void)state;
 	for (size_t slice = 0; slice <= 5; slice += 5) {
 		struct ls_data_opts o = {.slice_bytes = slice};
-		refuses("1 3:1\n\357\273\2770 4:1\n", &o, "t:2:1: label \"???0\" is not a number");
+		refuses("1 3:1\n\357\273\2770 4:1\n" LONG_END, &o, "t:2:1: label \"???0\" is not a number");
 	}
 	refuses("\357\273\277", NULL, "t: no rows");
 	struct ls_data *d = load("\357\273\2771\n", NULL);
@@ -544,6 +579,7 @@ int main(void)
 		cmocka_unit_test(libsvm_rows),
 		cmocka_unit_test(libffm_rows),
 		cmocka_unit_test(every_length_of_index),
+		cmocka_unit_test(shortest_entries),
 		cmocka_unit_test(spellings),
 		cmocka_unit_test(odd_rows_are_kept),
 		cmocka_unit_test(rows_without_label),
@@ -551,6 +587,7 @@ int main(void)
 		cmocka_unit_test(faults),
 		cmocka_unit_test(first_fault_wins),
 		cmocka_unit_test(lines_without_rows_count),
+		cmocka_unit_test(mixed_labels_before_a_fault),
 		cmocka_unit_test(rows_have_lines),
 		cmocka_unit_test(threads_do_not_matter),
 		cmocka_unit_test(digests_tell_rows_apart),
