@@ -14,7 +14,8 @@ for signal in INT TERM; do
 	echo "status $?"
 	grep -o "is written: the same command with --resume goes on" err
 	lockstep fm train "${args[@]}" -o m --checkpoint c --resume -q
-	cmp m whole && rm -f m c log
+	cmp m whole
+	rm -f m c log # where they differ, too: an old log would have the signal below sent before there is a handler
 done
 # without a checkpoint, what is kept is said: the best epoch's model, where there is validation
 lockstep fm train "${args[@]}" --valid $D/small-valid.ffm --early-stop 0 --epochs 100000 -o m -q --log log 2>err &
