@@ -6,9 +6,9 @@ rate="--decay invsqrt --warmup-steps 3 --decay-steps 11"
 for own in "sgd $rate" "ftrl --ftrl-beta 1.2345678" "adagrad $rate --initial-sum 0.312345678" \
 	"adam $rate --beta1 0.812345678 --beta2 0.991234567 --eps 1.2345678e-7"; do
 	args=("${common[@]}" --optimizer $own)
-	lockstep fm train "${args[@]}" --epochs 3 -o whole
+	lockstep fm train "${args[@]}" --epochs 3 -o whole --checkpoint end
 	lockstep fm train "${args[@]}" --epochs 1 -o m --checkpoint c
-	lockstep fm train "${args[@]}" --epochs 3 -o m --checkpoint c --resume && cmp m whole && echo ${own%% *}
+	lockstep fm train "${args[@]}" --epochs 3 -o m --checkpoint c --resume && cmp m whole && cmp c end && echo ${own%% *}
 done
 # another value in its last digit is another option
 no() { lockstep fm train "${args[@]}" --epochs 4 -o m --checkpoint c --resume "$@"; echo "status $?"; }
@@ -27,3 +27,9 @@ lockstep fm train $D/small.svm --valid $D/small-valid.svm --epochs 2 -o b --chec
 head -500 $D/small.svm >other.svm
 lockstep fm train other.svm -o b -q
 lockstep fm train $D/small.svm --valid $D/small-valid.svm --epochs 3 -o b --checkpoint cb -q --resume; echo "status $?"
+echo "= other validation data, or none"
+again() { lockstep fm train $D/small.svm --epochs 2 -o v --checkpoint cv -q "$@"; echo "status $?"; }
+again --valid $D/small-valid.svm --epochs 1
+again --valid other.svm --resume
+again --resume
+again --valid $D/small-valid.svm --resume
