@@ -128,8 +128,11 @@ if("sve256" IN_LIST kern_isas)
   online_test(sve256 "${some}" "${emulated}" --threads 2 --kernels sve256)
   many_test(sve256 "${emulated}" "${generator}" --threads 2 --kernels sve256)
   set_tests_properties(bitwise.many-sve256 PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=many-fm-adagrad")
+  # and where nobody says which: NEON's and these in turn
+  many_test(contest "${emulated}" "${generator}" --threads 2)
+  set_tests_properties(bitwise.many-contest PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=many-fm-adagrad")
   if(NOT CMAKE_CROSSCOMPILING)
-    costly(sve256 online-sve256 many-sve256)
+    costly(sve256 online-sve256 many-sve256 many-contest)
   endif()
 endif()
 if(CMAKE_CROSSCOMPILING AND LS_FULL) # that they compile there

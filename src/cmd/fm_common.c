@@ -93,14 +93,13 @@ int ls_fm_engine_make_predictor(const struct ls_fm_engine_choice *choice, struct
 	return ls_fm_engine_make(choice, m, NULL, pool, ret, err);
 }
 
-int ls_fm_load(const struct ls_args *args, const char *path, const char *labels, bool fields, bool need_labels,
-	       int threads, struct ls_data **ret, struct ls_err *err)
+int ls_fm_load(const struct ls_args *args, const char *path, bool valid, bool fields, bool need_labels, int threads,
+	       struct ls_data **ret, struct ls_err *err)
 {
-	const char *labels_path = labels ? (*labels ? labels : NULL) : ls_args_get(args, "labels");
 	struct ls_data_opts o = {.threads = threads,
-				 .format = ls_args_get(args, "format"),
-				 .labels_path = labels_path,
-				 .weights_path = labels ? NULL : ls_args_get(args, "weights"),
+				 .format = valid ? NULL : ls_args_get(args, "format"),
+				 .labels_path = ls_args_get(args, valid ? "valid-labels" : "labels"),
+				 .weights_path = ls_args_get(args, valid ? "valid-weights" : "weights"),
 				 .need_labels = need_labels,
 				 .want_fields = fields};
 	return ls_data_load(path, &o, ret, err);

@@ -41,8 +41,8 @@ int ls_fm_engine_make_predictor(const struct ls_fm_engine_choice *choice, struct
 				struct ls_engine *ret, struct ls_err *err);
 
 /* labels: NULL for what --labels says, "" for none. */
-int ls_fm_load(const struct ls_args *args, const char *path, const char *labels, bool fields, bool need_labels,
-	       int threads, struct ls_data **ret, struct ls_err *err);
+int ls_fm_load(const struct ls_args *args, const char *path, bool valid, bool fields, bool need_labels, int threads,
+	       struct ls_data **ret, struct ls_err *err);
 
 /* The options that decide the bytes of a model, from the table of `fm train`. Then, once the data are there, what
  * depends on them: the number of classes, balanced weights. */

@@ -38,13 +38,14 @@ static const struct ls_opt opts[] = {
 	{"decay-steps", 0, "N", "the time scale of the decay, in steps"},
 	{"normalize", 0, NULL, "scale each row to length 1"},
 	{"label-smoothing", 0, "X", "share of the label spread over all classes (default 0)"},
-	{"class-weight", 0, "LIST", "balanced, or a weight a class: W0,W1,…"},
+	{"class-weight", 0, "LIST", "balanced, or a weight a class: W0,W1,… (of up to 64 classes)"},
 	{"shuffle", 0, "rows|blocks|none",
 	 "order of an epoch (default rows; blocks reads a large file nearly in order)"},
 	{"seed", 0, "N", "of initial factors and order (default 1337)"},
 	{"warm-start", 0, "MODEL", "start from the parameters of a model"},
 	{"valid", 0, "DATA", "data to validate on after each epoch; the best epoch's model is kept"},
 	{"valid-labels", 0, "FILE.npy", "labels of the validation data, for data that have none"},
+	{"valid-weights", 0, "FILE.npy", "weights of the validation data, for data that have none"},
 	{"metric", 0, "logloss|rmse|accuracy|auc|macro-f1", "what decides the best epoch (default logloss, or rmse)"},
 	{"early-stop", 0, "N", "stop after N epochs that are no better (default 1 with --valid; 0: never)"},
 	{"checkpoint", 0, "FILE", "keep a checkpoint here, at least once an epoch"},
@@ -56,7 +57,7 @@ static const struct ls_opt opts[] = {
 	LS_FM_DATA_OPTS,
 	LS_FM_ENGINE_OPTS,
 	{"kernels", 0, "NAME",
-	 "a build of the CPU kernels: baseline, avx2, avx512, sve256 (default: avx512, avx2 or baseline)"},
+	 "a build of the CPU kernels: baseline, avx2, avx512, sve256 (default: the best that the CPU can run)"},
 	{0},
 };
 
@@ -216,8 +217,12 @@ static int run_options(struct session *s, struct ls_err *err)
 		return ls_err_set(err, LS_EINPUT, "--resume and --checkpoint-every need --checkpoint FILE");
 	if (t->tell_every && !ls_args_has(a, "log"))
 		return ls_err_set(err, LS_EINPUT, "--log-every needs --log FILE.jsonl");
-	if (!valid && (metric || ls_args_has(a, "early-stop") || ls_args_has(a, "valid-labels")))
-		return ls_err_set(err, LS_EINPUT, "--metric, --early-stop and --valid-labels need --valid DATA");
+	if (!valid && (metric || ls_args_has(a, "early-stop") || ls_args_has(a, "valid-labels") ||
+		       ls_args_has(a, "valid-weights")))
+		return ls_err_set(err, LS_EINPUT,
+				  "--metric, --early-stop, --valid-labels and --valid-weights need --valid DATA");
+	if (valid && strcmp(a->pos[0], "-") == 0 && strcmp(ls_args_get(a, "valid"), "-") == 0)
+		return ls_err_set(err, LS_EINPUT, "DATA and --valid cannot both be standard input");
 	if ((t->metric == LS_RMSE) != (t->opts.task == LS_REGRESSION) ||
 	    (t->metric == LS_AUC && t->opts.task != LS_BINARY))
 		return ls_err_set(err, LS_EINPUT, "--metric %s does not go with --task %s", ls_metric_name(t->metric),
@@ -235,7 +240,8 @@ static int check_files(const struct session *s, struct ls_err *err)
 					   {"--valid", ls_args_get(a, "valid"), false},
 					   {"--labels", ls_args_get(a, "labels"), false},
 					   {"--weights", ls_args_get(a, "weights"), false},
-					   {"--valid-labels", ls_args_get(a, "valid-labels"), false}},
+					   {"--valid-labels", ls_args_get(a, "valid-labels"), false},
+					   {"--valid-weights", ls_args_get(a, "valid-weights"), false}},
 				.outputs = {{"-o", s->train.output, false},
 					    {"--checkpoint", s->train.checkpoint, false},
 					    {"--log", ls_args_get(a, "log"), true}},
@@ -249,10 +255,10 @@ static int load_data(struct session *s, struct ls_err *err)
 {
 	struct ls_train *t = &s->train;
 	bool fields = t->opts.kind != LS_FM;
-	int rc = ls_fm_load(s->args, s->args->pos[0], NULL, fields, true, s->engine.threads, &s->data, err);
-	const char *valid = ls_args_get(s->args, "valid"), *labels = ls_args_get(s->args, "valid-labels");
+	int rc = ls_fm_load(s->args, s->args->pos[0], false, fields, true, s->engine.threads, &s->data, err);
+	const char *valid = ls_args_get(s->args, "valid");
 	if (rc == 0 && valid)
-		rc = ls_fm_load(s->args, valid, labels ? labels : "", fields, true, s->engine.threads, &s->valid, err);
+		rc = ls_fm_load(s->args, valid, true, fields, true, s->engine.threads, &s->valid, err);
 	if (rc)
 		return rc;
 	t->rows = ls_data_rows(s->data);

@@ -23,6 +23,7 @@
 #include "base/shares.h"
 #include "fm/ahead.h"
 #include "fm/batch.h"
+#include "fm/contest.h"
 #include "fm/engine.h"
 #include "fm/online.h"
 #include "fm/pieces.h"
@@ -62,6 +63,7 @@ enum {
 	ROUND = 16,      /* steps until shares are adjusted */
 	ROOM = 32 << 20, /* bytes for the terms of all workers */
 	NEAR = 1 << 20,  /* that a worker may write to `back` and find there again */
+	TURN = 4096,     /* rows of a turn in a contest */
 };
 /* On a Xeon, ffm: with 6 MB a worker a tenth quicker, with 1.6 MB the same, with 0.8 MB a tenth slower. Not measured
  * elsewhere. */
@@ -75,12 +77,13 @@ struct ls_cpu {
 	struct ls_fm_model *m;
 	const struct ls_rows *rows;
 	struct ls_pool *pool;
-	const struct ls_kern *kern;
-	struct ls_crew crew;      /* how many of the pool's threads work; phases are theirs */
-	struct ls_online *online; /* if the model is trained a row at a time: then of what is below only first, n and
-				     loss are used */
-	struct ls_step step;      /* what all workers share; each works on a copy */
-	struct ls_ahead ahead[2]; /* rows of a step and of the next */
+	struct ls_contest contest;
+	const struct ls_kern *kern; /* that is at work */
+	struct ls_crew crew;        /* how many of the pool's threads work; phases are theirs */
+	struct ls_online *online;   /* if the model is trained a row at a time: then of what is below only first, n and
+				       loss are used */
+	struct ls_step step;        /* what all workers share; each works on a copy */
+	struct ls_ahead ahead[2];   /* rows of a step and of the next */
 	struct ls_sort sort;
 	struct ls_found *found; /* by place of a sorted key; NULL where no column is wide */
 	size_t entries;         /* that a batch may have */
@@ -194,8 +197,8 @@ static void make_workers(struct ls_cpu *c)
 int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const char *isa,
 	       struct ls_cpu **ret, struct ls_err *err)
 {
-	const struct ls_kern *kern = ls_kern_pick(isa);
-	if (!kern)
+	struct ls_contest contest;
+	if (!ls_contest_init(&contest, isa))
 		return ls_err_set(err, LS_EUNKNOWN, "this machine cannot run the \"%s\" kernels", isa);
 	uint64_t longest = longest_row(rows);
 	int rc = check_sizes(m, rows, longest ? longest : 1, err);
@@ -205,13 +208,14 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 	c->m = m;
 	c->rows = rows;
 	c->pool = pool;
-	c->kern = kern;
+	c->contest = contest;
+	c->kern = ls_contest_kern(&contest);
 	c->step.m = m;
 	c->step.rows = rows;
 	ls_crew_init(&c->crew, ls_pool_threads(pool));
 	if (c->crew.most > ls_cpus())
 		ls_crew_hold(&c->crew, c->crew.most);
-	rc = m->opts.online ? ls_online_new(m, rows, pool, kern, longest ? longest : 1, &c->online, err)
+	rc = m->opts.online ? ls_online_new(m, rows, pool, longest ? longest : 1, &c->online, err)
 			    : alloc_batch(c, longest ? longest : 1, err);
 	if (rc) {
 		ls_cpu_free(c);
@@ -264,7 +268,7 @@ void ls_cpu_free(struct ls_cpu *c)
 
 const char *ls_cpu_isa(const struct ls_cpu *cpu)
 {
-	return cpu->kern->name;
+	return ls_contest_is_open(&cpu->contest) ? "the quickest kernels" : cpu->kern->name;
 }
 
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows)
@@ -570,8 +574,12 @@ static uint64_t some_steps(struct ls_cpu *c, uint64_t first, uint64_t n)
 	double begun = ls_clock(), cpu = ls_clock_process();
 	c->first = first;
 	c->n = n;
-	uint64_t bad = c->online ? ls_online_steps(c->online, c->crew.now, first, n, &c->loss) : batch_steps(c);
-	ls_crew_did(&c->crew, n, ls_clock() - begun, ls_clock_process() - cpu);
+	c->kern = ls_contest_kern(&c->contest);
+	uint64_t bad =
+		c->online ? ls_online_steps(c->online, c->kern, c->crew.now, first, n, &c->loss) : batch_steps(c);
+	double seconds = ls_clock() - begun;
+	ls_contest_did(&c->contest, n, seconds);
+	ls_crew_did(&c->crew, n, seconds, ls_clock_process() - cpu);
 	return bad;
 }
 
@@ -581,6 +589,8 @@ int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, str
 	for (uint64_t done = 0, few; done < n; done += few) {
 		few = ls_crew_units(&c->crew);
 		few = few < n - done ? few : n - done;
+		if (ls_contest_is_open(&c->contest) && few > TURN / c->m->opts.batch)
+			few = TURN / c->m->opts.batch + 1;
 		uint64_t bad = some_steps(c, first + done, few);
 		if (bad != UINT64_MAX)
 			return ls_fm_not_finite(c->rows, bad, first, err);
@@ -602,9 +612,16 @@ static void predict_main(void *context, int thread, int threads)
 {
 	const struct prediction *p = context;
 	uint64_t lo, hi, saved = ls_fp_enter();
+	struct ls_contest contest;
 	ls_pool_share(p->rows->n_rows, thread, threads, &lo, &hi);
-	ls_kern_pick(NULL)->predict(p->m, p->rows, lo, hi, p->score + lo * p->m->outputs,
-				    p->scratch + (size_t)thread * p->each);
+	ls_contest_init(&contest, NULL);
+	for (uint64_t end; lo < hi; lo = end) {
+		double begun = ls_clock();
+		end = ls_contest_is_open(&contest) && hi - lo > TURN ? lo + TURN : hi;
+		ls_contest_kern(&contest)->predict(p->m, p->rows, lo, end, p->score + lo * p->m->outputs,
+						   p->scratch + (size_t)thread * p->each);
+		ls_contest_did(&contest, end - lo, ls_clock() - begun);
+	}
 	ls_fp_leave(saved);
 }
 

@@ -257,7 +257,10 @@ int ls_csr_vector(const char *path, uint64_t n, const char *what, float least, f
 		return rc;
 	rc = need(b, path, "array", &t, err);
 	bool flat = rc == 0 && (t->ndim == 1 || (t->ndim == 2 && t->shape[1] == 1));
-	if (rc == 0 && (!flat || !is_number(t->dtype) || t->shape[0] != n)) {
+	if (rc == 0 && !is_number(t->dtype))
+		rc = ls_err_set(err, LS_EINPUT, "%s: numbers of type %s; %ss may be bool, integers, float32 or float64",
+				path, ls_dtype_name(t->dtype), what);
+	if (rc == 0 && (!flat || t->shape[0] != n)) {
 		char shape[128];
 		ls_tensor_shape_text(t, shape, sizeof shape);
 		rc = ls_err_set(err, LS_EINPUT, "%s: %s of shape %s where one %s for each of %llu rows is wanted", path,

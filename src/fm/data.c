@@ -261,7 +261,7 @@ int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o
 int ls_data_check_needs(const char *name, bool labels, bool fields, const struct ls_data_opts *o, struct ls_err *err)
 {
 	if (o->need_labels && !labels)
-		return ls_err_set(err, LS_EINPUT, "%s: rows have no label", name);
+		return ls_err_set(err, LS_EINPUT, "%s: rows have no label, and no file of labels is given", name);
 	if (o->want_fields && !fields)
 		return ls_err_set(err, LS_EINPUT, "%s: entries have no field; libffm text (field:index:value) has",
 				  name);

@@ -16,8 +16,11 @@ int ls_fm_fit_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, str
 		return ls_rows_fault(rows, LS_ROWS_ALL, LS_EINPUT, err, "there are no labelled rows");
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		float y = rows->label[i];
+		if (o->task == LS_MULTICLASS && !is_class(y, LS_FM_MAX_CLASSES))
+			return ls_rows_fault(rows, i, LS_EINPUT, err, "label %g is not a class: 0, 1, 2 and so on",
+					     (double)y);
 		if (o->task == LS_MULTICLASS && !is_class(y, o->classes))
-			return ls_rows_fault(rows, i, LS_EINPUT, err, "label %g is not a class number below %u",
+			return ls_rows_fault(rows, i, LS_EINPUT, err, "label %g is beyond the %u classes, from 0 on",
 					     (double)y, o->classes);
 		if (o->task == LS_BINARY && y != 0.0f && y != 1.0f && y != -1.0f)
 			return ls_rows_fault(rows, i, LS_EINPUT, err,

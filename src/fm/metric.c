@@ -1,5 +1,6 @@
 #include "fm/metric.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,15 +33,21 @@ enum ls_metric ls_metric_default(enum ls_fm_task task)
 	return task == LS_REGRESSION ? LS_RMSE : LS_LOGLOSS;
 }
 
-/* The order-free sum of n finite floats, in units that depend on nothing but them. */
-static double sum_of(const float *t, uint64_t n)
+/* The largest exponent. */
+static int top_of(const float *t, uint64_t n)
 {
 	int top = LS_EXP_MIN;
 	for (uint64_t i = 0; i < n; i++) {
 		int e = ls_exp_of(t[i]);
 		top = e > top ? e : top;
 	}
-	int p = ls_sum_grid(top + 1, n);
+	return top;
+}
+
+/* The order-free sum of n finite floats, in units that depend on nothing but them. */
+static double sum_of(const float *t, uint64_t n)
+{
+	int p = ls_sum_grid(top_of(t, n) + 1, n);
 	double scale = ls_pow2(p);
 	int64_t acc = 0;
 	for (uint64_t i = 0; i < n; i++)
@@ -71,17 +78,58 @@ static float row_logloss(const struct ls_fm_model *m, const float *score, float 
 {
 	if (m->opts.task == LS_BINARY)
 		return ls_cell_logistic_loss(score[0], label > 0.0f ? 1.0f : 0.0f);
-	return ls_logsumexpf(score, (int)m->outputs) - score[(uint32_t)label];
+	float loss = ls_logsumexpf(score, (int)m->outputs) - score[(uint32_t)label];
+	return loss <= FLT_MAX ? loss : FLT_MAX; /* of scores beyond half of it */
 }
 
-/* Sum over rows of weight × what, divided by the sum of the weights. what is scratch for n_rows floats. */
+/* An exponent to take off n numbers before they are multiplied with each other: 0 where neither their products nor the
+ * squares can leave binary32's range, otherwise that of the largest. */
+static int range_of(const float *t, uint64_t n)
+{
+	enum { ROOM = 60 };
+	int top = top_of(t, n);
+	return top == LS_EXP_MIN || (top >= -ROOM && top <= ROOM) ? 0 : top;
+}
+
+static void take_off(float *t, const float *from, uint64_t n, int e)
+{
+	for (uint64_t i = 0; i < n && (e || t != from); i++)
+		t[i] = (float)((double)from[i] * ls_pow2(-e));
+}
+
+/* Sum over rows of weight × what, divided by the sum of the weights. what is scratch for twice n_rows floats. */
 static double weighted_mean(const struct ls_rows *rows, float *what)
 {
+	uint64_t n = rows->n_rows;
+	float *weight = what + n;
 	if (!rows->weight)
-		return sum_of(what, rows->n_rows) / (double)rows->n_rows;
-	for (uint64_t i = 0; i < rows->n_rows; i++)
-		what[i] *= rows->weight[i];
-	return sum_of(what, rows->n_rows) / sum_of(rows->weight, rows->n_rows);
+		return sum_of(what, n) / (double)n;
+	int of_what = range_of(what, n);
+	take_off(what, what, n, of_what);
+	take_off(weight, rows->weight, n, range_of(rows->weight, n));
+	for (uint64_t i = 0; i < n; i++)
+		what[i] *= weight[i];
+	return sum_of(what, n) / sum_of(weight, n) * ls_pow2(of_what);
+}
+
+/* The root of the mean of the squares. Differences of finite numbers may leave binary32's range. */
+static double rmse(const struct ls_rows *rows, const float *score, float *what)
+{
+	const double half = 0.5;
+	uint64_t n = rows->n_rows;
+	int e = 0;
+	for (uint64_t i = 0; i < n; i++)
+		what[i] = score[i] - rows->label[i];
+	if (top_of(what, n) == LS_EXP_INF) {
+		e = 1;
+		for (uint64_t i = 0; i < n; i++)
+			what[i] = (float)((double)score[i] * half - (double)rows->label[i] * half);
+	}
+	int range = range_of(what, n);
+	take_off(what, what, n, range);
+	for (uint64_t i = 0; i < n; i++)
+		what[i] *= what[i];
+	return __builtin_sqrt(weighted_mean(rows, what)) * ls_pow2(range + e);
 }
 
 /* A float's bits as an integer of the same order. */
@@ -181,15 +229,13 @@ int ls_metrics_compute(const struct ls_fm_model *m, const struct ls_rows *rows, 
 	if (rc)
 		return rc;
 	struct ls_metrics out = {0};
-	float *what = ls_alloc_array(rows->n_rows, sizeof *what);
+	float *what = ls_alloc_array(rows->n_rows, 2 * sizeof *what);
 	uint64_t *keys = ls_alloc_array(m->opts.task == LS_BINARY ? rows->n_rows : 1, sizeof *keys);
 	if (!what || !keys) {
 		rc = ls_err_set(err, LS_ENOMEM, "no memory for the metrics of %llu rows",
 				(unsigned long long)rows->n_rows);
 	} else if (m->opts.task == LS_REGRESSION) {
-		for (uint64_t i = 0; i < rows->n_rows; i++)
-			what[i] = (score[i] - rows->label[i]) * (score[i] - rows->label[i]);
-		set(&out, LS_RMSE, __builtin_sqrt(weighted_mean(rows, what)));
+		set(&out, LS_RMSE, rmse(rows, score, what));
 	} else {
 		classification(m, rows, score, what, keys, &out);
 	}

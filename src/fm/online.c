@@ -134,14 +134,13 @@ static int make_room(struct ls_online *o, struct ls_err *err)
 	return 0;
 }
 
-int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const struct ls_kern *kern,
-		  uint64_t longest, struct ls_online **ret, struct ls_err *err)
+int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, uint64_t longest,
+		  struct ls_online **ret, struct ls_err *err)
 {
 	struct ls_online *o = ls_xalloc(sizeof *o);
 	o->m = m;
 	o->rows = rows;
 	o->pool = pool;
-	o->kern = kern;
 	o->longest = longest;
 	o->has_x = rows->value || m->opts.normalize;
 	o->bad = UINT64_MAX;
@@ -521,8 +520,10 @@ static void steps_main(void *context, int thread, int threads)
 	ls_fp_leave(saved);
 }
 
-uint64_t ls_online_steps(struct ls_online *o, int threads, uint64_t first, uint64_t n, double *loss)
+uint64_t ls_online_steps(struct ls_online *o, const struct ls_kern *kern, int threads, uint64_t first, uint64_t n,
+			 double *loss)
 {
+	o->kern = kern;
 	o->at_work = threads;
 	o->first = first;
 	o->n = n;

@@ -84,12 +84,14 @@ struct ls_online_room {
 struct ls_online;
 
 /* Called by ls_cpu_new. longest: entries of the longest row. */
-int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const struct ls_kern *kern,
-		  uint64_t longest, struct ls_online **ret, struct ls_err *err);
+int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, uint64_t longest,
+		  struct ls_online **ret, struct ls_err *err);
 /* Leaves the model as ls_online_fetch does. */
 void ls_online_free(struct ls_online *o);
-/* As ls_cpu_steps, by so many of the pool's threads. Returns the data row that was not finite, or UINT64_MAX. */
-uint64_t ls_online_steps(struct ls_online *o, int threads, uint64_t first, uint64_t n, double *loss);
+/* As ls_cpu_steps, with these kernels, by so many of the pool's threads. Returns the data row that was not finite, or
+ * UINT64_MAX. */
+uint64_t ls_online_steps(struct ls_online *o, const struct ls_kern *kern, int threads, uint64_t first, uint64_t n,
+			 double *loss);
 /* As ls_cpu_fetch. */
 void ls_online_fetch(struct ls_online *o);
 

@@ -55,7 +55,7 @@ static const struct {
 #endif
 	{&ls_kern_baseline, can_always},
 #if defined(LS_HAVE_KERN_SVE256)
-	{&ls_kern_sve256, can_sve256}, /* behind NEON: never timed on a CPU that has it */
+	{&ls_kern_sve256, can_sve256},
 #endif
 };
 
@@ -65,6 +65,14 @@ const struct ls_kern *ls_kern_pick(const char *name)
 		if ((!name || strcmp(name, builds[i].kern->name) == 0) && builds[i].can_run())
 			return builds[i].kern;
 	return NULL;
+}
+
+/* Vectors of 256 bits by SVE or twice as many of 128 by NEON: processors that have both may be as quick with either. */
+uint32_t ls_kern_rivals(const char *name, const struct ls_kern *ret[LS_KERN_RIVALS])
+{
+	ret[0] = ls_kern_pick(name);
+	ret[1] = name ? NULL : ls_kern_pick("sve256");
+	return ret[1] ? 2 : ret[0] != NULL;
 }
 
 bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes)

@@ -124,6 +124,10 @@ struct ls_kern {
  * here.
  */
 const struct ls_kern *ls_kern_pick(const char *name);
+/* Those that may be the best for this machine, ls_kern_pick's first, and how many: more than one where which is quicker
+ * has to be seen (contest.h). */
+enum { LS_KERN_RIVALS = 2 };
+uint32_t ls_kern_rivals(const char *name, const struct ls_kern *ret[LS_KERN_RIVALS]);
 /* Whether columns of that many lanes are wide. */
 bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes);
 /* Floats of scratch that predict needs: twice as many as the sums of rows side by side may be, and what is left of

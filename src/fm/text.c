@@ -282,7 +282,7 @@ static bool add_to_run(struct parser *s, const char *row)
 	const struct ls_row_run *last = b->n_runs ? &b->run[b->n_runs - 1] : NULL;
 	if (last && at.line - last->line == b->n_rows - last->row && at.column == last->column)
 		return true;
-	if ((b->n_runs & (b->n_runs - 1)) == 0) { /* full */
+	if (!b->run || (b->n_runs & (b->n_runs - 1)) == 0) { /* full */
 		void *more = realloc(b->run, (b->n_runs ? 2 * b->n_runs : 1) * sizeof *b->run);
 		if (!more)
 			return false;

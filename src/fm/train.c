@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -49,10 +50,16 @@ static void take_parameters(struct ls_fm_model *m, const struct ls_fm_model *old
 
 static int check_start(const struct ls_fm_model *m, const struct ls_fm_model *old, const char *path, struct ls_err *err)
 {
-	if (old->opts.kind != m->opts.kind || old->opts.task != m->opts.task || old->opts.factors != m->opts.factors ||
-	    old->outputs != m->outputs || old->n_fields != m->n_fields)
+	if (old->opts.kind != m->opts.kind || old->opts.task != m->opts.task)
+		return ls_err_set(err, LS_EINPUT, "%s: cannot start from it: it is of kind %s, task %s", path,
+				  ls_fm_kind_name(old->opts.kind), ls_fm_task_name(old->opts.task));
+	if (old->opts.factors != m->opts.factors || old->outputs != m->outputs)
 		return ls_err_set(err, LS_EINPUT,
-				  "%s: cannot start from it: kind, task, factors, classes and fields must agree", path);
+				  "%s: cannot start from it: it has %u factors and %u output(s), not %u and %u", path,
+				  old->opts.factors, old->outputs, m->opts.factors, m->outputs);
+	if (old->n_fields < m->n_fields)
+		return ls_err_set(err, LS_EINPUT, "%s: cannot start from it: it has %u fields, and the data have %u",
+				  path, old->n_fields, m->n_fields);
 	return 0;
 }
 
@@ -65,23 +72,24 @@ static int load_start(const struct run *r, struct ls_fm_model **ret, char ret_di
 	return rc;
 }
 
-/* With first parameters, of as many features as the data have. */
-static int fresh_model(struct run *r, uint64_t features, struct ls_err *err)
+/* With first parameters, of as many features and fields as the data have, */
+static int fresh_model(struct run *r, uint64_t features, uint32_t fields, struct ls_err *err)
 {
-	int rc = ls_fm_model_new(&r->t->opts, features, r->t->rows->n_fields, &r->m, err);
+	int rc = ls_fm_model_new(&r->t->opts, features, fields, &r->m, err);
 	if (rc == 0)
 		ls_fm_model_init(r->m, r->t->pool);
 	return rc;
 }
 
-/* Or of as many as the model has that it starts from. */
-static int warm_model(struct run *r, uint64_t features, struct ls_err *err)
+/* or as the model has that it starts from. */
+static int warm_model(struct run *r, uint64_t features, uint32_t fields, struct ls_err *err)
 {
 	struct ls_fm_model *old;
 	int rc = load_start(r, &old, r->at.warm_digest, err);
 	if (rc)
 		return rc;
-	rc = fresh_model(r, old->n_features > features ? old->n_features : features, err);
+	rc = fresh_model(r, old->n_features > features ? old->n_features : features,
+			 old->n_fields > fields ? old->n_fields : fields, err);
 	if (rc == 0)
 		rc = check_start(r->m, old, r->t->warm_start, err);
 	if (rc == 0)
@@ -99,7 +107,7 @@ static int make_model(struct run *r, struct ls_err *err)
 		memcpy(r->at.valid_digest, t->valid_digest, strlen(t->valid_digest) + 1);
 	if (t->valid)
 		snprintf(r->at.metric, sizeof r->at.metric, "%s", ls_metric_name(t->metric));
-	return (t->warm_start ? warm_model : fresh_model)(r, t->rows->n_features, err);
+	return (t->warm_start ? warm_model : fresh_model)(r, t->rows->n_features, t->rows->n_fields, err);
 }
 
 /* Of an option in such a text; a list has commas of its own. */
@@ -179,25 +187,21 @@ static int check_resume(const struct run *r, struct ls_err *err)
 	return rc ? rc : check_best(r, err);
 }
 
+/* auc is of two classes. */
+static int check_classes(const struct ls_rows *rows, struct ls_err *err)
+{
+	for (uint64_t i = 1; i < rows->n_rows; i++)
+		if ((rows->label[i] > 0.0f) != (rows->label[0] > 0.0f))
+			return 0;
+	return ls_rows_fault(rows, LS_ROWS_ALL, LS_EINPUT, err, "all rows are of one class: there is no auc");
+}
+
 static int check_rows(const struct ls_train *t, struct ls_err *err)
 {
 	int rc = ls_fm_fit_train(&t->opts, t->rows, err);
-	return rc || !t->valid ? rc : ls_fm_fit_measure(&t->opts, t->valid, err);
-}
-
-/* Whether the metric can be had does not hang on the scores: it is seen here, with zeros, not after an epoch. */
-static int make_scores(struct run *r, struct ls_err *err)
-{
-	const struct ls_train *t = r->t;
-	struct ls_metrics metrics;
-	r->score = ls_alloc_array(t->valid->n_rows * r->m->outputs, sizeof(float));
-	if (!r->score)
-		return ls_err_set(err, LS_ENOMEM, "no memory for the scores of the validation rows");
-	int rc = ls_metrics_compute(r->m, t->valid, r->score, &metrics, err);
-	if (rc || metrics.has[t->metric])
-		return rc;
-	return ls_rows_fault(t->valid, LS_ROWS_ALL, LS_EINPUT, err,
-			     "cannot be judged by %s (one class only, or another task)", ls_metric_name(t->metric));
+	if (rc == 0 && t->valid)
+		rc = ls_fm_fit_measure(&t->opts, t->valid, err);
+	return rc == 0 && t->valid && t->metric == LS_AUC ? check_classes(t->valid, err) : rc;
 }
 
 static int start(struct run *r, struct ls_err *err)
@@ -221,8 +225,11 @@ static int start(struct run *r, struct ls_err *err)
 	} else {
 		rc = make_model(r, err);
 	}
-	if (rc == 0 && t->valid)
-		rc = make_scores(r, err);
+	if (rc == 0 && t->valid) {
+		r->score = ls_alloc_array(t->valid->n_rows * r->m->outputs, sizeof(float));
+		if (!r->score)
+			rc = ls_err_set(err, LS_ENOMEM, "no memory for the scores of the validation rows");
+	}
 	return rc ? rc : t->make_engine(t->context, r->m, t->rows, t->pool, &r->engine, err);
 }
 
@@ -235,14 +242,16 @@ static int answered(struct run *r, int rc)
 	return rc;
 }
 
+static int save_checkpoint_at(struct run *r, const char *path, struct ls_err *err)
+{
+	int rc = answered(r, r->engine.fetch(r->engine.state, err));
+	return rc ? rc : ls_fm_save_checkpoint(path, r->m, &r->at, r->threads, err);
+}
+
 static int save_checkpoint(struct run *r, struct ls_err *err)
 {
-	if (!r->t->checkpoint)
-		return 0;
-	int rc = answered(r, r->engine.fetch(r->engine.state, err));
-	if (rc == 0)
-		rc = ls_fm_save_checkpoint(r->t->checkpoint, r->m, &r->at, r->threads, err);
-	if (rc == 0) {
+	int rc = r->t->checkpoint ? save_checkpoint_at(r, r->t->checkpoint, err) : 0;
+	if (rc == 0 && r->t->checkpoint) {
 		r->kept = true;
 		r->saved = r->at.step;
 	}
@@ -314,6 +323,10 @@ static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 		rc = ls_metrics_compute(r->m, t->valid, r->score, &e->valid, err);
 	if (rc)
 		return rc;
+	if (!e->valid.has[t->metric])
+		return ls_err_set(err, LS_EINPUT,
+				  "the validation data cannot be judged by %s (one class only, or another task)",
+				  ls_metric_name(t->metric));
 	e->has_valid = true;
 	e->is_best = is_better(r, e->valid.value[t->metric]);
 	r->at.stale_epochs = e->is_best ? 0 : r->at.stale_epochs + 1;
@@ -384,23 +397,56 @@ static bool is_over(const struct run *r)
 	return r->at.step >= r->total || stale;
 }
 
-static int interrupted(struct run *r, struct ls_err *err)
+/* Of the model at the output. */
+static int digest_output(const struct run *r, char ret[LS_SHA256_HEX], struct ls_err *err)
 {
-	int rc = save_checkpoint(r, err);
+	struct ls_fm_model *m;
+	int rc = ls_fm_load_model(r->t->output, r->threads, &m, err);
 	if (rc)
 		return rc;
-	if (r->t->checkpoint)
-		return ls_err_set(
-			err, LS_EINTR,
-			"stopped after step %llu; the checkpoint %s is written: the same command with --resume goes on",
-			(unsigned long long)r->at.step, r->t->checkpoint);
-	if (r->at.best_epoch)
-		return ls_err_set(err, LS_EINTR,
-				  "stopped after step %llu; %s is the model of epoch %u, the best so far; there is no "
-				  "going on from here: --checkpoint FILE would have kept it",
-				  (unsigned long long)r->at.step, r->t->output, r->at.best_epoch);
-	return ls_err_set(err, LS_EINTR, "stopped after step %llu; nothing is kept: --checkpoint FILE would have",
-			  (unsigned long long)r->at.step);
+	ls_fm_model_digest(m, ret);
+	ls_fm_model_free(m);
+	return 0;
+}
+
+/* Whether there is nothing, and the model is or will be a file, not a pipe or a device. */
+static bool is_free(const char *path, const char *output)
+{
+	struct stat st;
+	return lstat(path, &st) < 0 && (stat(output, &st) < 0 || S_ISREG(st.st_mode));
+}
+
+/* Nobody has named a checkpoint: it goes beside the model, unless something is there. */
+static int save_beside(struct run *r, struct ls_err *err)
+{
+	char *path = ls_xasprintf("%s.ckpt", r->t->output);
+	struct ls_err why = {.msg = "the place is taken; --checkpoint FILE names another"};
+	bool unknown = r->at.best_epoch && !r->at.best_digest[0]; /* with one thread it is not worked out on the way */
+	bool saved = is_free(path, r->t->output) && (!unknown || digest_output(r, r->at.best_digest, &why) == 0) &&
+		     save_checkpoint_at(r, path, &why) == 0;
+	if (saved)
+		ls_err_set(err, LS_EINTR,
+			   "stopped after step %llu; the checkpoint %s is written: the same command with --checkpoint "
+			   "%s --resume goes on",
+			   (unsigned long long)r->at.step, path, path);
+	else
+		ls_err_set(err, LS_EINTR, "stopped after step %llu; no checkpoint %s is written: %s; %s",
+			   (unsigned long long)r->at.step, path, why.msg,
+			   r->at.best_epoch ? "the best epoch's model is kept" : "nothing is kept");
+	free(path);
+	return LS_EINTR;
+}
+
+static int interrupted(struct run *r, struct ls_err *err)
+{
+	if (!r->t->checkpoint)
+		return save_beside(r, err);
+	int rc = save_checkpoint(r, err);
+	return rc ? rc
+		  : ls_err_set(err, LS_EINTR,
+			       "stopped after step %llu; the checkpoint %s is written: the same command with --resume "
+			       "goes on",
+			       (unsigned long long)r->at.step, r->t->checkpoint);
 }
 
 static int steps(struct run *r, struct ls_err *err)
@@ -430,15 +476,10 @@ static void drop_model(struct run *r)
 /* Of the file that the best epoch left, in the place of what was trained after it. */
 static int digest_file(struct run *r, struct ls_err *err)
 {
-	struct ls_fm_model *best;
 	drop_model(r);
-	int rc = ls_fm_load_model(r->t->output, r->threads, &best, err);
-	if (rc)
+	int rc = digest_output(r, r->digest, err);
+	if (rc || !*r->at.best_digest || strcmp(r->digest, r->at.best_digest) == 0)
 		return rc;
-	ls_fm_model_digest(best, r->digest);
-	ls_fm_model_free(best);
-	if (!*r->at.best_digest || strcmp(r->digest, r->at.best_digest) == 0)
-		return 0;
 	return ls_err_set(err, LS_EINPUT,
 			  "%s: not the model that epoch %u of this training left there, the best one: it was changed "
 			  "meanwhile; train again without --resume",

@@ -692,6 +692,47 @@ static void classes_are_measured(void **state)
 				     "trained with --normalize");
 }
 
+/* Squares, weights and differences that binary32 has no numbers for. */
+static void metrics_have_no_range(void **state)
+{
+	(void)state;
+	static const struct {
+		float label[2], score[2], weight[2];
+		double want;
+	} cases[] = {
+		{{3e19f, 3e19f}, {0, 0}, {1, 1}, 3e19},
+		{{3e-24f, -3e-24f}, {0, 0}, {1, 1}, 3e-24},
+		{{3e38f, -3e38f}, {-3e38f, 3e38f}, {1, 1}, 6e38},
+		{{2, 2}, {0, 0}, {3e38f, 3e38f}, 2},
+		{{2, 2}, {0, 0}, {1e-44f, 1e-44f}, 2},
+		{{3e30f, 1e-10f}, {0, 0}, {3e38f, 3e38f}, 2.1213203435596e30},
+		{{0, 0}, {0, 0}, {1, 2}, 0},
+		{{1e20f, 0}, {0, 0}, {1e-20f, 3e-20f}, 5e19},
+	};
+	struct ls_fm_model m = {.opts = {.task = LS_REGRESSION}, .outputs = 1};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ls_rows rows = {.n_rows = 2, .label = cases[i].label, .weight = cases[i].weight};
+		struct ls_metrics got;
+		struct ls_err err = {0};
+		assert_int_equal(ls_metrics_compute(&m, &rows, cases[i].score, &got, &err), 0);
+		assert_true(fabs(got.value[LS_RMSE] - cases[i].want) <= 1e-6 * cases[i].want);
+		rows.weight = NULL;
+		assert_int_equal(ls_metrics_compute(&m, &rows, cases[i].score, &got, &err), 0);
+		assert_true(i == 7 || fabs(got.value[LS_RMSE] - cases[i].want) <= 1e-6 * cases[i].want);
+	}
+	const float label[2] = {1, 0}, score[4] = {3e38f, -3e38f, -1, 1}, weight[2] = {3e38f, 3e38f};
+	struct ls_rows rows = {.n_rows = 2, .label = label, .weight = weight};
+	struct ls_metrics got;
+	struct ls_err err = {0};
+	m.opts.task = LS_BINARY;
+	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
+	assert_true(got.value[LS_LOGLOSS] == 0 && got.value[LS_ACCURACY] == 1);
+	m.opts = (struct ls_fm_opts){.task = LS_MULTICLASS, .classes = 2};
+	m.outputs = 2;
+	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
+	assert_true(isfinite(got.value[LS_LOGLOSS]) && got.value[LS_LOGLOSS] > 1e38);
+}
+
 static void batches_cover_every_row_once(void **state)
 {
 	(void)state;
@@ -783,6 +824,7 @@ int main(void)
 		cmocka_unit_test(scores_of_zero),
 		cmocka_unit_test(regression_is_measured),
 		cmocka_unit_test(classes_are_measured),
+		cmocka_unit_test(metrics_have_no_range),
 		cmocka_unit_test(batches_cover_every_row_once),
 		cmocka_unit_test(infinity_is_named),
 		cmocka_unit_test(modes_do_not_reach_the_bytes),

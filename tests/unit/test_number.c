@@ -223,9 +223,9 @@ static void printed(void **state)
 		same_as_printf(chosen[i]);
 		same_as_printf(-chosen[i]);
 	}
-	for (uint32_t u = 0x38000000; u < 0x4f000000; u += 1009) /* 3e-5 to 2e9 */
+	for (uint32_t u = 0x38000000; u < 0x4f000000; u += 10007) /* 3e-5 to 2e9 */
 		same_as_printf(from_bits(u));
-	for (uint32_t u = 0; u < 0x7f800000; u += 100003)
+	for (uint32_t u = 0; u < 0x7f800000; u += 300007)
 		same_as_printf(-from_bits(u));
 	for (int e = -14; e < 31; e++) /* few bits: numbers that nine digits hold, or end in a tie */
 		for (uint32_t m = 0; m < 1024; m++)

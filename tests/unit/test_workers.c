@@ -402,7 +402,7 @@ static void parts_are_of_equal_work(void **state)
 
 /* --- pieces of what was sorted --- */
 
-enum { KEYS = 5000, TAKERS = 3, OFFERS = 200 };
+enum { KEYS = 5000, TAKERS = 3, OFFERS = 60 };
 
 struct taking {
 	struct ls_pool *pool;
@@ -614,7 +614,7 @@ static struct ls_fm_model *classed(const struct ls_rows *rows, uint32_t factors,
 static void terms_of_rows_do_not_reach_the_bytes(void **state)
 {
 	(void)state;
-	static const uint32_t factors[] = {3, 8, 16, 30};
+	static const uint32_t factors[] = {3, 16, 30};
 	uint64_t *start = ls_xalloc((CLASSED + 1) * sizeof *start);
 	uint32_t *feature = ls_xalloc(CLASSED * IN_ROW * sizeof *feature);
 	float *label = ls_xalloc(CLASSED * sizeof *label);

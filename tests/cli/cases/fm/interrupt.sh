@@ -15,13 +15,31 @@ for signal in INT TERM; do
 	grep -o "is written: the same command with --resume goes on" err
 	lockstep fm train "${args[@]}" -o m --checkpoint c --resume -q
 	cmp m whole
-	rm -f m c log # where they differ, too: an old log would have the signal below sent before there is a handler
+	rm -f m c log
 done
-# without a checkpoint, what is kept is said: the best epoch's model, where there is validation
-lockstep fm train "${args[@]}" --valid $D/small-valid.ffm --early-stop 0 --epochs 100000 -o m -q --log log 2>err &
+# without --checkpoint it goes beside the model, and what goes on from there is the same; with validation and one thread, too
+for valid in "" "--valid $D/small-valid.ffm --early-stop 0"; do
+	# shellcheck disable=SC2086
+	set -- "${args[@]}" $valid --threads 1
+	lockstep fm train "$@" -o whole -q
+	lockstep fm train "$@" -o m -q --log log 2>err &
+	pid=$!
+	for _ in $(seq 400); do [ -s log ] && break; sleep 0.05; done
+	kill -INT $pid
+	wait $pid
+	echo "status $?"
+	grep -o "is written: the same command with --checkpoint m.ckpt --resume goes on" err
+	lockstep fm train "$@" -o m --checkpoint m.ckpt --resume -q
+	cmp m whole
+	rm -f m m.ckpt log
+done
+# what is there is not written over
+echo mine >m.ckpt
+lockstep fm train "${args[@]}" --epochs 2000 -o m -q --log log 2>err &
 pid=$!
 for _ in $(seq 400); do [ -s log ] && break; sleep 0.05; done
 kill -INT $pid
 wait $pid
 echo "status $?"
-grep -o "m is the model of epoch [0-9]*, the best so far" err | sed 's/epoch [0-9]*/epoch N/' && lockstep fm digest m >/dev/null && echo readable
+grep -o "no checkpoint m.ckpt is written: the place is taken; --checkpoint FILE names another; nothing is kept" err
+cat m.ckpt

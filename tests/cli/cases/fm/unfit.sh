@@ -28,12 +28,9 @@ try predict n short.svm
 printf '1 1:1e-20\n' > faint.svm; try predict n faint.svm
 try predict n fits.svm | tail -1
 try train long.svm --normalize -o x -q
-echo "= a metric that these rows do not have, before an epoch is lost"
-printf '1 1:1\n1 2:1\n' > ones.svm
-try train two.svm --valid ones.svm --metric auc -o x -q
-try train two.svm --valid ones.svm --metric accuracy -o y -q
+echo "= validation rows, to which class weights are nothing"
 printf '1 0 1:1\n0 0 2:1\n' > nothing.svm
-printf '0 1:1\n0 2:1\n' > zeros.svm # class weights are for training
+printf '0 1:1\n0 2:1\n' > zeros.svm
 try train two.svm --class-weight 0,1 --valid zeros.svm -o y -q
 try train two.svm --valid nothing.svm -o x -q
 try train two.svm --valid long.svm --normalize -o x -q
@@ -43,4 +40,22 @@ try train far.svm --factors 256 -o x -q 2>&1 | sed 's/for [0-9]* MiB/for N MiB/'
 echo "= a model keeps the features that it started with"
 lockstep fm train $D/small.svm --warm-start m -o all -q; lockstep fm train two.svm --warm-start m -o few -q
 lockstep fm inspect m --json | grep -o '"features": [0-9]*' | head -1; lockstep fm inspect few --json | grep -o '"features": [0-9]*' | head -1
+echo "= and the fields"
+lockstep fm train $D/small.ffm --kind ffm -o f -q; sed 's/ 7:[0-9]*:1.*$//' $D/small.ffm | head -30 > six.ffm
+try train six.ffm --kind ffm --warm-start f -o g -q
+lockstep fm inspect f --json | grep -o '"fields": [0-9]*'; lockstep fm inspect g --json | grep -o '"fields": [0-9]*'
+lockstep fm train six.ffm --kind ffm -o h -q
+try train $D/small.ffm --kind ffm --warm-start h -o x -q
+try train $D/small.ffm --kind fwfm --warm-start f -o x -q
+try train $D/small.ffm --kind ffm --factors 3 --warm-start f -o x -q
+echo "= validation has its own form, weights and classes"
+grep '^1' $D/small-valid.svm > ones.svm; lockstep fm convert $D/small.svm -o s.lsd >/dev/null
+try train s.lsd --valid ones.svm --metric auc -o x -q
+try train s.lsd --format lsd --valid $D/small-valid.svm -o y -q
+try train - --valid - -o x -q < $D/small.svm
+try train $D/small.svm --valid $D/small-valid.svm --valid-weights one.npy -o x -q
+try train $D/small.svm --valid two.svm --valid-weights one.npy -o y -q
+try train $D/small.svm --valid-weights one.npy -o x -q
+printf '1 1:1\n-1 2:1\n' > minus.svm
+try train minus.svm --task multiclass -o x -q
 [ -e x ] || echo nothing written

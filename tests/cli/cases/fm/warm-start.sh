@@ -30,9 +30,9 @@ no $D/small.svm --factors 4 --warm-start ftrl -o x
 no $D/small.svm --task regression --warm-start ftrl -o x
 lockstep fm train $D/multiclass.svm --task multiclass -o classes -q
 no $D/multiclass.svm --task multiclass --classes 9 --warm-start classes -o x
-lockstep fm train $D/small.ffm --kind ffm -o fields -q
 sed 's/ 38:[^ ]*$//' $D/small.ffm >less.ffm
-no less.ffm --kind ffm --warm-start fields -o x
+lockstep fm train less.ffm --kind ffm -o fields -q
+no $D/small.ffm --kind ffm --warm-start fields -o x
 lockstep fm train $D/small.svm -o m --checkpoint c -q
 no $D/small.svm -o m --checkpoint c --warm-start ftrl --epochs 2 --resume
 [ -e x ] || echo nothing written
