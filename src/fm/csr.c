@@ -68,8 +68,10 @@ static int need(struct ls_bundle *b, const char *path, const char *name, struct 
 		return LS_EINPUT;
 	}
 	int rc = ls_bundle_fetch(b, t, (uint64_t)NO_LIMIT, err);
-	if (rc)
+	if (rc) {
+		ls_err_prefix(err, "%s", path);
 		return rc;
+	}
 	*ret = t;
 	return 0;
 }
@@ -146,6 +148,16 @@ static int fill_start(const struct ls_tensor *t, const char *path, struct ls_csr
 	return 0;
 }
 
+static int bad_column(const char *path, uint64_t i, int64_t v, uint64_t columns, struct ls_err *err)
+{
+	if (columns == 0)
+		return ls_err_set(err, LS_EINPUT, "%s: indices[%llu] is %lld: the matrix has no columns", path,
+				  (unsigned long long)i, (long long)v);
+	return ls_err_set(err, LS_EINPUT, "%s: indices[%llu] is %lld: not a column from 0 to %llu", path,
+			  (unsigned long long)i, (long long)v,
+			  (unsigned long long)(columns <= UINT32_MAX ? columns - 1 : UINT32_MAX));
+}
+
 static int fill_features(const struct ls_tensor *t, const char *path, uint64_t columns, struct ls_csr *c,
 			 struct ls_err *err)
 {
@@ -155,9 +167,7 @@ static int fill_features(const struct ls_tensor *t, const char *path, uint64_t c
 	for (uint64_t i = 0; i < c->n_entries; i++) {
 		int64_t v = integer_at(t, i);
 		if (v < 0 || (uint64_t)v >= columns || v > (int64_t)UINT32_MAX)
-			return ls_err_set(err, LS_EINPUT, "%s: indices[%llu] is %lld: not a column from 0 to %llu",
-					  path, (unsigned long long)i, (long long)v,
-					  (unsigned long long)(columns <= UINT32_MAX ? columns - 1 : UINT32_MAX));
+			return bad_column(path, i, v, columns, err);
 		c->feature[i] = (uint32_t)v;
 		if ((uint64_t)v >= c->n_features)
 			c->n_features = (uint64_t)v + 1;

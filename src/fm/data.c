@@ -174,8 +174,6 @@ static int load_text(struct ls_data *d, struct ls_source *s, const struct ls_dat
 {
 	struct gathering g = {0};
 	int rc = ls_text_read(s, ls_text_format_named(o->format), d->threads, gather, &g, err);
-	if (rc == 0 && g.n == 0)
-		rc = ls_err_set(err, LS_EINPUT, "%s: no rows", ls_source_name(s));
 	if (rc == 0)
 		rc = join(d, &g, ls_source_name(s), err);
 	for (size_t i = 0; i < g.n; i++)
@@ -201,7 +199,7 @@ static int load_npz(struct ls_data *d, const char *path, struct ls_err *err)
 				   .start = c.start,
 				   .feature = c.feature,
 				   .value = c.value};
-	return c.n_rows ? 0 : ls_err_set(err, LS_EINPUT, "%s: no rows", path);
+	return 0;
 }
 
 int ls_data_vectors(const char *name, uint64_t n_rows, bool labels, bool weights, const struct ls_data_opts *o,
@@ -287,6 +285,8 @@ int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct 
 		rc = load_npz(d, name, err);
 	else if (rc == 0)
 		rc = load_text(d, s, o, err);
+	if (rc == 0 && d->rows.n_rows == 0)
+		rc = ls_err_set(err, LS_EINPUT, "%s: no rows", name);
 	if (rc == 0)
 		rc = load_vectors(d, name, o, err);
 	if (rc == 0)

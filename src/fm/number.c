@@ -37,7 +37,7 @@ static const char *scan_digits(const char *p, struct decimal *d, bool fraction)
 	return p;
 }
 
-/* p is behind the 'e'. Exponents beyond a million are all the same to binary32. */
+/* p is behind the 'e'. Exponents beyond 10^17 are all the same: no text has as many zeros that would outweigh them. */
 static const char *scan_exponent(const char *p, struct decimal *d)
 {
 	bool negative = *p == '-';
@@ -47,7 +47,7 @@ static const char *scan_exponent(const char *p, struct decimal *d)
 		return NULL;
 	int64_t e = 0;
 	for (; is_digit(*p); p++)
-		if (e < 1000000)
+		if (e < 100000000000000000)
 			e = e * 10 + (*p - '0');
 	d->exponent += negative ? -e : e;
 	return p;

@@ -110,6 +110,12 @@ static int make_model(struct run *r, struct ls_err *err)
 	return (t->warm_start ? warm_model : fresh_model)(r, t->rows->n_features, t->rows->n_fields, err);
 }
 
+/* Of an option in such a text; a list has commas of its own. */
+static int value_len(const char *value)
+{
+	return (int)(*value == '[' ? strcspn(value, "]") + 1 : strcspn(value, ",}"));
+}
+
 /* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list the same keys, but
  * for online, which is there only when it is true. */
 static void first_difference(const char *was, const char *is, char *ret, size_t size)
@@ -119,8 +125,8 @@ static void first_difference(const char *was, const char *is, char *ret, size_t 
 		if (ls_str_starts(was + i, ", \""))
 			key = i + 2;
 	size_t name = strcspn(was + key + 1, "\""), value = key + name + 4;
-	snprintf(ret, size, "%.*s was %.*s, is %.*s", (int)name, was + key + 1, (int)strcspn(was + value, ",}"),
-		 was + value, (int)strcspn(is + value, ",}"), is + value);
+	snprintf(ret, size, "%.*s was %.*s, is %.*s", (int)name, was + key + 1, value_len(was + value), was + value,
+		 value_len(is + value), is + value);
 }
 
 /* The model that --warm-start names is the one that the training started from. */

@@ -341,8 +341,9 @@ static int add_member(struct ls_bundle *b, const struct ls_zip_member *m, struct
 	uint8_t *head = NULL;
 	size_t len = m->size, start;
 	int rc = m->deflated ? read_head(m, &head, &len, err) : 0;
-	if (rc == 0)
-		rc = ls_npy_header(m->deflated ? head : m->data, len, m->size, t, &start, err);
+	if (rc)
+		return rc; /* which names the member already */
+	rc = ls_npy_header(m->deflated ? head : m->data, len, m->size, t, &start, err);
 	free(head);
 	if (rc)
 		return ls_err_prefix(err, "member \"%.200s\"", m->name);

@@ -17,6 +17,9 @@
 
 #define DATA LS_SOURCE_DIR "/tests/data/"
 
+/* Behind it text of a few lines is cut, too; the end of a mapped text never is. */
+#define LONG_END "# the last slice takes along what is left when that is less than it may read beyond its end\n"
+
 static struct ls_data *load_bytes(const void *bytes, size_t len, const struct ls_data_opts *o)
 {
 	struct ls_data *d = NULL;
@@ -132,21 +135,40 @@ static void every_length_of_index(void **state)
 	ls_str_done(&s);
 }
 
+/* As many entries as a text of this length can have. */
+static void shortest_entries(void **state)
+{
+	(void)state;
+	enum { N = 200000 };
+	struct ls_str s = {0};
+	ls_str_add(&s, "0");
+	for (int i = 0; i < N; i++)
+		ls_str_addf(&s, " %d:%d", i % 10, i % 7);
+	struct ls_data *d = load(s.s, NULL);
+	const struct ls_rows *r = ls_data_rows(d);
+	assert_int_equal(r->n_rows, 1);
+	assert_int_equal(r->n_entries, N);
+	for (uint32_t i = 0; i < N; i++)
+		assert_true(r->feature[i] == i % 10 && r->value[i] == (float)(i % 7));
+	ls_data_free(d);
+	ls_str_done(&s);
+}
+
 /* Texts that must read as the plain one does. */
 static void spellings(void **state)
 {
 	(void)state;
 	static const char plain[] = "1 3:1 7:2\n0 4:1\n";
 	static const char *const same[] = {
-		"1 3:1 7:2\r\n0 4:1\r\n",                              /* CR LF */
-		"1 3:1 7:2\n0 4:1",                                    /* no line end at the end */
-		"1 3:1 7:2\r\n0 4:1\r",                                /* nor there, after a carriage return */
-		"\n\n1 3:1 7:2\n   \t\n0 4:1\n\r\n",                   /* blank lines */
-		" 1\t3:1   7:2\t \n\t0  4:1 \n",                       /* blanks */
-		"# head\n1 3:1 7:2 # tail 9:9\n  # mid\n0 4:1 #\n#\n", /* comments */
-		"\357\273\2771 3:1 7:2\n0 4:1\n",                      /* byte-order mark */
-		"+1.0 03:1.000 7:2e0\n-0e5 4:+1\n",                    /* numbers */
-		"1 1 3:1 7:2\n0 1.0 4:1\n",                            /* weights of 1 */
+		"1 3:1 7:2\r\n0 4:1\r\n",                               /* CR LF */
+		"1 3:1 7:2\n0 4:1",                                     /* no line end at the end */
+		"1 3:1 7:2\r\n0 4:1\r",                                 /* nor there, after a carriage return */
+		"\n\n1 3:1 7:2\n   \t\n0 4:1\n\r\n",                    /* blank lines */
+		" 1\t3:1   7:2\t \n\t0  4:1 \n",                        /* blanks */
+		"# head\n1 3:1 7:2 ## tail 9:9\n  # mid\n0 4:1 #\n#\n", /* comments */
+		"\357\273\2771 3:1 7:2\n0 4:1\n",                       /* byte-order mark */
+		"+1.0 03:1.000 7:2e0\n-0e5 4:+1\n",                     /* numbers */
+		"1 1 3:1 7:2\n0 1.0 4:1\n",                             /* weights of 1 */
 	};
 	struct ls_data *a = load(plain, NULL);
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
@@ -163,12 +185,12 @@ static void spellings(void **state)
 static void odd_rows_are_kept(void **state)
 {
 	(void)state;
-	struct ls_data *d = load("1 5:1 5:2 3:0 5:1\n0\n2.5 0.25\n3 2 1:1\n", NULL);
+	struct ls_data *d = load("1 5:1 5:2 3:0 5:1\n0\n2.5 0.25\n3 2 1:1\n4 0\n", NULL);
 	const struct ls_rows *r = ls_data_rows(d);
-	static const uint64_t start[] = {0, 4, 4, 4, 5};
+	static const uint64_t start[] = {0, 4, 4, 4, 5, 5};
 	static const uint32_t feature[] = {5, 5, 3, 5, 1};
-	static const float value[] = {1, 2, 0, 1, 1}, label[] = {1, 0, 2.5, 3}, weight[] = {1, 1, 0.25, 2};
-	assert_int_equal(r->n_rows, 4);
+	static const float value[] = {1, 2, 0, 1, 1}, label[] = {1, 0, 2.5, 3, 4}, weight[] = {1, 1, 0.25, 2, 0};
+	assert_int_equal(r->n_rows, 5);
 	assert_memory_equal(r->start, start, sizeof start);
 	assert_memory_equal(r->feature, feature, sizeof feature);
 	assert_memory_equal(r->value, value, sizeof value);
@@ -193,7 +215,7 @@ static void first_entry_decides_the_format(void **state)
 {
 	(void)state;
 	struct ls_data_opts o = {.threads = 2, .slice_bytes = 4};
-	struct ls_data *d = load("# 1:2\n1\n0\n1\n0\n1 2:3:1\n", &o);
+	struct ls_data *d = load("# 1:2\n1\n0\n1\n0\n1 2:3:1\n" LONG_END, &o);
 	assert_int_equal(ls_data_rows(d)->n_fields, 3);
 	assert_int_equal(ls_data_rows(d)->n_rows, 5);
 	ls_data_free(d);
@@ -226,6 +248,8 @@ static void faults(void **state)
 		{"1 3:1e39\n", "t:1:5: value \"1e39\" is too large for a 32-bit float"},
 		{"1 3:\n", "t:1:5: value \"\" is not a number"},
 		{"1 3: 4:1\n", "t:1:5: value \"\" is not a number"},
+		{"1 3:0.345678901234567890123456789012345678901234567890x\n",
+		 "t:1:5: value \"0.34567890123456789012345678901234567890\" is not a number"},
 		{"1 3:1x\n", "t:1:5: value \"1x\" is not a number"},
 		{"1 3:0x10\n", "t:1:5: value \"0x10\" is not a number"},
 		{"1 3:1#note\n", "t:1:5: value \"1#note\" is not a number"},
@@ -268,6 +292,34 @@ static void first_fault_wins(void **state)
 			refuses(s.s, &o, "t:778:7: value \"bad\" is not a number");
 		}
 	ls_str_done(&s);
+}
+
+/* Slices of nothing but blank lines and comments have lines, too, and no labels that others could differ from. */
+static void lines_without_rows_count(void **state)
+{
+	(void)state;
+	for (size_t slice = 1; slice < 40; slice++) {
+		struct ls_data_opts o = {.threads = 1 + (int)slice % 3, .slice_bytes = slice};
+		refuses("\n\n# a\n\n\n1 3:1\n\n\n\n# b\n\n\n\n0 4:x\n" LONG_END, &o,
+			"t:14:5: value \"x\" is not a number");
+		refuses("\n\n1 3:1\n\n\n\n2:1\n" LONG_END, &o, "t:7:1: some rows have a label and some have none");
+		struct ls_data *d = load("3:1\n\n\n# c\n\n4:1\n\n\n\n" LONG_END, &o);
+		assert_int_equal(ls_data_rows(d)->n_rows, 2);
+		ls_data_free(d);
+	}
+}
+
+/* A slice whose first row has no label, unlike those before, and whose second is bad: the first is told. */
+static void mixed_labels_before_a_fault(void **state)
+{
+	(void)state;
+	for (size_t slice = 1; slice < 60; slice++) {
+		struct ls_data_opts o = {.threads = 1 + (int)slice % 3, .slice_bytes = slice};
+		refuses("1 3:1 4:1 5:1 6:1 7:1 8:1\n  2:1\n4:x\n" LONG_END, &o,
+			"t:2:3: some rows have a label and some have none");
+		refuses("3:1 4:1 5:1 6:1 7:1 8:1\n1 2:1\n0 4:x\n" LONG_END, &o,
+			"t:2:1: some rows have a label and some have none");
+	}
 }
 
 /* What is found out about a row after reading is told with its line and column, too: lines that are no rows count, and
@@ -368,12 +420,37 @@ static void ones_are_as_good_as_none(void **state)
 	ls_data_free(d);
 }
 
+/* Fields and features are counted over all slices. */
+static void counts_grow_with_the_slices(void **state)
+{
+	(void)state;
+	struct ls_data_opts o = {.threads = 2, .slice_bytes = 4};
+	struct ls_data *d = load("1 0:0:1\n1 1:1:1\n0 2:2:1\n0 1:0:1\n" LONG_END, &o);
+	assert_int_equal(ls_data_rows(d)->n_fields, 3);
+	assert_int_equal(ls_data_rows(d)->n_features, 3);
+	ls_data_free(d);
+}
+
+/* Only the very first bytes may be a byte-order mark. */
+static void mark_within_the_text(void **state)
+{
+	(void)state;
+	for (size_t slice = 0; slice <= 5; slice += 5) {
+		struct ls_data_opts o = {.slice_bytes = slice};
+		refuses("1 3:1\n\357\273\2770 4:1\n" LONG_END, &o, "t:2:1: label \"???0\" is not a number");
+	}
+	refuses("\357\273\277", NULL, "t: no rows");
+	struct ls_data *d = load("\357\273\2771\n", NULL);
+	assert_int_equal(ls_data_rows(d)->n_rows, 1);
+	ls_data_free(d);
+}
+
 /* --- gzip --- */
 
-static size_t squeeze(const char *text, size_t len, uint8_t *to, size_t room)
+static size_t squeeze_by(int level, const char *text, size_t len, uint8_t *to, size_t room)
 {
 	z_stream z = {0};
-	assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	assert_int_equal(deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
 	z.next_in = (unsigned char *)(uintptr_t)text;
 	z.avail_in = (unsigned)len;
 	z.next_out = to;
@@ -381,6 +458,11 @@ static size_t squeeze(const char *text, size_t len, uint8_t *to, size_t room)
 	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
 	deflateEnd(&z);
 	return room - z.avail_out;
+}
+
+static size_t squeeze(const char *text, size_t len, uint8_t *to, size_t room)
+{
+	return squeeze_by(6, text, len, to, room);
 }
 
 static void gzip_reads_like_text(void **state)
@@ -422,6 +504,46 @@ static void damaged_gzip_is_refused(void **state)
 	refuses_bytes(packed, n, NULL, "t: damaged gzip data: incorrect data check");
 }
 
+/* More than is read at a time, in members of which some are empty, with padding between them that is longer than that,
+ * too, and no line end at the end. */
+static void large_gzip(void **state)
+{
+	(void)state;
+	enum { LINES = 50000, PAD = 600000 };
+	struct ls_str s = {0};
+	for (int i = 0; i < LINES; i++)
+		ls_str_addf(&s, "%d %d:%d\n", i % 2, i, i % 7);
+	size_t half = s.len / 2, room = s.len + PAD + 4096, n = 0;
+	uint8_t *packed = ls_xalloc(room);
+	n += squeeze_by(0, "", 0, packed + n, room - n);
+	n += squeeze_by(0, s.s, half, packed + n, room - n);
+	n += PAD;
+	n += squeeze_by(0, "", 0, packed + n, room - n);
+	n += squeeze_by(0, s.s + half, s.len - half - 1, packed + n, room - n);
+	struct ls_data *plain = load(s.s, NULL), *d = load_bytes(packed, n, NULL);
+	assert_int_equal(ls_data_rows(d)->n_rows, LINES);
+	same_rows(ls_data_rows(plain), ls_data_rows(d));
+	ls_data_free(d);
+	ls_data_free(plain);
+	free(packed);
+	ls_str_done(&s);
+}
+
+/* What is wrong with a line comes before damage behind it, and damage before the end of the rows. */
+static void damage_waits_for_the_lines(void **state)
+{
+	(void)state;
+	static const char text[] = "1 3:1\n0 4:x\n1 5:1\n", good[] = "1 3:1\n0 4:1\n1 5:1\n";
+	uint8_t packed[200];
+	for (size_t slice = 1; slice < 50; slice += 3) {
+		struct ls_data_opts o = {.threads = 2, .slice_bytes = slice};
+		size_t n = squeeze(text, sizeof text - 1, packed, sizeof packed);
+		refuses_bytes(packed, n - 1, &o, "t:2:5: value \"x\" is not a number");
+		n = squeeze(good, sizeof good - 1, packed, sizeof packed);
+		refuses_bytes(packed, n - 1, &o, "t: the gzip data end early");
+	}
+}
+
 /* --- scipy --- */
 
 static void npz_reads_like_text(void **state)
@@ -457,18 +579,25 @@ int main(void)
 		cmocka_unit_test(libsvm_rows),
 		cmocka_unit_test(libffm_rows),
 		cmocka_unit_test(every_length_of_index),
+		cmocka_unit_test(shortest_entries),
 		cmocka_unit_test(spellings),
 		cmocka_unit_test(odd_rows_are_kept),
 		cmocka_unit_test(rows_without_label),
 		cmocka_unit_test(first_entry_decides_the_format),
 		cmocka_unit_test(faults),
 		cmocka_unit_test(first_fault_wins),
+		cmocka_unit_test(lines_without_rows_count),
+		cmocka_unit_test(mixed_labels_before_a_fault),
 		cmocka_unit_test(rows_have_lines),
 		cmocka_unit_test(threads_do_not_matter),
 		cmocka_unit_test(digests_tell_rows_apart),
 		cmocka_unit_test(ones_are_as_good_as_none),
 		cmocka_unit_test(gzip_reads_like_text),
 		cmocka_unit_test(damaged_gzip_is_refused),
+		cmocka_unit_test(counts_grow_with_the_slices),
+		cmocka_unit_test(mark_within_the_text),
+		cmocka_unit_test(large_gzip),
+		cmocka_unit_test(damage_waits_for_the_lines),
 		cmocka_unit_test(npz_reads_like_text),
 		cmocka_unit_test(missing_file),
 	};

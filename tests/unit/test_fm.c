@@ -15,7 +15,6 @@
 #include "fm/batch.h"
 #include "fm/cpu.h"
 #include "fm/cuda.h"
-#include "fm/metric.h"
 #include "fm/save.h"
 #include "fm/step.h"
 #include "models.h"
@@ -602,69 +601,6 @@ static void ftrl_starts_and_shrinks(void **state)
 	assert_true(p.v < 0.0f);
 }
 
-static void metrics_on_known_answers(void **state)
-{
-	(void)state;
-	float label[6] = {1, 0, 1, 0, 1, 0}, score[6] = {2, -1, 0.5f, 0.5f, -3, -4};
-	struct ls_rows rows = {.n_rows = 6, .label = label};
-	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
-	struct ls_metrics got;
-	struct ls_err err = {0};
-	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
-	/* pairs won by the positives: 2 beats 3; 0.5 beats 2 and ties 1; -3 beats 1 → 6.5 of 9 */
-	assert_true(got.value[LS_AUC] == 6.5 / 9);
-	assert_true(got.value[LS_ACCURACY] == 4.0 / 6);
-	assert_true(fabs(got.value[LS_LOGLOSS] - (log1p(exp(-2)) + log1p(exp(-1)) + log1p(exp(-0.5)) + log1p(exp(0.5)) +
-						  log1p(exp(3)) + log1p(exp(-4))) /
-							 6) < 1e-6);
-	assert_false(got.has[LS_RMSE]);
-	float one[6] = {1, 1, 1, 1, 1, 1};
-	rows.label = one;
-	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
-	assert_false(got.has[LS_AUC]); /* one class only: unknown, not zero */
-}
-
-/* Squares, weights and differences that binary32 has no numbers for. */
-static void metrics_have_no_range(void **state)
-{
-	(void)state;
-	static const struct {
-		float label[2], score[2], weight[2];
-		double want;
-	} cases[] = {
-		{{3e19f, 3e19f}, {0, 0}, {1, 1}, 3e19},
-		{{3e-24f, -3e-24f}, {0, 0}, {1, 1}, 3e-24},
-		{{3e38f, -3e38f}, {-3e38f, 3e38f}, {1, 1}, 6e38},
-		{{2, 2}, {0, 0}, {3e38f, 3e38f}, 2},
-		{{2, 2}, {0, 0}, {1e-44f, 1e-44f}, 2},
-		{{3e30f, 1e-10f}, {0, 0}, {3e38f, 3e38f}, 2.1213203435596e30},
-		{{0, 0}, {0, 0}, {1, 2}, 0},
-		{{1e20f, 0}, {0, 0}, {1e-20f, 3e-20f}, 5e19},
-	};
-	struct ls_fm_model m = {.opts = {.task = LS_REGRESSION}, .outputs = 1};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct ls_rows rows = {.n_rows = 2, .label = cases[i].label, .weight = cases[i].weight};
-		struct ls_metrics got;
-		struct ls_err err = {0};
-		assert_int_equal(ls_metrics_compute(&m, &rows, cases[i].score, &got, &err), 0);
-		assert_true(fabs(got.value[LS_RMSE] - cases[i].want) <= 1e-6 * cases[i].want);
-		rows.weight = NULL;
-		assert_int_equal(ls_metrics_compute(&m, &rows, cases[i].score, &got, &err), 0);
-		assert_true(i == 7 || fabs(got.value[LS_RMSE] - cases[i].want) <= 1e-6 * cases[i].want);
-	}
-	const float label[2] = {1, 0}, score[4] = {3e38f, -3e38f, -1, 1}, weight[2] = {3e38f, 3e38f};
-	struct ls_rows rows = {.n_rows = 2, .label = label, .weight = weight};
-	struct ls_metrics got;
-	struct ls_err err = {0};
-	m.opts.task = LS_BINARY;
-	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
-	assert_true(got.value[LS_LOGLOSS] == 0 && got.value[LS_ACCURACY] == 1);
-	m.opts = (struct ls_fm_opts){.task = LS_MULTICLASS, .classes = 2};
-	m.outputs = 2;
-	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
-	assert_true(isfinite(got.value[LS_LOGLOSS]) && got.value[LS_LOGLOSS] > 1e38);
-}
-
 static void batches_cover_every_row_once(void **state)
 {
 	(void)state;
@@ -752,8 +688,6 @@ int main(void)
 		cmocka_unit_test(optimizers_follow_the_textbook),
 		cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
 		cmocka_unit_test(ftrl_starts_and_shrinks),
-		cmocka_unit_test(metrics_on_known_answers),
-		cmocka_unit_test(metrics_have_no_range),
 		cmocka_unit_test(batches_cover_every_row_once),
 		cmocka_unit_test(infinity_is_named),
 		cmocka_unit_test(modes_do_not_reach_the_bytes),

@@ -135,8 +135,13 @@ static void forge(uint8_t *b)
 {
 	struct ls_lsd_header *h = (void *)b;
 	for (int i = 0; i < LS_LSD_SECTIONS; i++) {
-		uint64_t sum = h->section[i].bytes ? ls_xxh64(b + h->section[i].offset, h->section[i].bytes) : 0;
-		h->section[i].checksum = sum ? ls_xxh64(&sum, sizeof sum) : 0;
+		uint64_t sums[8], n = 0, bytes = h->section[i].bytes;
+		for (uint64_t at = 0; at < bytes; at += LS_LSD_CHUNK) {
+			uint64_t left = bytes - at;
+			assert_true(n < 8);
+			sums[n++] = ls_xxh64(b + h->section[i].offset + at, left < LS_LSD_CHUNK ? left : LS_LSD_CHUNK);
+		}
+		h->section[i].checksum = n ? ls_xxh64(sums, n * sizeof *sums) : 0;
 	}
 	h->checksum = ls_lsd_header_sum(h);
 }
@@ -166,6 +171,8 @@ static void forged_headers_are_refused(void **state)
 				    &h->section[3].bytes,
 				    &h->section[5].offset,
 				    &h->section[4].bytes,
+				    &h->section[2].zero,
+				    &h->section[5].zero,
 				    &h->zero};
 	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
 		for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
@@ -181,6 +188,18 @@ static void forged_headers_are_refused(void **state)
 	refused_with(b, len, "t: .lsd version 2; this program reads version 1");
 	*h = kept;
 	h->n_fields = 70000;
+	forge(b);
+	refused_with(b, len, "t: the header contradicts itself; convert the data again");
+	*h = kept;
+	h->header_bytes = 8192;
+	forge(b);
+	refused_with(b, len, "t: the header contradicts itself; convert the data again");
+	*h = kept;
+	h->n_sections = 5;
+	forge(b);
+	refused_with(b, len, "t: the header contradicts itself; convert the data again");
+	*h = kept;
+	h->padding[sizeof h->padding - 1] = 1;
 	forge(b);
 	refused_with(b, len, "t: the header contradicts itself; convert the data again");
 	*h = kept;
@@ -240,6 +259,198 @@ static void forged_contents_are_refused(void **state)
 	struct ls_err err;
 	assert_int_equal(view(b, len, &err), 0); /* forge itself makes nothing bad */
 	free(b);
+}
+
+static void forged_fields_are_refused(void **state)
+{
+	(void)state;
+	uint8_t *b = NULL;
+	size_t len = 0;
+	struct ls_err err;
+	convert(DATA "small-valid.ffm", NULL);
+	read_back(&b, &len);
+	struct ls_lsd_header *h = (void *)b;
+	uint16_t *field = (void *)(b + h->section[LS_LSD_FIELD].offset), kept = field[0];
+	field[0] = (uint16_t)h->n_fields;
+	forge(b);
+	refused_with(b, len, "t: the field section holds impossible numbers");
+	field[0] = kept;
+	h->n_fields++;
+	forge(b);
+	refused_with(b, len, "t: the field section holds impossible numbers");
+	h->n_fields--;
+	forge(b);
+	assert_int_equal(view(b, len, &err), 0);
+	uint8_t *behind = b + h->section[LS_LSD_FIELD].offset + h->section[LS_LSD_FIELD].bytes;
+	assert_true((behind - b) % LS_LSD_PAGE);
+	*behind = 1; /* no checksum knows of it */
+	refused_with(b, len, "t: damaged: the field section does not match its checksum");
+	free(b);
+}
+
+static void write_rows(const struct ls_rows *rows)
+{
+	struct ls_lsd_writer *w = NULL;
+	struct ls_err err;
+	assert_int_equal(ls_lsd_create(path, &w, &err), 0);
+	assert_int_equal(ls_lsd_add(w, rows, &err), 0);
+	if (ls_lsd_commit(w, &err))
+		fail_msg("%s", err.msg);
+}
+
+/* Rows without entries have no features, whatever the header says. */
+static void no_entries_no_features(void **state)
+{
+	(void)state;
+	static const uint64_t start[3];
+	static const uint32_t feature[1];
+	static const float label[] = {1, 0};
+	uint8_t *b = NULL;
+	size_t len = 0;
+	struct ls_err err;
+	write_rows(&(struct ls_rows){.n_rows = 2, .n_features = 9, .start = start, .feature = feature, .label = label});
+	read_back(&b, &len);
+	struct ls_lsd_header *h = (void *)b;
+	assert_int_equal(h->n_features, 0);
+	assert_int_equal(view(b, len, &err), 0);
+	h->n_features = 1;
+	forge(b);
+	refused_with(b, len, "t: the header contradicts itself; convert the data again");
+	free(b);
+}
+
+/* Other forms of data without rows are refused, too. */
+static void no_rows(void **state)
+{
+	(void)state;
+	struct ls_lsd_writer *w = NULL;
+	struct ls_data *d = NULL;
+	struct ls_err err;
+	char want[128];
+	assert_int_equal(ls_lsd_create(path, &w, &err), 0);
+	assert_int_equal(ls_lsd_commit(w, &err), 0);
+	assert_int_equal(ls_data_load(path, NULL, &d, &err), LS_EINPUT);
+	snprintf(want, sizeof want, "%s: no rows", path);
+	assert_string_equal(err.msg, want);
+}
+
+/* What holds within a chunk holds from one to the next, too. */
+static void chunks_are_one_section(void **state)
+{
+	(void)state;
+	enum { ROWS = LS_LSD_CHUNK / 8 + 1000, ENTRIES = 2 * ROWS, EDGE = LS_LSD_CHUNK / 8 };
+	uint64_t *start = ls_xalloc((ROWS + 1) * sizeof *start);
+	uint32_t *feature = ls_xalloc(ENTRIES * sizeof *feature);
+	uint8_t *b = NULL;
+	size_t len = 0;
+	struct ls_err err;
+	for (uint64_t i = 0; i <= ROWS; i++)
+		start[i] = 2 * i;
+	feature[3] = 7; /* the largest is in the first chunk */
+	write_rows(&(struct ls_rows){
+		.n_rows = ROWS, .n_entries = ENTRIES, .n_features = 8, .start = start, .feature = feature});
+	read_back(&b, &len);
+	if (view(b, len, &err))
+		fail_msg("%s", err.msg);
+	const struct ls_lsd_header *h = (const void *)b;
+	uint64_t *got = (void *)(b + h->section[LS_LSD_START].offset);
+	got[EDGE] = got[EDGE - 1] - 1;
+	forge(b);
+	refused_with(b, len, "t: the start section holds impossible numbers");
+	got[EDGE] = 2 * EDGE;
+	got[5] = 100; /* in a chunk that is not the last */
+	forge(b);
+	refused_with(b, len, "t: the start section holds impossible numbers");
+	got[5] = 10;
+	got[ROWS] = ENTRIES - 1; /* ascending, but not to the end */
+	forge(b);
+	refused_with(b, len, "t: the start section holds impossible numbers");
+	free(b);
+	free(start);
+	free(feature);
+}
+
+/* Rows whose arrays begin before them. */
+static void parts_from_the_middle(void **state)
+{
+	(void)state;
+	static const uint64_t start[] = {2, 3, 5};
+	static const uint32_t feature[] = {9, 9, 4, 5, 6};
+	static const uint16_t field[] = {9, 9, 1, 2, 3};
+	static const float value[] = {9, 9, 2, 1, 0.5F}, label[] = {1, 0}, weight[] = {1, 2};
+	struct ls_rows part = {.n_rows = 2,
+			       .n_entries = 3,
+			       .n_features = 7,
+			       .n_fields = 4,
+			       .start = start,
+			       .feature = feature,
+			       .field = field,
+			       .value = value,
+			       .label = label,
+			       .weight = weight};
+	struct ls_data *d = NULL;
+	struct ls_err err;
+	write_rows(&part);
+	if (ls_data_load(path, NULL, &d, &err))
+		fail_msg("%s", err.msg);
+	const struct ls_rows *r = ls_data_rows(d);
+	assert_int_equal(r->start[1], 1);
+	assert_int_equal(r->start[2], 3);
+	assert_memory_equal(r->feature, feature + 2, 3 * sizeof *feature);
+	assert_memory_equal(r->field, field + 2, 3 * sizeof *field);
+	assert_memory_equal(r->value, value + 2, 3 * sizeof *value);
+	assert_memory_equal(r->weight, weight, sizeof weight);
+	ls_data_free(d);
+}
+
+static void largest_numbers(void **state)
+{
+	(void)state;
+	static const uint64_t start[] = {0, 2};
+	static const uint32_t feature[] = {UINT32_MAX, 0};
+	static const uint16_t field[] = {0, UINT16_MAX};
+	struct ls_data *d = NULL;
+	struct ls_err err;
+	write_rows(&(struct ls_rows){.n_rows = 1,
+				     .n_entries = 2,
+				     .n_features = UINT64_C(1) << 32,
+				     .n_fields = 1 << 16,
+				     .start = start,
+				     .feature = feature,
+				     .field = field});
+	if (ls_data_load(path, NULL, &d, &err))
+		fail_msg("%s", err.msg);
+	assert_true(ls_data_rows(d)->n_features == UINT64_C(1) << 32);
+	assert_int_equal(ls_data_rows(d)->n_fields, 1 << 16);
+	assert_memory_equal(ls_data_rows(d)->feature, feature, sizeof feature);
+	ls_data_free(d);
+}
+
+/* The largest feature and field may be in any part. */
+static void counts_are_of_all_parts(void **state)
+{
+	(void)state;
+	static const uint64_t start[] = {0, 1};
+	static const uint32_t feature[] = {6, 2};
+	static const uint16_t field[] = {3, 1};
+	struct ls_rows part = {.n_rows = 1, .n_entries = 1, .n_features = 7, .n_fields = 4, .start = start};
+	struct ls_lsd_writer *w = NULL;
+	struct ls_data *d = NULL;
+	struct ls_err err;
+	assert_int_equal(ls_lsd_create(path, &w, &err), 0);
+	for (int i = 0; i < 2; i++) {
+		part.feature = feature + i;
+		part.field = field + i;
+		assert_int_equal(ls_lsd_add(w, &part, &err), 0);
+		part.n_features = 3;
+		part.n_fields = 2;
+	}
+	assert_int_equal(ls_lsd_commit(w, &err), 0);
+	if (ls_data_load(path, NULL, &d, &err))
+		fail_msg("%s", err.msg);
+	assert_int_equal(ls_data_rows(d)->n_features, 7);
+	assert_int_equal(ls_data_rows(d)->n_fields, 4);
+	ls_data_free(d);
 }
 
 /* Values and weights that differ from 1 only late: the ones before them are written then. */
@@ -330,6 +541,22 @@ static void failed_input_leaves_the_old_file(void **state)
 	assert_string_equal(before, after);
 }
 
+/* Fields are looked for in all slices, not only in the last, whose rows have no entries. */
+static void fields_anywhere(void **state)
+{
+	(void)state;
+	char text[80];
+	struct ls_data_opts o = {.want_fields = true, .slice_bytes = 4};
+	snprintf(text, sizeof text, "%s/x.ffm", folder);
+	FILE *f = fopen(text, "w");
+	assert_non_null(f);
+	for (int i = 0; i < 100; i++) /* more than the last slice takes along */
+		assert_true(fputs(i ? "0\n" : "1 0:3:1\n", f) >= 0);
+	assert_int_equal(fclose(f), 0);
+	convert(text, &o);
+	unlink(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,8 +564,16 @@ int main(void)
 		cmocka_unit_test(any_changed_byte_is_refused),
 		cmocka_unit_test(forged_headers_are_refused),
 		cmocka_unit_test(forged_contents_are_refused),
+		cmocka_unit_test(forged_fields_are_refused),
+		cmocka_unit_test(no_entries_no_features),
+		cmocka_unit_test(no_rows),
+		cmocka_unit_test(chunks_are_one_section),
+		cmocka_unit_test(parts_from_the_middle),
+		cmocka_unit_test(largest_numbers),
+		cmocka_unit_test(counts_are_of_all_parts),
 		cmocka_unit_test(parts_add_up),
 		cmocka_unit_test(sections_of_several_chunks),
+		cmocka_unit_test(fields_anywhere),
 		cmocka_unit_test(no_space),
 		cmocka_unit_test(failed_input_leaves_the_old_file),
 	};

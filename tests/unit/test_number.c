@@ -181,6 +181,26 @@ static void refusals(void **state)
 		assert_int_equal(refused(range[i]), LS_NUMBER_RANGE);
 }
 
+/* As many zeros as there are, the exponent counts with all of its digits. */
+static void long_exponents(void **state)
+{
+	(void)state;
+	enum { ZEROS = 1500000 };
+	char *text = malloc(ZEROS + 40);
+	float x = 0;
+	enum ls_number_fault why = LS_NUMBER_OK;
+	assert_non_null(text);
+	memset(text, '0', ZEROS);
+	text[1] = '.';
+	snprintf(text + ZEROS, 40, "7e%d\n\n\n\n", ZEROS - 1);
+	assert_non_null(ls_number_float(text, &x, &why));
+	assert_true(x == 7);
+	snprintf(text + ZEROS, 40, "7e%d9\n\n\n\n", ZEROS - 1);
+	assert_null(ls_number_float(text, &x, &why));
+	assert_int_equal(why, LS_NUMBER_RANGE);
+	free(text);
+}
+
 static void same_as_printf(float v)
 {
 	char is[LS_NUMBER_TEXT], want[64];
@@ -215,8 +235,8 @@ static void printed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chosen),   cmocka_unit_test(many),    cmocka_unit_test(midpoints),
-		cmocka_unit_test(refusals), cmocka_unit_test(printed),
+		cmocka_unit_test(chosen),   cmocka_unit_test(many),           cmocka_unit_test(midpoints),
+		cmocka_unit_test(refusals), cmocka_unit_test(long_exponents), cmocka_unit_test(printed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,6 +173,41 @@ static void loading_names_it_too(void **state)
 	ls_fm_model_free(m);
 }
 
+/* Every part of it, to the bit. */
+static void the_position_comes_back(void **state)
+{
+	(void)state;
+	struct ls_fm_opts o = options(LS_FM, LS_ADAGRAD, 4);
+	struct ls_fm_model *m = make_model(&o), *whole;
+	struct ls_err err = {0};
+	struct ls_fm_position at, back;
+	memset(&at, 0, sizeof at);
+	at.step = INT64_MAX;
+	at.epochs = UINT32_MAX;
+	at.best_epoch = 7;
+	at.stale_epochs = 3;
+	at.best_value = 0x1.123456789abcdp-3;
+	at.loss_so_far = -0x1.fedcba9876543p+40;
+	snprintf(at.metric, sizeof at.metric, "accuracy");
+	memset(at.data_digest, '1', sizeof at.data_digest - 1);
+	memset(at.valid_digest, '2', sizeof at.valid_digest - 1);
+	memset(at.best_digest, '3', sizeof at.best_digest - 1);
+	memset(at.warm_digest, '4', sizeof at.warm_digest - 1);
+	assert_int_equal(ls_fm_save_checkpoint(path, m, &at, 2, &err), 0);
+	assert_int_equal(ls_fm_load_checkpoint(path, 2, &whole, &back, &err), 0);
+	assert_true(back.step == at.step && back.epochs == at.epochs && back.best_epoch == at.best_epoch &&
+		    back.stale_epochs == at.stale_epochs);
+	assert_memory_equal(&back.best_value, &at.best_value, sizeof at.best_value);
+	assert_memory_equal(&back.loss_so_far, &at.loss_so_far, sizeof at.loss_so_far);
+	assert_string_equal(back.metric, at.metric);
+	assert_string_equal(back.data_digest, at.data_digest);
+	assert_string_equal(back.valid_digest, at.valid_digest);
+	assert_string_equal(back.best_digest, at.best_digest);
+	assert_string_equal(back.warm_digest, at.warm_digest);
+	ls_fm_model_free(m);
+	ls_fm_model_free(whole);
+}
+
 static void bare_is_not_trained(void **state)
 {
 	(void)state;
@@ -216,7 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_comes_back), cmocka_unit_test(online_comes_back),
 		cmocka_unit_test(the_first_is_named),    cmocka_unit_test(loading_names_it_too),
-		cmocka_unit_test(bare_is_not_trained),
+		cmocka_unit_test(bare_is_not_trained),   cmocka_unit_test(the_position_comes_back),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }

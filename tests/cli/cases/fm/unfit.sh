@@ -6,6 +6,7 @@ lockstep fm train $D/small.svm --normalize -o n -q
 try train $D/small.svm --valid $D/regression.svm -o x -q
 try eval m $D/regression.svm
 printf '2.5 1:1\n' > half.svm; try eval c half.svm
+printf -- '-1 1:1\n' > below.svm; try eval c below.svm
 printf '1 1:1\n0 2:1\n' > two.svm
 python3 - <<'P'
 import struct
@@ -24,8 +25,15 @@ try train two.svm --class-weight 0,1 -o y -q
 printf '1 1:2e19 2:1e19\n' > long.svm; printf '1 1:1e-30 2:1\n0 1:1e-30\n' > short.svm; printf '0 1:0\n1 1:1e18 2:1e18\n' > fits.svm
 try predict n long.svm
 try predict n short.svm
+printf '1 1:1e-20\n' > faint.svm; try predict n faint.svm
 try predict n fits.svm | tail -1
 try train long.svm --normalize -o x -q
+echo "= validation rows, to which class weights are nothing"
+printf '1 0 1:1\n0 0 2:1\n' > nothing.svm
+printf '0 1:1\n0 2:1\n' > zeros.svm
+try train two.svm --class-weight 0,1 --valid zeros.svm -o y -q
+try train two.svm --valid nothing.svm -o x -q
+try train two.svm --valid long.svm --normalize -o x -q
 echo "= a feature number that no machine has memory for"
 printf '1 4294967295:1\n' > far.svm
 try train far.svm --factors 256 -o x -q 2>&1 | sed 's/for [0-9]* MiB/for N MiB/'

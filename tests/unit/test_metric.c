@@ -1,0 +1,151 @@
+/* Metrics on answers that are known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fm/metric.h"
+
+static void metrics_on_known_answers(void **state)
+{
+	(void)state;
+	float label[6] = {1, 0, 1, 0, 1, 0}, score[6] = {2, -1, 0.5f, 0.5f, -3, -4};
+	struct ls_rows rows = {.n_rows = 6, .label = label};
+	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
+	struct ls_metrics got;
+	struct ls_err err = {0};
+	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
+	/* pairs won by the positives: 2 beats 3; 0.5 beats 2 and ties 1; -3 beats 1 → 6.5 of 9 */
+	assert_true(got.value[LS_AUC] == 6.5 / 9);
+	assert_true(got.value[LS_ACCURACY] == 4.0 / 6);
+	assert_true(fabs(got.value[LS_LOGLOSS] - (log1p(exp(-2)) + log1p(exp(-1)) + log1p(exp(-0.5)) + log1p(exp(0.5)) +
+						  log1p(exp(3)) + log1p(exp(-4))) /
+							 6) < 1e-6);
+	assert_false(got.has[LS_RMSE]);
+	float one[6] = {1, 1, 1, 1, 1, 1};
+	rows.label = one;
+	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
+	assert_false(got.has[LS_AUC]); /* one class only: unknown, not zero */
+}
+
+static struct ls_metrics metrics_of(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score)
+{
+	struct ls_metrics got;
+	struct ls_err err = {0};
+	if (ls_metrics_compute(m, rows, score, &got, &err))
+		fail_msg("%s", err.msg);
+	return got;
+}
+
+/* A score of 0 says the class 0, whatever its sign; labels may be -1. */
+static void scores_of_zero(void **state)
+{
+	(void)state;
+	float label[3] = {1, -1, -1}, score[3] = {-0.0f, 0.0f, -1};
+	struct ls_rows rows = {.n_rows = 3, .label = label};
+	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
+	struct ls_metrics got = metrics_of(&m, &rows, score);
+	assert_true(got.value[LS_AUC] == 1.5 / 2);
+	assert_true(got.value[LS_ACCURACY] == 2.0 / 3);
+	assert_true(got.value[LS_MACRO_F1] == (4.0 / 5 + 0.0) / 2);
+}
+
+static void regression_is_measured(void **state)
+{
+	(void)state;
+	float label[3] = {0, 2, 5}, score[3] = {1, 2, 3}, weight[3] = {1, 1, 2};
+	struct ls_rows rows = {.n_rows = 3, .label = label};
+	struct ls_fm_model m = {.opts = {.task = LS_REGRESSION}, .outputs = 1};
+	assert_true(metrics_of(&m, &rows, score).value[LS_RMSE] == sqrt(5.0 / 3));
+	rows.weight = weight;
+	struct ls_metrics got = metrics_of(&m, &rows, score);
+	assert_true(got.value[LS_RMSE] == 1.5);
+	assert_false(got.has[LS_LOGLOSS] || got.has[LS_ACCURACY] || got.has[LS_AUC] || got.has[LS_MACRO_F1]);
+}
+
+/* Of equal scores the first class is said; class 3 neither occurs nor is said. */
+static void classes_are_measured(void **state)
+{
+	(void)state;
+	float label[4] = {0, 1, 1, 0}, weight[4] = {1, 2, 0.5f, 0};
+	float score[16] = {2, 1, 0, -9, 1, 1, 0, -9, 0, 3, 0, -9, 0, 0, 4, -9};
+	struct ls_rows rows = {.n_rows = 4, .label = label};
+	struct ls_fm_model m = {.opts = {.task = LS_MULTICLASS, .classes = 4}, .outputs = 4};
+	double loss[4], e9 = exp(-9);
+	loss[0] = log(exp(2) + exp(1) + 1 + e9) - 2;
+	loss[1] = log(2 * exp(1) + 1 + e9) - 1;
+	loss[2] = log(2 + exp(3) + e9) - 3;
+	loss[3] = log(2 + exp(4) + e9);
+	struct ls_metrics got = metrics_of(&m, &rows, score);
+	assert_true(got.value[LS_ACCURACY] == 0.5);
+	assert_true(got.value[LS_MACRO_F1] == (2.0 / 4 + 2.0 / 3) / 4);
+	assert_true(fabs(got.value[LS_LOGLOSS] - (loss[0] + loss[1] + loss[2] + loss[3]) / 4) < 1e-6);
+	assert_false(got.has[LS_AUC] || got.has[LS_RMSE]);
+	rows.weight = weight;
+	got = metrics_of(&m, &rows, score);
+	assert_true(got.value[LS_ACCURACY] == 1.5 / 3.5);
+	assert_true(fabs(got.value[LS_LOGLOSS] - (loss[0] + 2 * loss[1] + 0.5 * loss[2]) / 3.5) < 1e-6);
+	ls_fm_link(&m, score, 4);
+	for (int i = 0; i < 4; i++) /* a loss is that of the probability which the link gives */
+		assert_true(fabs((double)score[4 * i + (int)label[i]] - exp(-loss[i])) < 1e-6);
+	struct ls_err err = {0};
+	struct ls_metrics none;
+	score[14] = INFINITY;
+	assert_int_equal(ls_metrics_compute(&m, &rows, score, &none, &err), LS_EDIFFER);
+	assert_string_equal(err.msg, "row 4: the score is not finite: smaller feature values would help, or a model "
+				     "trained with --normalize");
+}
+
+/* Squares, weights and differences that binary32 has no numbers for. */
+static void metrics_have_no_range(void **state)
+{
+	(void)state;
+	static const struct {
+		float label[2], score[2], weight[2];
+		double want;
+	} cases[] = {
+		{{3e19f, 3e19f}, {0, 0}, {1, 1}, 3e19},
+		{{3e-24f, -3e-24f}, {0, 0}, {1, 1}, 3e-24},
+		{{3e38f, -3e38f}, {-3e38f, 3e38f}, {1, 1}, 6e38},
+		{{2, 2}, {0, 0}, {3e38f, 3e38f}, 2},
+		{{2, 2}, {0, 0}, {1e-44f, 1e-44f}, 2},
+		{{3e30f, 1e-10f}, {0, 0}, {3e38f, 3e38f}, 2.1213203435596e30},
+		{{0, 0}, {0, 0}, {1, 2}, 0},
+		{{1e20f, 0}, {0, 0}, {1e-20f, 3e-20f}, 5e19},
+	};
+	struct ls_fm_model m = {.opts = {.task = LS_REGRESSION}, .outputs = 1};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ls_rows rows = {.n_rows = 2, .label = cases[i].label, .weight = cases[i].weight};
+		struct ls_metrics got;
+		struct ls_err err = {0};
+		assert_int_equal(ls_metrics_compute(&m, &rows, cases[i].score, &got, &err), 0);
+		assert_true(fabs(got.value[LS_RMSE] - cases[i].want) <= 1e-6 * cases[i].want);
+		rows.weight = NULL;
+		assert_int_equal(ls_metrics_compute(&m, &rows, cases[i].score, &got, &err), 0);
+		assert_true(i == 7 || fabs(got.value[LS_RMSE] - cases[i].want) <= 1e-6 * cases[i].want);
+	}
+	const float label[2] = {1, 0}, score[4] = {3e38f, -3e38f, -1, 1}, weight[2] = {3e38f, 3e38f};
+	struct ls_rows rows = {.n_rows = 2, .label = label, .weight = weight};
+	struct ls_metrics got;
+	struct ls_err err = {0};
+	m.opts.task = LS_BINARY;
+	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
+	assert_true(got.value[LS_LOGLOSS] == 0 && got.value[LS_ACCURACY] == 1);
+	m.opts = (struct ls_fm_opts){.task = LS_MULTICLASS, .classes = 2};
+	m.outputs = 2;
+	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
+	assert_true(isfinite(got.value[LS_LOGLOSS]) && got.value[LS_LOGLOSS] > 1e38);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(metrics_on_known_answers), cmocka_unit_test(scores_of_zero),
+		cmocka_unit_test(regression_is_measured),   cmocka_unit_test(classes_are_measured),
+		cmocka_unit_test(metrics_have_no_range),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
