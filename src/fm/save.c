@@ -96,13 +96,25 @@ struct opts_source {
 	bool bad;
 };
 
-static float get_float(struct opts_source *s, const char *key)
+static float take_float(struct opts_source *s, const json_t *v)
 {
-	const json_t *v = json_object_get(s->object, key);
 	double d = json_number_value(v);
 	if (!json_is_number(v) || !(d >= -1e30 && d <= 1e30))
 		s->bad = true;
 	return s->bad ? 0.0f : (float)d;
+}
+
+static float get_float(struct opts_source *s, const char *key)
+{
+	return take_float(s, json_object_get(s->object, key));
+}
+
+static bool get_bool(struct opts_source *s, const char *key)
+{
+	const json_t *v = json_object_get(s->object, key);
+	if (!json_is_boolean(v))
+		s->bad = true;
+	return json_is_true(v);
 }
 
 static uint64_t get_count(struct opts_source *s, const char *key, uint64_t min, uint64_t max)
@@ -131,7 +143,7 @@ static void get_class_weights(struct opts_source *s, struct ls_fm_opts *o)
 	}
 	o->n_class_weights = (uint32_t)json_array_size(list);
 	for (uint32_t i = 0; i < o->n_class_weights; i++)
-		o->class_weight[i] = (float)json_number_value(json_array_get(list, i));
+		o->class_weight[i] = take_float(s, json_array_get(list, i));
 }
 
 static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *ret, struct ls_err *err)
@@ -159,7 +171,7 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 			       .eps = get_float(&s, "eps"),
 			       .ftrl_beta = get_float(&s, "ftrl_beta"),
 			       .label_smoothing = get_float(&s, "label_smoothing"),
-			       .normalize = json_is_true(json_object_get(object, "normalize")),
+			       .normalize = get_bool(&s, "normalize"),
 			       .online = online != NULL};
 	get_class_weights(&s, &o);
 	if (online && json_integer_value(online) != LS_ONLINE_VERSION)
