@@ -27,26 +27,33 @@ static size_t width(const char *s)
 	return n;
 }
 
+static size_t widest(const struct ls_table *t, size_t column)
+{
+	size_t most = 0;
+	for (size_t r = 0; r < t->rows; r++) {
+		size_t w = width(t->cells[r * t->columns + column]);
+		most = w > most ? w : most;
+	}
+	return most;
+}
+
 void ls_table_text(const struct ls_table *t, struct ls_str *out)
 {
+	size_t *wide = ls_xalloc(t->columns * sizeof *wide);
+	for (size_t c = 0; c < t->columns; c++)
+		wide[c] = widest(t, c);
 	for (size_t r = 0; r < t->rows; r++) {
 		for (size_t c = 0; c < t->columns; c++) {
 			const char *cell = t->cells[r * t->columns + c];
 			ls_str_add(out, cell);
-			if (c + 1 == t->columns)
-				break;
-			size_t widest = 0;
-			for (size_t i = 0; i < t->rows; i++) {
-				size_t w = width(t->cells[i * t->columns + c]);
-				widest = w > widest ? w : widest;
-			}
-			for (size_t pad = widest + 2 - width(cell); pad; pad--)
+			for (size_t pad = wide[c] + 2 - width(cell); pad && c + 1 < t->columns; pad--)
 				ls_str_add(out, " ");
 		}
 		while (out->len && out->s[out->len - 1] == ' ')
 			out->s[--out->len] = 0;
 		ls_str_add(out, "\n");
 	}
+	free(wide);
 }
 
 void ls_table_markdown(const struct ls_table *t, struct ls_str *out)

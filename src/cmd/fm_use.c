@@ -1,4 +1,4 @@
-/* lockstep fm predict, eval, digest, inspect: what is done with a trained model. */
+/* lockstep fm predict, eval, digest: what is done with a trained model. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,11 +6,9 @@
 #include "base/cpus.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/table.h"
 #include "cmd/fm_common.h"
 #include "cmd/fm_files.h"
 #include "fm/fit.h"
-#include "fm/inspect.h"
 #include "fm/metric.h"
 #include "fm/number.h"
 #include "fm/save.h"
@@ -236,104 +234,4 @@ const struct ls_cmd ls_cmd_fm_digest = {
 	.min_pos = 1,
 	.max_pos = -1,
 	.run = run_digest,
-};
-
-/* --- inspect --- */
-
-static const char *const pair_names[][3] = {
-	[LS_FM] = {"feature", "feature", "strength"},
-	[LS_FFM] = {"feature", "field", "length"},
-	[LS_FWFM] = {"field", "field", "weight"},
-};
-
-static void print_ranks(const struct ls_fm_model *m, const struct ls_feature_rank *f, uint32_t nf,
-			const struct ls_pair_rank *p, uint32_t np, bool exact)
-{
-	struct ls_table t;
-	struct ls_str out = {0};
-	ls_table_init(&t, 3, (const char *const[]){"feature", "linear", "factors' length"});
-	for (uint32_t i = 0; i < nf; i++) {
-		char a[16], b[32], c[32];
-		snprintf(a, sizeof a, "%u", f[i].feature);
-		snprintf(b, sizeof b, "%.6g", (double)f[i].linear);
-		snprintf(c, sizeof c, "%.6g", (double)f[i].norm);
-		ls_table_row(&t, (const char *const[]){a, b, c});
-	}
-	ls_table_text(&t, &out);
-	ls_table_done(&t);
-	ls_str_add(&out, "\n");
-	ls_table_init(&t, 3, pair_names[m->opts.kind]);
-	for (uint32_t i = 0; i < np; i++) {
-		char a[16], b[16], c[32];
-		snprintf(a, sizeof a, "%u", p[i].a);
-		snprintf(b, sizeof b, "%u", p[i].b);
-		snprintf(c, sizeof c, "%.6g", (double)p[i].strength);
-		ls_table_row(&t, (const char *const[]){a, b, c});
-	}
-	ls_table_text(&t, &out);
-	ls_table_done(&t);
-	if (!exact)
-		ls_str_add(&out, "(among the features with the longest factors; pairs of others were not looked at)\n");
-	fputs(out.s, stdout);
-	ls_str_done(&out);
-}
-
-static void print_ranks_json(const struct ls_fm_model *m, const struct ls_feature_rank *f, uint32_t nf,
-			     const struct ls_pair_rank *p, uint32_t np, bool exact)
-{
-	json_t *features = json_array(), *pairs = json_array();
-	for (uint32_t i = 0; i < nf; i++)
-		json_array_append_new(features, json_pack("{s:I,s:f,s:f}", "feature", (json_int_t)f[i].feature,
-							  "linear", (double)f[i].linear, "norm", (double)f[i].norm));
-	for (uint32_t i = 0; i < np; i++)
-		json_array_append_new(pairs, json_pack("{s:I,s:I,s:f}", "a", (json_int_t)p[i].a, "b",
-						       (json_int_t)p[i].b, "strength", (double)p[i].strength));
-	ls_cmd_print_json_take(json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:b}", "kind", ls_fm_kind_name(m->opts.kind),
-					 "task", ls_fm_task_name(m->opts.task), "factors", (json_int_t)m->opts.factors,
-					 "features", (json_int_t)m->n_features, "fields", (json_int_t)m->n_fields,
-					 "top_features", features, "top_pairs", pairs, "exact", exact));
-}
-
-static int run_inspect(const struct ls_cmd *cmd, const struct ls_args *args)
-{
-	(void)cmd;
-	uint64_t top = 10, output = 0;
-	struct ls_fm_model *m = NULL;
-	struct ls_err err = {0};
-	ls_fm_guard_maps();
-	if (ls_args_u64(args, "top", 1, 100000, &top, &err) ||
-	    ls_args_u64(args, "class", 0, LS_FM_MAX_CLASSES, &output, &err) ||
-	    ls_fm_load_model(args->pos[0], ls_cpus(), &m, &err))
-		return ls_cmd_fail(&err);
-	if (output >= m->outputs) {
-		ls_err_set(&err, LS_EINPUT, "--class: the model has %u output(s), counted from 0", m->outputs);
-		ls_fm_model_free(m);
-		return ls_cmd_fail(&err);
-	}
-	struct ls_feature_rank *f = ls_xalloc(sizeof *f * top);
-	struct ls_pair_rank *p = ls_xalloc(sizeof *p * top);
-	bool exact;
-	uint32_t nf = ls_fm_top_features(m, (uint32_t)output, (uint32_t)top, f);
-	uint32_t np = ls_fm_top_pairs(m, (uint32_t)output, (uint32_t)top, p, &exact);
-	(ls_args_has(args, "json") ? print_ranks_json : print_ranks)(m, f, nf, p, np, exact);
-	free(f);
-	free(p);
-	ls_fm_model_free(m);
-	return LS_EXIT_YES;
-}
-
-static const struct ls_opt inspect_opts[] = {
-	{"top", 0, "N", "how many features and pairs (default 10)"},
-	{"class", 0, "N", "the class to look at, for multiclass models (default 0)"},
-	{0},
-};
-
-const struct ls_cmd ls_cmd_fm_inspect = {
-	.name = "inspect",
-	.summary = "the heaviest features and the strongest interactions",
-	.synopsis = "MODEL [--top N] [--class N]",
-	.opts = inspect_opts,
-	.min_pos = 1,
-	.max_pos = 1,
-	.run = run_inspect,
 };

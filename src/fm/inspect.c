@@ -1,147 +1,146 @@
 #include "fm/inspect.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
+#include "fm/inspect_internal.h"
+#include "num/num.h"
 
 enum { POOL = 2048 }; /* features whose pairs are all looked at: two million products */
 
-static float size_of(float x)
-{
-	return x < 0.0f ? -x : x;
-}
-
 static float norm_of(const float *v, uint32_t n)
 {
-	float sum = 0.0f;
-	for (uint32_t i = 0; i < n; i++)
-		sum += v[i] * v[i];
-	return __builtin_sqrtf(sum);
+	return __builtin_sqrtf(ls_rank_dot(v, v, n));
 }
 
-static int by_linear(const void *a, const void *b)
+static int by_number(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int largest_first(float a, float b)
+{
+	return (a < b) - (a > b);
+}
+
+int ls_rank_by_linear(const void *a, const void *b)
 {
 	const struct ls_feature_rank *x = a, *y = b;
-	float p = size_of(x->linear), q = size_of(y->linear);
-	return p != q ? (p < q ? 1 : -1) : (x->feature > y->feature) - (x->feature < y->feature);
+	int c = largest_first(ls_rank_size(x->linear), ls_rank_size(y->linear));
+	return c ? c : by_number(x->feature, y->feature);
 }
 
 static int by_norm(const void *a, const void *b)
 {
 	const struct ls_feature_rank *x = a, *y = b;
-	return x->norm != y->norm ? (x->norm < y->norm ? 1 : -1)
-				  : (x->feature > y->feature) - (x->feature < y->feature);
+	int c = largest_first(x->norm, y->norm);
+	return c ? c : by_number(x->feature, y->feature);
 }
 
-static int by_strength(const void *a, const void *b)
+int ls_rank_by_strength(const void *a, const void *b)
 {
 	const struct ls_pair_rank *x = a, *y = b;
-	float p = size_of(x->strength), q = size_of(y->strength);
-	if (p != q)
-		return p < q ? 1 : -1;
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	return (x->b > y->b) - (x->b < y->b);
+	int c = largest_first(ls_rank_size(x->strength), ls_rank_size(y->strength));
+	if (c == 0)
+		c = by_number(x->a, y->a);
+	if (c == 0)
+		c = by_number(x->b, y->b);
+	if (c == 0)
+		c = by_number(x->field_a, y->field_a);
+	return c ? c : by_number(x->field_b, y->field_b);
 }
 
-/* Keeps the first `keep` of an ordered list while more come in: appends, and sorts when twice as many are there. */
-struct best {
-	char *items;
-	size_t n, keep, size;
-	int (*order)(const void *, const void *);
-};
-
-static void best_cut(struct best *b)
+struct ls_feature_rank ls_rank_of(const struct ls_fm_model *m, uint64_t feature, uint32_t output)
 {
-	qsort(b->items, b->n, b->size, b->order);
-	b->n = b->n < b->keep ? b->n : b->keep;
+	return (struct ls_feature_rank){(uint32_t)feature, m->linear[feature * ls_fm_stride(m) + output],
+					norm_of(ls_rank_factors(m, feature, output), m->blocks * m->padded)};
 }
 
-static void best_add(struct best *b, const void *item)
+void ls_fm_ranks_init(struct ls_fm_ranks *r, uint32_t n)
 {
-	memcpy(b->items + b->n++ * b->size, item, b->size);
-	if (b->n == 2 * b->keep)
-		best_cut(b);
+	*r = (struct ls_fm_ranks){ls_xalloc(n * sizeof *r->feature), ls_xalloc(n * sizeof *r->pair), .exact = true};
 }
 
-static struct best best_new(size_t keep, size_t size, int (*order)(const void *, const void *))
+void ls_fm_ranks_done(struct ls_fm_ranks *r)
 {
-	return (struct best){ls_xalloc(2 * keep * size), 0, keep, size, order};
+	free(r->feature);
+	free(r->pair);
 }
 
-static size_t best_end(struct best *b, void *ret)
-{
-	best_cut(b);
-	memcpy(ret, b->items, b->n * b->size);
-	free(b->items);
-	return b->n;
-}
-
-static struct ls_feature_rank rank_of(const struct ls_fm_model *m, uint64_t j, uint32_t output)
-{
-	uint32_t lanes = m->blocks * m->padded;
-	return (struct ls_feature_rank){(uint32_t)j, m->linear[j * ls_fm_stride(m) + output],
-					norm_of(m->record + j * ls_fm_stride(m) + output * lanes, lanes)};
-}
-
-static size_t top(const struct ls_fm_model *m, uint32_t output, uint32_t n, int (*order)(const void *, const void *),
+/* The first n features by some order. Those with first factors are left out, unless they have a weight and linear says
+ * that it counts. */
+static size_t top(const struct ls_fm_model *m, uint32_t output, uint32_t n, ls_best_order *order, bool linear,
 		  struct ls_feature_rank *ret)
 {
-	struct best b = best_new(n, sizeof *ret, order);
+	struct ls_best b;
+	ls_best_init(&b, n, sizeof *ret, order, NULL);
 	for (uint64_t j = 0; j < m->n_features; j++) {
-		struct ls_feature_rank r = rank_of(m, j, output);
-		best_add(&b, &r);
+		struct ls_feature_rank r = ls_rank_of(m, j, output);
+		if (ls_best_wants(&b, &r) &&
+		    ((linear && r.linear != 0.0f) || !ls_fm_first_factors(m, j, 0, ls_fm_lanes(m))))
+			ls_best_add(&b, &r);
 	}
-	return best_end(&b, ret);
+	return ls_best_end(&b, ret);
 }
 
-uint32_t ls_fm_top_features(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_feature_rank *ret)
-{
-	return (uint32_t)top(m, output, n, by_linear, ret);
-}
-
-static uint32_t fm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_pair_rank *ret,
-			 bool *ret_exact)
+static size_t fm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_pair_rank *ret,
+		       bool *ret_exact)
 {
 	struct ls_feature_rank *pool = ls_xalloc(sizeof *pool * (POOL + 1));
-	size_t count = top(m, output, POOL + 1, by_norm, pool), used = count < POOL ? count : POOL;
-	struct best b = best_new(n, sizeof *ret, by_strength);
+	size_t count = top(m, output, POOL + 1, by_norm, false, pool), used = count < POOL ? count : POOL;
+	struct ls_best b;
+	ls_best_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
 	for (size_t i = 0; i < used; i++)
 		for (size_t j = i + 1; j < used; j++) {
-			const float *v = m->record + pool[i].feature * ls_fm_stride(m) + output * m->padded;
-			const float *u = m->record + pool[j].feature * ls_fm_stride(m) + output * m->padded;
-			float dot = 0.0f;
-			for (uint32_t f = 0; f < m->padded; f++)
-				dot += v[f] * u[f];
 			uint32_t x = pool[i].feature, y = pool[j].feature;
-			struct ls_pair_rank p = {x < y ? x : y, x < y ? y : x, dot};
-			best_add(&b, &p);
+			struct ls_pair_rank p = {x < y ? x : y, x < y ? y : x,
+						 .strength = ls_rank_dot(ls_rank_factors(m, x, output),
+									 ls_rank_factors(m, y, output), m->padded)};
+			ls_best_add(&b, &p);
 		}
-	size_t found = best_end(&b, ret);
-	*ret_exact = count <= POOL || (found && size_of(ret[found - 1].strength) >= pool[0].norm * pool[POOL].norm);
+	size_t found = ls_best_end(&b, ret);
+	*ret_exact =
+		count <= POOL || (found && ls_rank_size(ret[found - 1].strength) >= pool[0].norm * pool[POOL].norm);
 	free(pool);
-	return (uint32_t)found;
+	return found;
 }
 
-uint32_t ls_fm_top_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_pair_rank *ret,
-			 bool *ret_exact)
+static size_t fwfm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_pair_rank *ret)
 {
-	*ret_exact = true;
-	if (m->opts.kind == LS_FM)
-		return fm_pairs(m, output, n, ret, ret_exact);
-	struct best b = best_new(n, sizeof *ret, by_strength);
-	for (uint32_t f = 0; f < m->n_fields && m->opts.kind == LS_FWFM; f++)
+	struct ls_best b;
+	ls_best_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
+	for (uint32_t f = 0; f < m->n_fields; f++)
 		for (uint32_t g = f; g < m->n_fields; g++) {
-			struct ls_pair_rank p = {f, g,
-						 m->pair[output * m->n_pairs + ls_fm_pair_index(m->n_fields, f, g)]};
-			best_add(&b, &p);
+			size_t i = (size_t)output * m->n_pairs + ls_fm_pair_index(m->n_fields, f, g);
+			struct ls_pair_rank p = {f, g, .strength = m->pair[i]};
+			if (!ls_fm_first_pair(m, i))
+				ls_best_add(&b, &p);
 		}
-	for (uint64_t j = 0; j < m->n_features && m->opts.kind == LS_FFM; j++)
+	return ls_best_end(&b, ret);
+}
+
+static size_t ffm_lengths(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_pair_rank *ret)
+{
+	struct ls_best b;
+	ls_best_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
+	for (uint64_t j = 0; j < m->n_features; j++)
 		for (uint32_t f = 0; f < m->n_fields; f++) {
-			const float *v = m->record + j * ls_fm_stride(m) + (size_t)(output * m->blocks + f) * m->padded;
-			struct ls_pair_rank p = {(uint32_t)j, f, norm_of(v, m->padded)};
-			best_add(&b, &p);
+			const float *v = ls_rank_factors(m, j, output) + (size_t)f * m->padded;
+			size_t lane = ((size_t)output * m->blocks + f) * m->padded;
+			struct ls_pair_rank p = {(uint32_t)j, f, .strength = norm_of(v, m->padded)};
+			if (ls_best_wants(&b, &p) && !ls_fm_first_factors(m, j, lane, m->padded))
+				ls_best_add(&b, &p);
 		}
-	return (uint32_t)best_end(&b, ret);
+	return ls_best_end(&b, ret);
+}
+
+void ls_fm_rank_model(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_fm_ranks *ret)
+{
+	uint64_t saved = ls_fp_enter();
+	ls_fm_ranks_init(ret, n);
+	ret->n_features = (uint32_t)top(m, output, n, ls_rank_by_linear, true, ret->feature);
+	ret->n_pairs = (uint32_t)(m->opts.kind == LS_FM     ? fm_pairs(m, output, n, ret->pair, &ret->exact)
+				  : m->opts.kind == LS_FWFM ? fwfm_pairs(m, output, n, ret->pair)
+							    : ffm_lengths(m, output, n, ret->pair));
+	ls_fp_leave(saved);
 }

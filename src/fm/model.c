@@ -163,22 +163,27 @@ struct init {
 	struct ls_update update;
 };
 
-/* Four factors come from one Philox block, counted by (feature, quarter): uniform with the wanted deviation. */
+static const float first_pair = 1.0f; /* every pair of fields counts alike at first: an fm */
+
+/* Four factors, from lane d on, come from one Philox block, counted by (feature, quarter): uniform with the wanted
+ * deviation. */
+static void first_four(const struct ls_fm_model *m, uint64_t key, uint64_t feature, size_t d, float *ret)
+{
+	float scale = m->opts.init_scale * 1.7320508f;
+	struct ls_u32x4 r = ls_philox(key, feature, d / 4);
+	for (uint32_t i = 0; i < 4; i++)
+		ret[i] = (d + i) % m->padded < m->opts.factors ? scale * ls_symf(r.v[i]) : 0.0f;
+}
+
 static void init_features(void *context, int thread, int threads)
 {
 	const struct init *in = context;
 	struct ls_fm_model *m = in->m;
 	uint64_t lo, hi, key = ls_seed_key(m->opts.seed, PURPOSE_INIT), saved = ls_fp_enter();
-	float scale = m->opts.init_scale * 1.7320508f;
-	uint32_t k = m->opts.factors;
 	ls_pool_share(m->n_features, thread, threads, &lo, &hi);
 	for (uint64_t j = lo; j < hi; j++) {
-		float *v = m->record + j * ls_fm_stride(m);
-		for (uint32_t d = 0; d < ls_fm_lanes(m); d += 4) {
-			struct ls_u32x4 r = ls_philox(key, j, d / 4);
-			for (uint32_t i = 0; i < 4; i++)
-				v[d + i] = (d + i) % m->padded < k ? scale * ls_symf(r.v[i]) : 0.0f;
-		}
+		for (size_t d = 0; d < ls_fm_lanes(m); d += 4)
+			first_four(m, key, j, d, m->record + j * ls_fm_stride(m) + d);
 		init_feature_states(m, &in->update, j);
 	}
 	ls_fp_leave(saved);
@@ -189,7 +194,7 @@ void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool)
 	struct init in = {m, ls_fm_update(&m->opts, 0, 1)};
 	ls_pool_run(pool, init_features, &in);
 	for (size_t i = 0; i < (size_t)m->outputs * m->n_pairs; i++)
-		m->pair[i] = 1.0f; /* every pair of fields counts alike at first: an fm */
+		m->pair[i] = first_pair;
 	init_other_states(m, &in.update);
 }
 
@@ -201,6 +206,34 @@ void ls_fm_model_start_states(struct ls_fm_model *m)
 		init_feature_states(m, &u, j);
 	init_other_states(m, &u);
 	ls_fp_leave(saved);
+}
+
+/* Whether v is a parameter's first value. FTRL makes it anew from its state at each step, which may round otherwise. */
+static bool is_first(const struct ls_fm_opts *o, float v, float first)
+{
+	if (ls_bits_f(v) == ls_bits_f(first) || o->optimizer != LS_FTRL)
+		return ls_bits_f(v) == ls_bits_f(first);
+	struct ls_update u = ls_fm_update(o, 0, 1);
+	return ls_bits_f(v) == ls_bits_f(ls_cell_ftrl_weight(ls_cell_ftrl_start(first, &u), 0.0f, &u));
+}
+
+bool ls_fm_first_factors(const struct ls_fm_model *m, uint64_t feature, size_t lane, size_t n)
+{
+	const float *v = m->record + feature * ls_fm_stride(m);
+	uint64_t key = ls_seed_key(m->opts.seed, PURPOSE_INIT);
+	bool first = true;
+	for (size_t d = lane; d < lane + n && first; d += 4) {
+		float four[4];
+		first_four(m, key, feature, d, four);
+		for (size_t i = 0; i < 4; i++)
+			first &= is_first(&m->opts, v[d + i], four[i]);
+	}
+	return first;
+}
+
+bool ls_fm_first_pair(const struct ls_fm_model *m, size_t i)
+{
+	return is_first(&m->opts, m->pair[i], first_pair);
 }
 
 static double schedule(const struct ls_fm_opts *o, uint64_t step)

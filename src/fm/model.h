@@ -77,6 +77,13 @@ int ls_fm_model_new_bare(const struct ls_fm_opts *opts, uint64_t n_features, uin
 			 struct ls_fm_model **ret, struct ls_err *err);
 /* Initial factors: a function of (seed, feature, output, block, factor), whatever the thread. */
 void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool);
+/* Whether n of a feature's factors from `lane` on, both multiples of 4, or weight i of all pairs of fields, still have
+ * their first values: nothing was learnt. For callers between ls_fp_enter and ls_fp_leave. What rows lack keeps them,
+ * but for penalties: l1 and l2 shrink all factors of a feature that is in a row, an ffm's for other fields too, and the
+ * weights of all pairs (not with FTRL, whose penalties are part of the first value), so that only those of features in
+ * no row are known to be first ones then. */
+bool ls_fm_first_factors(const struct ls_fm_model *m, uint64_t feature, size_t lane, size_t n);
+bool ls_fm_first_pair(const struct ls_fm_model *m, size_t i);
 /* Puts the optimizer's state of every parameter at its start. */
 void ls_fm_model_start_states(struct ls_fm_model *m);
 void ls_fm_model_free(struct ls_fm_model *m);

@@ -1,0 +1,218 @@
+/* lockstep fm inspect: the heaviest features and the strongest pairs of a model, or of data by a model. */
+#include <stdio.h>
+
+#include "base/cpus.h"
+#include "base/table.h"
+#include "cmd/fm_common.h"
+#include "cmd/fm_files.h"
+#include "fm/inspect.h"
+#include "fm/save.h"
+
+struct inspection {
+	struct ls_fm_model *m;
+	struct ls_data *data; /* NULL: the model alone */
+	struct ls_fm_ranks ranks;
+	bool fields; /* pairs have fields beside their features */
+};
+
+/* --- printing --- */
+
+enum { CELL = 32 };
+
+static void add_number(char (*cell)[CELL], double value)
+{
+	snprintf(*cell, CELL, "%.6g", value);
+}
+
+static void add_count(char (*cell)[CELL], uint32_t value)
+{
+	snprintf(*cell, CELL, "%u", value);
+}
+
+static void end_table(struct ls_table *t)
+{
+	struct ls_str out = {0};
+	ls_table_text(t, &out);
+	fputs(out.s, stdout);
+	ls_str_done(&out);
+	ls_table_done(t);
+}
+
+static void print_features(const struct ls_fm_ranks *r)
+{
+	struct ls_table t;
+	ls_table_init(&t, 3, (const char *const[]){"feature", "linear", "factors' length"});
+	for (uint32_t i = 0; i < r->n_features; i++) {
+		char c[3][CELL];
+		add_count(&c[0], r->feature[i].feature);
+		add_number(&c[1], (double)r->feature[i].linear);
+		add_number(&c[2], (double)r->feature[i].norm);
+		ls_table_row(&t, (const char *const[]){c[0], c[1], c[2]});
+	}
+	end_table(&t);
+}
+
+static void print_pairs(const struct ls_fm_ranks *r, const char *const *heading)
+{
+	struct ls_table t;
+	ls_table_init(&t, 3, heading);
+	for (uint32_t i = 0; i < r->n_pairs; i++) {
+		char c[3][CELL];
+		add_count(&c[0], r->pair[i].a);
+		add_count(&c[1], r->pair[i].b);
+		add_number(&c[2], (double)r->pair[i].strength);
+		ls_table_row(&t, (const char *const[]){c[0], c[1], c[2]});
+	}
+	end_table(&t);
+}
+
+static void print_pairs_in_fields(const struct ls_fm_ranks *r)
+{
+	struct ls_table t;
+	ls_table_init(&t, 5, (const char *const[]){"field", "feature", "field", "feature", "strength"});
+	for (uint32_t i = 0; i < r->n_pairs; i++) {
+		char c[5][CELL];
+		add_count(&c[0], r->pair[i].field_a);
+		add_count(&c[1], r->pair[i].a);
+		add_count(&c[2], r->pair[i].field_b);
+		add_count(&c[3], r->pair[i].b);
+		add_number(&c[4], (double)r->pair[i].strength);
+		ls_table_row(&t, (const char *const[]){c[0], c[1], c[2], c[3], c[4]});
+	}
+	end_table(&t);
+}
+
+static void print_ranks(const struct inspection *in)
+{
+	static const char *const heading[][3] = {
+		[LS_FM] = {"feature", "feature", "strength"},
+		[LS_FFM] = {"feature", "field", "length"},
+		[LS_FWFM] = {"field", "field", "weight"},
+	};
+	print_features(&in->ranks);
+	puts("");
+	if (in->fields)
+		print_pairs_in_fields(&in->ranks);
+	else
+		print_pairs(&in->ranks, heading[in->m->opts.kind]);
+	if (!in->ranks.exact)
+		puts("(among the features with the longest factors; pairs of others were not looked at)");
+}
+
+static json_t *features_json(const struct ls_fm_ranks *r)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < r->n_features; i++)
+		json_array_append_new(list,
+				      json_pack("{s:I,s:f,s:f}", "feature", (json_int_t)r->feature[i].feature, "linear",
+						(double)r->feature[i].linear, "norm", (double)r->feature[i].norm));
+	return list;
+}
+
+static json_t *pairs_json(const struct ls_fm_ranks *r, bool fields)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < r->n_pairs; i++) {
+		const struct ls_pair_rank *p = &r->pair[i];
+		json_t *o = json_pack("{s:I,s:I,s:f}", "a", (json_int_t)p->a, "b", (json_int_t)p->b, "strength",
+				      (double)p->strength);
+		if (fields) {
+			json_object_set_new(o, "field_a", json_integer(p->field_a));
+			json_object_set_new(o, "field_b", json_integer(p->field_b));
+		}
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static void print_ranks_json(const struct inspection *in)
+{
+	const struct ls_fm_model *m = in->m;
+	ls_cmd_print_json_take(json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:o,s:o,s:b}", "kind", ls_fm_kind_name(m->opts.kind),
+					 "task", ls_fm_task_name(m->opts.task), "factors", (json_int_t)m->opts.factors,
+					 "features", (json_int_t)m->n_features, "fields", (json_int_t)m->n_fields, "of",
+					 in->data ? "data" : "model", "top_features", features_json(&in->ranks),
+					 "top_pairs", pairs_json(&in->ranks, in->fields), "exact", in->ranks.exact));
+}
+
+/* --- the command --- */
+
+struct wish {
+	uint64_t top, output, threads;
+	const char *data; /* NULL: none */
+};
+
+static int read_wish(const struct ls_args *args, struct wish *ret, struct ls_err *err)
+{
+	*ret = (struct wish){.top = 10, .threads = ls_cpus() < 1024 ? (uint64_t)ls_cpus() : 1024};
+	ret->data = args->n_pos > 1 ? args->pos[1] : NULL;
+	int rc = ls_args_u64(args, "top", 1, 100000, &ret->top, err);
+	if (rc == 0)
+		rc = ls_args_u64(args, "class", 0, LS_FM_MAX_CLASSES, &ret->output, err);
+	if (rc == 0)
+		rc = ls_args_u64(args, "threads", 1, 1024, &ret->threads, err);
+	if (rc == 0 && !ret->data && ls_args_has(args, "format"))
+		return ls_err_set(err, LS_EINPUT, "--format says what DATA is, and there is no DATA");
+	return rc;
+}
+
+static int load_files(const struct ls_args *args, const struct wish *w, struct inspection *in, struct ls_err *err)
+{
+	int threads = (int)w->threads, rc = ls_fm_load_model(args->pos[0], threads, &in->m, err);
+	if (rc)
+		return rc;
+	if (w->output >= in->m->outputs)
+		return ls_err_set(err, LS_EINPUT, "--class: the model has %u output(s), counted from 0",
+				  in->m->outputs);
+	in->fields = w->data && in->m->n_fields;
+	return w->data ? ls_fm_load(args, w->data, "", in->fields, false, threads, &in->data, err) : 0;
+}
+
+static int find_ranks(const struct wish *w, struct inspection *in, struct ls_err *err)
+{
+	uint32_t output = (uint32_t)w->output, top = (uint32_t)w->top;
+	if (in->data)
+		return ls_fm_rank_rows(in->m, output, top, ls_data_rows(in->data), (int)w->threads, &in->ranks, err);
+	ls_fm_rank_model(in->m, output, top, &in->ranks);
+	return 0;
+}
+
+static int run_inspect(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	struct wish w;
+	struct inspection in = {0};
+	struct ls_err err = {0};
+	ls_fm_guard_maps();
+	int rc = read_wish(args, &w, &err);
+	if (rc == 0)
+		rc = load_files(args, &w, &in, &err);
+	if (rc == 0)
+		rc = find_ranks(&w, &in, &err);
+	if (rc == 0)
+		(ls_args_has(args, "json") ? print_ranks_json : print_ranks)(&in);
+	ls_fm_ranks_done(&in.ranks);
+	ls_data_free(in.data);
+	ls_fm_model_free(in.m);
+	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
+}
+
+static const struct ls_opt inspect_opts[] = {
+	{"top", 0, "N", "how many features and pairs (default 10)"},
+	{"class", 0, "N", "the class to look at, for multiclass models (default 0)"},
+	{"threads", 0, "N", "threads (default: all CPUs it may use); the result is the same"},
+	{"format", 0, "svm|ffm|npz|lsd", "what DATA is, where its first bytes and tokens could mislead"},
+	{0},
+};
+
+const struct ls_cmd ls_cmd_fm_inspect = {
+	.name = "inspect",
+	.summary = "the heaviest features and the strongest interactions",
+	.synopsis = "MODEL [DATA] [--top N] [--class N] [--threads N] [--format svm|ffm|npz|lsd]",
+	.details = "With DATA: of what is in its rows, pairs of features that are in a row together; labels are not "
+		   "needed. Without: of all that the model has learnt.",
+	.opts = inspect_opts,
+	.min_pos = 1,
+	.max_pos = 2,
+	.run = run_inspect,
+};
