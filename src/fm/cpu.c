@@ -95,16 +95,6 @@ struct ls_cpu {
 
 /* --- making an engine --- */
 
-static uint64_t longest_row(const struct ls_rows *rows)
-{
-	uint64_t longest = 0;
-	for (uint64_t r = 0; r < rows->n_rows; r++) {
-		uint64_t n = rows->start[r + 1] - rows->start[r];
-		longest = n > longest ? n : longest;
-	}
-	return longest;
-}
-
 /* Rows a batch can have. */
 static uint32_t most_rows(const struct ls_fm_model *m, const struct ls_rows *rows)
 {
@@ -200,7 +190,7 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 	struct ls_contest contest;
 	if (!ls_contest_init(&contest, isa))
 		return ls_err_set(err, LS_EUNKNOWN, "this machine cannot run the \"%s\" kernels", isa);
-	uint64_t longest = longest_row(rows);
+	uint64_t longest = ls_rows_longest(rows);
 	int rc = check_sizes(m, rows, longest ? longest : 1, err);
 	if (rc)
 		return rc;
@@ -631,7 +621,7 @@ int ls_cpu_predict(const struct ls_fm_model *m, const struct ls_rows *rows, stru
 	if (m->n_fields && !rows->field)
 		return ls_err_set(err, LS_EINPUT, "this %s model needs data with fields (libffm)",
 				  ls_fm_kind_name(m->opts.kind));
-	struct prediction p = {m, rows, ret_score, NULL, ls_kern_scratch(m, longest_row(rows)) + 16};
+	struct prediction p = {m, rows, ret_score, NULL, ls_kern_scratch(m, ls_rows_longest(rows)) + 16};
 	p.scratch = ls_alloc_array(p.each * (size_t)ls_pool_threads(pool), sizeof(float));
 	if (!p.scratch)
 		return ls_err_set(err, LS_ENOMEM, "no memory to predict rows this long");

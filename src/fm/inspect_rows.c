@@ -120,18 +120,9 @@ static void work(void *context, size_t worker)
 	ls_fp_leave(saved);
 }
 
-static uint64_t longest_row(const struct ls_rows *rows)
-{
-	uint64_t longest = 0;
-	for (uint64_t r = 0; r < rows->n_rows; r++)
-		if (rows->start[r + 1] - rows->start[r] > longest)
-			longest = rows->start[r + 1] - rows->start[r];
-	return longest;
-}
-
 static int scan_init(struct scan *s, uint32_t n, int threads, struct ls_err *err)
 {
-	uint64_t stretches = s->rows->n_rows / STRETCH + 1, longest = longest_row(s->rows);
+	uint64_t stretches = s->rows->n_rows / STRETCH + 1, longest = ls_rows_longest(s->rows);
 	s->n_workers = stretches < (uint64_t)threads ? stretches : (uint64_t)threads;
 	s->apart = s->m->opts.kind == LS_FFM ? s->m->padded : 0;
 	s->weight = s->m->pair ? s->m->pair + (size_t)s->output * s->m->n_pairs : NULL;

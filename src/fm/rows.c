@@ -3,6 +3,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+uint64_t ls_rows_longest(const struct ls_rows *rows)
+{
+	uint64_t longest = 0;
+	for (uint64_t r = 0; r < rows->n_rows; r++) {
+		uint64_t n = rows->start[r + 1] - rows->start[r];
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
 /* The last run that begins at or before the row. */
 static const struct ls_row_run *run_of(const struct ls_origin *o, uint64_t row)
 {

@@ -42,6 +42,9 @@ struct ls_row_place {
 	float label;
 };
 
+/* Entries of the longest row. */
+uint64_t ls_rows_longest(const struct ls_rows *rows);
+
 #define LS_ROWS_ALL UINT64_MAX
 
 /* Fills err with "FILE:LINE:COLUMN: …" of a row, "FILE: row N: …" where the file has no lines, or "FILE: …" for
