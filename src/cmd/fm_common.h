@@ -40,7 +40,7 @@ int ls_fm_engine_make(const struct ls_fm_engine_choice *choice, struct ls_fm_mod
 int ls_fm_engine_make_predictor(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m, struct ls_pool *pool,
 				struct ls_engine *ret, struct ls_err *err);
 
-/* labels: NULL for what --labels says, "" for none. */
+/* valid: with --valid-labels and --valid-weights, and in any form; otherwise with --labels, --weights and --format. */
 int ls_fm_load(const struct ls_args *args, const char *path, bool valid, bool fields, bool need_labels, int threads,
 	       struct ls_data **ret, struct ls_err *err);
 

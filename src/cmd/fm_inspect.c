@@ -165,7 +165,8 @@ static int load_files(const struct ls_args *args, const struct wish *w, struct i
 		return ls_err_set(err, LS_EINPUT, "--class: the model has %u output(s), counted from 0",
 				  in->m->outputs);
 	in->fields = w->data && in->m->n_fields;
-	return w->data ? ls_fm_load(args, w->data, "", in->fields, false, threads, &in->data, err) : 0;
+	struct ls_data_opts o = {.threads = threads, .format = ls_args_get(args, "format"), .want_fields = in->fields};
+	return w->data ? ls_data_load(w->data, &o, &in->data, err) : 0;
 }
 
 static int find_ranks(const struct wish *w, struct inspection *in, struct ls_err *err)
