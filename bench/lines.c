@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "fail.h"
 #include "fm/batch.h"
 #include "fm/data.h"
@@ -198,12 +199,20 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench-lines DATA fm|ffm K BATCH L1 L2 L3   (sizes in KiB; BATCH 0: scores)\n");
 		return 2;
 	}
-	bool ffm = strcmp(argv[2], "ffm") == 0, scores = strcmp(argv[4], "0") == 0;
+	bool ffm = strcmp(argv[2], "ffm") == 0;
+	uint64_t factors, batch;
+	if (!ffm && strcmp(argv[2], "fm") != 0) {
+		fprintf(stderr, "\"%s\" is not fm or ffm\n", argv[2]);
+		return 2;
+	}
+	fail_on(ls_str_to_u64(argv[3], 1, LS_FM_MAX_FACTORS, "K", &factors, &err), &err);
+	fail_on(ls_str_to_u64(argv[4], 0, LS_FM_MAX_BATCH, "BATCH", &batch, &err), &err);
 	fail_on(ls_data_load(argv[1], NULL, &d, &err), &err);
 	const struct ls_rows *rows = ls_data_rows(d);
 	struct ls_fm_opts o = ls_fm_defaults(ffm ? LS_FFM : LS_FM, LS_BINARY, LS_ADAGRAD);
-	o.factors = (uint32_t)strtoul(argv[3], NULL, 10);
-	o.batch = scores ? IN_A_SCORE : (uint32_t)strtoul(argv[4], NULL, 10);
+	o.factors = (uint32_t)factors;
+	o.batch = batch ? (uint32_t)batch : IN_A_SCORE;
+	bool scores = !batch;
 	o.shuffle = scores ? LS_SHUFFLE_NONE : o.shuffle;
 	fail_on((scores ? ls_fm_model_new_bare : ls_fm_model_new)(&o, rows->n_features, rows->n_fields, &m, &err),
 		&err);

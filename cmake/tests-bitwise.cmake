@@ -130,7 +130,7 @@ if("sve256" IN_LIST kern_isas)
   set_tests_properties(bitwise.many-sve256 PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=many-fm-adagrad")
   # and where nobody says which: NEON's and these in turn
   many_test(contest "${emulated}" "${generator}" --threads 2)
-  set_tests_properties(bitwise.many-contest PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=many-fm-adagrad")
+  set_tests_properties(bitwise.many-contest PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=many-fm-adagrad;LS_WANT_ENGINE=baseline or sve256")
   if(NOT CMAKE_CROSSCOMPILING)
     costly(sve256 online-sve256 many-sve256 many-contest)
   endif()

@@ -93,9 +93,10 @@ int ls_fm_engine_make_predictor(const struct ls_fm_engine_choice *choice, struct
 	return ls_fm_engine_make(choice, m, NULL, pool, ret, err);
 }
 
-int ls_fm_load(const struct ls_args *args, const char *path, bool valid, bool fields, bool need_labels, int threads,
-	       struct ls_data **ret, struct ls_err *err)
+int ls_fm_load(const struct ls_args *args, const char *path, enum ls_fm_part part, bool fields, bool need_labels,
+	       int threads, struct ls_data **ret, struct ls_err *err)
 {
+	bool valid = part == LS_FM_VALID;
 	struct ls_data_opts o = {.threads = threads,
 				 .format = valid ? NULL : ls_args_get(args, "format"),
 				 .labels_path = ls_args_get(args, valid ? "valid-labels" : "labels"),

@@ -40,9 +40,11 @@ int ls_fm_engine_make(const struct ls_fm_engine_choice *choice, struct ls_fm_mod
 int ls_fm_engine_make_predictor(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m, struct ls_pool *pool,
 				struct ls_engine *ret, struct ls_err *err);
 
-/* valid: with --valid-labels and --valid-weights, and in any form; otherwise with --labels, --weights and --format. */
-int ls_fm_load(const struct ls_args *args, const char *path, bool valid, bool fields, bool need_labels, int threads,
-	       struct ls_data **ret, struct ls_err *err);
+/* Which of a command's options are about the data: --labels, --weights and --format, or --valid-labels and
+ * --valid-weights. */
+enum ls_fm_part { LS_FM_DATA, LS_FM_VALID };
+int ls_fm_load(const struct ls_args *args, const char *path, enum ls_fm_part part, bool fields, bool need_labels,
+	       int threads, struct ls_data **ret, struct ls_err *err);
 
 /* The options that decide the bytes of a model, from the table of `fm train`. Then, once the data are there, what
  * depends on them: the number of classes, balanced weights. */

@@ -115,11 +115,12 @@ static int find_classes(const struct ls_args *a, const struct ls_rows *rows, str
 		return rc ? rc : classes ? ls_err_set(err, LS_EINPUT, "--classes needs --task multiclass") : 0;
 	}
 	float top = 1.0f;
-	for (uint64_t i = 0; i < rows->n_rows; i++)
+	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		top = rows->label[i] > top ? rows->label[i] : top;
-	if (!classes && top >= (float)LS_FM_MAX_CLASSES)
-		return ls_err_set(err, LS_EINPUT, "the largest label is %g: not a class number below %d", (double)top,
-				  LS_FM_MAX_CLASSES);
+		if (top >= (float)LS_FM_MAX_CLASSES)
+			return ls_label_fault(rows, i, LS_EINPUT, err, "label %g is beyond the most classes, %d",
+					      (double)top, LS_FM_MAX_CLASSES);
+	}
 	o->classes = classes ? (uint32_t)classes : (uint32_t)top + 1;
 	return 0;
 }

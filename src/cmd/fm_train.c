@@ -193,6 +193,22 @@ static int make_engine(void *context, struct ls_fm_model *m, const struct ls_row
 
 /* --- options --- */
 
+static int valid_options(const struct ls_args *a, const struct ls_train *t, struct ls_err *err)
+{
+	static const char *const need[] = {"metric", "early-stop", "valid-labels", "valid-weights"};
+	const char *valid = ls_args_get(a, "valid");
+	for (size_t i = 0; i < sizeof need / sizeof *need && !valid; i++)
+		if (ls_args_has(a, need[i]))
+			return ls_err_set(err, LS_EINPUT, "--%s needs --valid DATA", need[i]);
+	if (valid && strcmp(a->pos[0], "-") == 0 && strcmp(valid, "-") == 0)
+		return ls_err_set(err, LS_EINPUT, "DATA and --valid cannot both be standard input");
+	if ((t->metric == LS_RMSE) != (t->opts.task == LS_REGRESSION) ||
+	    (t->metric == LS_AUC && t->opts.task != LS_BINARY))
+		return ls_err_set(err, LS_EINPUT, "--metric %s does not go with --task %s", ls_metric_name(t->metric),
+				  ls_fm_task_name(t->opts.task));
+	return 0;
+}
+
 static int run_options(struct session *s, struct ls_err *err)
 {
 	const struct ls_args *a = s->args;
@@ -217,17 +233,10 @@ static int run_options(struct session *s, struct ls_err *err)
 		return ls_err_set(err, LS_EINPUT, "--resume and --checkpoint-every need --checkpoint FILE");
 	if (t->tell_every && !ls_args_has(a, "log"))
 		return ls_err_set(err, LS_EINPUT, "--log-every needs --log FILE.jsonl");
-	if (!valid && (metric || ls_args_has(a, "early-stop") || ls_args_has(a, "valid-labels") ||
-		       ls_args_has(a, "valid-weights")))
-		return ls_err_set(err, LS_EINPUT,
-				  "--metric, --early-stop, --valid-labels and --valid-weights need --valid DATA");
-	if (valid && strcmp(a->pos[0], "-") == 0 && strcmp(ls_args_get(a, "valid"), "-") == 0)
-		return ls_err_set(err, LS_EINPUT, "DATA and --valid cannot both be standard input");
-	if ((t->metric == LS_RMSE) != (t->opts.task == LS_REGRESSION) ||
-	    (t->metric == LS_AUC && t->opts.task != LS_BINARY))
-		return ls_err_set(err, LS_EINPUT, "--metric %s does not go with --task %s", ls_metric_name(t->metric),
-				  ls_fm_task_name(t->opts.task));
-	int rc = ls_fm_engine_options(a, ls_args_get(a, "kernels"), &s->engine, err);
+	int rc = valid_options(a, t, err);
+	if (rc)
+		return rc;
+	rc = ls_fm_engine_options(a, ls_args_get(a, "kernels"), &s->engine, err);
 	s->engine.epochs = t->epochs;
 	return rc;
 }
@@ -255,10 +264,10 @@ static int load_data(struct session *s, struct ls_err *err)
 {
 	struct ls_train *t = &s->train;
 	bool fields = t->opts.kind != LS_FM;
-	int rc = ls_fm_load(s->args, s->args->pos[0], false, fields, true, s->engine.threads, &s->data, err);
+	int rc = ls_fm_load(s->args, s->args->pos[0], LS_FM_DATA, fields, true, s->engine.threads, &s->data, err);
 	const char *valid = ls_args_get(s->args, "valid");
 	if (rc == 0 && valid)
-		rc = ls_fm_load(s->args, valid, true, fields, true, s->engine.threads, &s->valid, err);
+		rc = ls_fm_load(s->args, valid, LS_FM_VALID, fields, true, s->engine.threads, &s->valid, err);
 	if (rc)
 		return rc;
 	t->rows = ls_data_rows(s->data);

@@ -55,7 +55,7 @@ static int score_data(const struct ls_args *args, bool need_labels, struct score
 	if (rc == 0)
 		rc = ls_fm_load_model(args->pos[0], choice.threads, &ret->m, err);
 	if (rc == 0)
-		rc = ls_fm_load(args, args->pos[1], false, ret->m->n_fields > 0, need_labels, choice.threads,
+		rc = ls_fm_load(args, args->pos[1], LS_FM_DATA, ret->m->n_fields > 0, need_labels, choice.threads,
 				&ret->data, err);
 	if (rc)
 		return rc;

@@ -18,7 +18,8 @@ const char *ls_library_name(size_t i)
 	return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
 
-static char *folder_of(const char *path)
+/* What goes before "/NAME" in the same folder: of a file in / nothing. */
+static char *before_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? ls_xstrndup(path, (size_t)(slash - path)) : ls_xstrdup(".");
@@ -174,7 +175,7 @@ static bool read_elf(const char *root, const char *path, struct ls_elf *ret)
 /* /a/torch/lib/../../nvidia/lib/x -> /a/nvidia/lib/x; the last name stays as it is. */
 static char *plain_take(const char *root, char *path)
 {
-	char *dir = folder_of(path), *real = ls_root_resolve(root, dir);
+	char *dir = before_name(path), *real = ls_root_resolve(root, dir);
 	char *out = real ? ls_xasprintf("%s%s", real, strrchr(path, '/')) : ls_xstrdup(path);
 	free(real);
 	free(dir);
@@ -187,7 +188,7 @@ static char *in_own_list(const char *root, const char *list, const char *path, c
 {
 	if (!list)
 		return NULL;
-	char *real = ls_root_resolve(root, path), *origin = folder_of(real ? real : path);
+	char *real = ls_root_resolve(root, path), *origin = before_name(real ? real : path);
 	char *expanded = ls_elf_expand(list, origin), *found = in_list(root, expanded, sought);
 	free(expanded);
 	free(origin);
@@ -324,7 +325,7 @@ static char *header_text_version(const struct header *h, const char *text)
 
 static char *from_header(const char *root, const char *dir, const char *which, char **ret_source)
 {
-	char *version = NULL, *up = folder_of(dir);
+	char *version = NULL, *up = before_name(dir);
 	for (size_t i = 0; i < sizeof headers / sizeof *headers && !version; i++) {
 		if (strcmp(headers[i].which, which) != 0)
 			continue;
@@ -357,7 +358,7 @@ char *ls_library_version(const char *root, const char *which, const char *path, 
 	char *real = ls_root_resolve(root, path);
 	if (!real)
 		return NULL;
-	char *dir = folder_of(real);
+	char *dir = before_name(real);
 	char *version = from_name(real, which);
 	if (version)
 		*ret_source = ls_xstrdup(real);

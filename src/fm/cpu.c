@@ -258,7 +258,7 @@ void ls_cpu_free(struct ls_cpu *c)
 
 const char *ls_cpu_isa(const struct ls_cpu *cpu)
 {
-	return ls_contest_is_open(&cpu->contest) ? "the quickest kernels" : cpu->kern->name;
+	return cpu->contest.n > 1 ? "baseline or sve256" : cpu->kern->name;
 }
 
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows)
@@ -558,6 +558,12 @@ void ls_cpu_fetch(struct ls_cpu *c)
 		ls_online_fetch(c->online);
 }
 
+/* Steps of a turn in a contest. */
+static uint64_t turn_of(const struct ls_cpu *c)
+{
+	return TURN / c->m->opts.batch + 1;
+}
+
 /* Steps first .. first + n by as many as are to work now. */
 static uint64_t some_steps(struct ls_cpu *c, uint64_t first, uint64_t n)
 {
@@ -568,8 +574,10 @@ static uint64_t some_steps(struct ls_cpu *c, uint64_t first, uint64_t n)
 	uint64_t bad =
 		c->online ? ls_online_steps(c->online, c->kern, c->crew.now, first, n, &c->loss) : batch_steps(c);
 	double seconds = ls_clock() - begun;
-	ls_contest_did(&c->contest, n, seconds);
-	ls_crew_did(&c->crew, n, seconds, ls_clock_process() - cpu);
+	if (!ls_contest_is_open(&c->contest)) /* one thing at a time */
+		ls_crew_did(&c->crew, n, seconds, ls_clock_process() - cpu);
+	else if (n == turn_of(c)) /* a shorter one would be judged by its first step, which overlaps with none */
+		ls_contest_did(&c->contest, n, seconds);
 	return bad;
 }
 
@@ -577,10 +585,8 @@ int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, str
 {
 	c->loss = *loss;
 	for (uint64_t done = 0, few; done < n; done += few) {
-		few = ls_crew_units(&c->crew);
+		few = ls_contest_is_open(&c->contest) ? turn_of(c) : ls_crew_units(&c->crew);
 		few = few < n - done ? few : n - done;
-		if (ls_contest_is_open(&c->contest) && few > TURN / c->m->opts.batch)
-			few = TURN / c->m->opts.batch + 1;
 		uint64_t bad = some_steps(c, first + done, few);
 		if (bad != UINT64_MAX)
 			return ls_fm_not_finite(c->rows, bad, first, err);

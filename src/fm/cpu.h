@@ -19,6 +19,7 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 	       struct ls_cpu **ret, struct ls_err *err);
 /* Leaves the model as ls_cpu_fetch does. */
 void ls_cpu_free(struct ls_cpu *cpu);
+/* The kernels: their name, or those of all that are in a contest. */
 const char *ls_cpu_isa(const struct ls_cpu *cpu);
 /* Parts of a batch's rows, or of its features, as they are now; not of a model that is trained online. For tests. */
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows);

@@ -18,7 +18,7 @@ struct ls_data {
 	int threads;
 	struct ls_source *source; /* of .lsd: the rows lie in its mapping */
 	struct ls_origin origin;
-	void *owned[10];
+	void *owned[12];
 	size_t n_owned;
 };
 
@@ -224,6 +224,15 @@ int ls_data_vectors(const char *name, uint64_t n_rows, bool labels, bool weights
 	return 0;
 }
 
+/* Of the files of labels and weights. */
+static void own_names(struct ls_data *d, const struct ls_data_opts *o)
+{
+	if (o->labels_path)
+		d->origin.labels = d->owned[d->n_owned++] = ls_xstrdup(o->labels_path);
+	if (o->weights_path)
+		d->origin.weights = d->owned[d->n_owned++] = ls_xstrdup(o->weights_path);
+}
+
 static int load_vectors(struct ls_data *d, const char *name, const struct ls_data_opts *o, struct ls_err *err)
 {
 	float *label = NULL, *weight = NULL;
@@ -234,6 +243,7 @@ static int load_vectors(struct ls_data *d, const char *name, const struct ls_dat
 	d->owned[d->n_owned++] = weight;
 	d->rows.label = label ? label : d->rows.label;
 	d->rows.weight = weight ? weight : d->rows.weight;
+	own_names(d, o);
 	return 0;
 }
 

@@ -7,7 +7,10 @@
 #include "fm/inspect_internal.h"
 #include "num/num.h"
 
-enum { STRETCH = 512 }; /* rows that a worker takes at a time */
+enum {
+	STRETCH = 512, /* rows that a worker takes at a time */
+	WORKERS = 64,  /* at most: each has a list of its own */
+};
 
 struct entry {
 	const float *v; /* its feature's factors */
@@ -123,7 +126,8 @@ static void work(void *context, size_t worker)
 static int scan_init(struct scan *s, uint32_t n, int threads, struct ls_err *err)
 {
 	uint64_t stretches = s->rows->n_rows / STRETCH + 1, longest = ls_rows_longest(s->rows);
-	s->n_workers = stretches < (uint64_t)threads ? stretches : (uint64_t)threads;
+	s->n_workers = (size_t)(threads < WORKERS ? threads : WORKERS);
+	s->n_workers = stretches < s->n_workers ? stretches : s->n_workers;
 	s->apart = s->m->opts.kind == LS_FFM ? s->m->padded : 0;
 	s->weight = s->m->pair ? s->m->pair + (size_t)s->output * s->m->n_pairs : NULL;
 	s->seen = ls_alloc_array(s->m->n_features, sizeof *s->seen);

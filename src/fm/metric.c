@@ -33,21 +33,15 @@ enum ls_metric ls_metric_default(enum ls_fm_task task)
 	return task == LS_REGRESSION ? LS_RMSE : LS_LOGLOSS;
 }
 
-/* The largest exponent. */
-static int top_of(const float *t, uint64_t n)
+/* The order-free sum of n finite floats, in units that depend on nothing but them. */
+static double sum_of(const float *t, uint64_t n)
 {
 	int top = LS_EXP_MIN;
 	for (uint64_t i = 0; i < n; i++) {
 		int e = ls_exp_of(t[i]);
 		top = e > top ? e : top;
 	}
-	return top;
-}
-
-/* The order-free sum of n finite floats, in units that depend on nothing but them. */
-static double sum_of(const float *t, uint64_t n)
-{
-	int p = ls_sum_grid(top_of(t, n) + 1, n);
+	int p = ls_sum_grid(top + 1, n);
 	double scale = ls_pow2(p);
 	int64_t acc = 0;
 	for (uint64_t i = 0; i < n; i++)
@@ -82,54 +76,49 @@ static float row_logloss(const struct ls_fm_model *m, const float *score, float 
 	return loss <= FLT_MAX ? loss : FLT_MAX; /* of scores beyond half of it */
 }
 
-/* An exponent to take off n numbers before they are multiplied with each other: 0 where neither their products nor the
- * squares can leave binary32's range, otherwise that of the largest. */
-static int range_of(const float *t, uint64_t n)
+/* An exponent to take off numbers of which the largest has this one, so that they are well within binary32: 0 where
+ * they are anyway. */
+static int out_of_range(int top)
 {
 	enum { ROOM = 60 };
-	int top = top_of(t, n);
-	return top == LS_EXP_MIN || (top >= -ROOM && top <= ROOM) ? 0 : top;
+	return top >= -ROOM && top <= ROOM ? 0 : top;
 }
 
-static void take_off(float *t, const float *from, uint64_t n, int e)
+/* Numbers in binary64, of which the largest has this exponent. */
+static int top_of_double(int so_far, double x)
 {
-	for (uint64_t i = 0; i < n && (e || t != from); i++)
-		t[i] = (float)((double)from[i] * ls_pow2(-e));
+	int e = (int)(ls_bits_d(x) >> 52 & 0x7ff) - 1023;
+	return e > so_far ? e : so_far;
 }
 
-/* Sum over rows of weight × what, divided by the sum of the weights. what is scratch for twice n_rows floats. */
+/* Sum over rows of weight × what, divided by the sum of the weights. what is scratch. */
 static double weighted_mean(const struct ls_rows *rows, float *what)
 {
 	uint64_t n = rows->n_rows;
-	float *weight = what + n;
+	int top = LS_POW2_MIN;
 	if (!rows->weight)
 		return sum_of(what, n) / (double)n;
-	int of_what = range_of(what, n);
-	take_off(what, what, n, of_what);
-	take_off(weight, rows->weight, n, range_of(rows->weight, n));
 	for (uint64_t i = 0; i < n; i++)
-		what[i] *= weight[i];
-	return sum_of(what, n) / sum_of(weight, n) * ls_pow2(of_what);
+		top = top_of_double(top, (double)what[i] * (double)rows->weight[i]);
+	int e = out_of_range(top);
+	for (uint64_t i = 0; i < n; i++) /* exact, and rounded once */
+		what[i] = (float)((double)what[i] * (double)rows->weight[i] * ls_pow2(-e));
+	return sum_of(what, n) / sum_of(rows->weight, n) * ls_pow2(e);
 }
 
-/* The root of the mean of the squares. Differences of finite numbers may leave binary32's range. */
+/* The root of the mean of the squares. */
 static double rmse(const struct ls_rows *rows, const float *score, float *what)
 {
-	const double half = 0.5;
 	uint64_t n = rows->n_rows;
-	int e = 0;
+	int top = LS_POW2_MIN;
 	for (uint64_t i = 0; i < n; i++)
-		what[i] = score[i] - rows->label[i];
-	if (top_of(what, n) == LS_EXP_INF) {
-		e = 1;
-		for (uint64_t i = 0; i < n; i++)
-			what[i] = (float)((double)score[i] * half - (double)rows->label[i] * half);
-	}
-	int range = range_of(what, n);
-	take_off(what, what, n, range);
-	for (uint64_t i = 0; i < n; i++)
+		top = top_of_double(top, (double)score[i] - (double)rows->label[i]);
+	int e = out_of_range(top);
+	for (uint64_t i = 0; i < n; i++) {
+		what[i] = (float)(((double)score[i] - (double)rows->label[i]) * ls_pow2(-e));
 		what[i] *= what[i];
-	return __builtin_sqrt(weighted_mean(rows, what)) * ls_pow2(range + e);
+	}
+	return __builtin_sqrt(weighted_mean(rows, what)) * ls_pow2(e);
 }
 
 /* A float's bits as an integer of the same order. */
@@ -165,6 +154,16 @@ static bool auc(const struct ls_rows *rows, const float *score, uint64_t *keys, 
 		return false;
 	*ret = (double)halves / (2.0 * (double)positives * (double)below);
 	return true;
+}
+
+int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls_err *err)
+{
+	if (metric != LS_AUC)
+		return 0;
+	for (uint64_t i = 1; i < rows->n_rows; i++)
+		if ((rows->label[i] > 0.0f) != (rows->label[0] > 0.0f))
+			return 0;
+	return ls_label_fault(rows, LS_ROWS_ALL, LS_EINPUT, err, "all rows are of one class: there is no auc");
 }
 
 /* Mean over the classes of 2 TP / (2 TP + FP + FN); a class that neither occurs nor is said counts 0. */
@@ -229,7 +228,7 @@ int ls_metrics_compute(const struct ls_fm_model *m, const struct ls_rows *rows, 
 	if (rc)
 		return rc;
 	struct ls_metrics out = {0};
-	float *what = ls_alloc_array(rows->n_rows, 2 * sizeof *what);
+	float *what = ls_alloc_array(rows->n_rows, sizeof *what);
 	uint64_t *keys = ls_alloc_array(m->opts.task == LS_BINARY ? rows->n_rows : 1, sizeof *keys);
 	if (!what || !keys) {
 		rc = ls_err_set(err, LS_ENOMEM, "no memory for the metrics of %llu rows",

@@ -23,6 +23,8 @@ enum ls_metric ls_metric_find(const char *name);
 bool ls_metric_more_is_better(enum ls_metric metric);
 enum ls_metric ls_metric_default(enum ls_fm_task task);
 
+/* Whether a metric can be had of labelled rows: auc is of two classes. */
+int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls_err *err);
 /* Refuses scores (n_rows × outputs) of which one is not finite, with its row. */
 int ls_scores_finite(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_err *err);
 /* score: n_rows × outputs. Row weights count in logloss, rmse and accuracy, not in AUC and F1. */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
-#include "base/memory.h"
 #include "fm/cell.h"
 #include "num/num.h"
 #include "num/philox.h"

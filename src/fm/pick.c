@@ -42,7 +42,7 @@ static bool can_sve256(void)
 }
 #endif
 
-/* best first */
+/* best first; of the last two, nobody knows (ls_kern_rivals) */
 static const struct {
 	const struct ls_kern *kern;
 	bool (*can_run)(void);

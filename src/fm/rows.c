@@ -27,14 +27,10 @@ static const struct ls_row_run *run_of(const struct ls_origin *o, uint64_t row)
 	return &o->run[lo];
 }
 
-int ls_rows_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
+static int fault(const struct ls_origin *o, uint64_t row, int code, struct ls_err *err, const char *fmt, va_list ap)
 {
 	char what[512];
-	va_list ap;
-	va_start(ap, fmt);
 	vsnprintf(what, sizeof what, fmt, ap);
-	va_end(ap);
-	const struct ls_origin *o = rows->origin;
 	if (row == LS_ROWS_ALL)
 		return ls_err_set(err, code, "%s%s%s", o ? o->name : "", o ? ": " : "", what);
 	if (!o || !o->n_runs)
@@ -43,4 +39,33 @@ int ls_rows_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_
 	const struct ls_row_run *run = run_of(o, row);
 	return ls_err_set(err, code, "%s:%llu:%llu: %s", o->name, (unsigned long long)(run->line + (row - run->row)),
 			  (unsigned long long)run->column, what);
+}
+
+int ls_rows_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	fault(rows->origin, row, code, err, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int ls_label_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
+{
+	const struct ls_origin *o = rows->origin, beside = {.name = o ? o->labels : NULL};
+	va_list ap;
+	va_start(ap, fmt);
+	fault(beside.name ? &beside : o, row, code, err, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int ls_weight_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
+{
+	const struct ls_origin *o = rows->origin, beside = {.name = o ? o->weights : NULL};
+	va_list ap;
+	va_start(ap, fmt);
+	fault(beside.name ? &beside : o, row, code, err, fmt, ap);
+	va_end(ap);
+	return code;
 }

@@ -15,7 +15,8 @@ struct ls_row_run {
 
 /* Where rows came from, for messages. */
 struct ls_origin {
-	const char *name;
+	const char *name, *labels,
+		*weights;             /* files; the last two where they are others than the rows', otherwise NULL */
 	const struct ls_row_run *run; /* of text, the first from row 0 on; otherwise none */
 	size_t n_runs;
 };
@@ -50,6 +51,11 @@ uint64_t ls_rows_longest(const struct ls_rows *rows);
 /* Fills err with "FILE:LINE:COLUMN: …" of a row, "FILE: row N: …" where the file has no lines, or "FILE: …" for
  * LS_ROWS_ALL; returns code. */
 int ls_rows_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* The same of its label, or its weight, which may be in a file of their own. */
+int ls_label_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+int ls_weight_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
 #endif

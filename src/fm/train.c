@@ -48,18 +48,21 @@ static void take_parameters(struct ls_fm_model *m, const struct ls_fm_model *old
 	ls_fm_model_start_states(m);
 }
 
-static int check_start(const struct ls_fm_model *m, const struct ls_fm_model *old, const char *path, struct ls_err *err)
+static int check_start(const struct ls_train *t, const struct ls_fm_model *old, struct ls_err *err)
 {
-	if (old->opts.kind != m->opts.kind || old->opts.task != m->opts.task)
+	const struct ls_fm_opts *o = &t->opts;
+	const char *path = t->warm_start;
+	uint32_t outputs = o->task == LS_MULTICLASS ? o->classes : 1;
+	if (old->opts.kind != o->kind || old->opts.task != o->task)
 		return ls_err_set(err, LS_EINPUT, "%s: cannot start from it: it is of kind %s, task %s", path,
 				  ls_fm_kind_name(old->opts.kind), ls_fm_task_name(old->opts.task));
-	if (old->opts.factors != m->opts.factors || old->outputs != m->outputs)
+	if (old->opts.factors != o->factors || old->outputs != outputs)
 		return ls_err_set(err, LS_EINPUT,
 				  "%s: cannot start from it: it has %u factors and %u output(s), not %u and %u", path,
-				  old->opts.factors, old->outputs, m->opts.factors, m->outputs);
-	if (old->n_fields < m->n_fields)
+				  old->opts.factors, old->outputs, o->factors, outputs);
+	if (o->kind != LS_FM && old->n_fields < t->rows->n_fields)
 		return ls_err_set(err, LS_EINPUT, "%s: cannot start from it: it has %u fields, and the data have %u",
-				  path, old->n_fields, m->n_fields);
+				  path, old->n_fields, t->rows->n_fields);
 	return 0;
 }
 
@@ -72,7 +75,7 @@ static int load_start(const struct run *r, struct ls_fm_model **ret, char ret_di
 	return rc;
 }
 
-/* With first parameters, of as many features and fields as the data have, */
+/* With first parameters. */
 static int fresh_model(struct run *r, uint64_t features, uint32_t fields, struct ls_err *err)
 {
 	int rc = ls_fm_model_new(&r->t->opts, features, fields, &r->m, err);
@@ -81,17 +84,17 @@ static int fresh_model(struct run *r, uint64_t features, uint32_t fields, struct
 	return rc;
 }
 
-/* or as the model has that it starts from. */
+/* With those of --warm-start, and all its features and fields. */
 static int warm_model(struct run *r, uint64_t features, uint32_t fields, struct ls_err *err)
 {
 	struct ls_fm_model *old;
 	int rc = load_start(r, &old, r->at.warm_digest, err);
 	if (rc)
 		return rc;
-	rc = fresh_model(r, old->n_features > features ? old->n_features : features,
-			 old->n_fields > fields ? old->n_fields : fields, err);
+	rc = check_start(r->t, old, err);
 	if (rc == 0)
-		rc = check_start(r->m, old, r->t->warm_start, err);
+		rc = fresh_model(r, old->n_features > features ? old->n_features : features,
+				 old->n_fields > fields ? old->n_fields : fields, err);
 	if (rc == 0)
 		take_parameters(r->m, old);
 	ls_fm_model_free(old);
@@ -187,21 +190,12 @@ static int check_resume(const struct run *r, struct ls_err *err)
 	return rc ? rc : check_best(r, err);
 }
 
-/* auc is of two classes. */
-static int check_classes(const struct ls_rows *rows, struct ls_err *err)
-{
-	for (uint64_t i = 1; i < rows->n_rows; i++)
-		if ((rows->label[i] > 0.0f) != (rows->label[0] > 0.0f))
-			return 0;
-	return ls_rows_fault(rows, LS_ROWS_ALL, LS_EINPUT, err, "all rows are of one class: there is no auc");
-}
-
 static int check_rows(const struct ls_train *t, struct ls_err *err)
 {
 	int rc = ls_fm_fit_train(&t->opts, t->rows, err);
 	if (rc == 0 && t->valid)
 		rc = ls_fm_fit_measure(&t->opts, t->valid, err);
-	return rc == 0 && t->valid && t->metric == LS_AUC ? check_classes(t->valid, err) : rc;
+	return rc || !t->valid ? rc : ls_metric_check(t->metric, t->valid, err);
 }
 
 static int start(struct run *r, struct ls_err *err)
@@ -409,30 +403,39 @@ static int digest_output(const struct run *r, char ret[LS_SHA256_HEX], struct ls
 	return 0;
 }
 
-/* Whether there is nothing, and the model is or will be a file, not a pipe or a device. */
-static bool is_free(const char *path, const char *output)
+/* Whether a file that nobody has named may be written there. */
+static int check_free(const char *path, const char *output, struct ls_err *err)
 {
 	struct stat st;
-	return lstat(path, &st) < 0 && (stat(output, &st) < 0 || S_ISREG(st.st_mode));
+	if (stat(output, &st) == 0 && !S_ISREG(st.st_mode))
+		return ls_err_set(err, LS_EINPUT, "%s is no file that one could go beside", output);
+	return lstat(path, &st) == 0 ? ls_err_set(err, LS_EINPUT, "%s is there already", path) : 0;
 }
 
-/* Nobody has named a checkpoint: it goes beside the model, unless something is there. */
-static int save_beside(struct run *r, struct ls_err *err)
+/* Nobody has named a checkpoint: it goes beside the model. */
+static int save_beside(struct run *r, const char *path, struct ls_err *err)
+{
+	int rc = check_free(path, r->t->output, err);
+	if (rc == 0 && r->at.best_epoch && !r->at.best_digest[0]) /* with one thread it is not worked out on the way */
+		rc = digest_output(r, r->at.best_digest, err);
+	return rc ? rc : save_checkpoint_at(r, path, err);
+}
+
+static int stopped(struct run *r, struct ls_err *err)
 {
 	char *path = ls_xasprintf("%s.ckpt", r->t->output);
-	struct ls_err why = {.msg = "the place is taken; --checkpoint FILE names another"};
-	bool unknown = r->at.best_epoch && !r->at.best_digest[0]; /* with one thread it is not worked out on the way */
-	bool saved = is_free(path, r->t->output) && (!unknown || digest_output(r, r->at.best_digest, &why) == 0) &&
-		     save_checkpoint_at(r, path, &why) == 0;
-	if (saved)
+	struct ls_err why;
+	if (save_beside(r, path, &why) == 0)
 		ls_err_set(err, LS_EINTR,
 			   "stopped after step %llu; the checkpoint %s is written: the same command with --checkpoint "
 			   "%s --resume goes on",
 			   (unsigned long long)r->at.step, path, path);
 	else
-		ls_err_set(err, LS_EINTR, "stopped after step %llu; no checkpoint %s is written: %s; %s",
-			   (unsigned long long)r->at.step, path, why.msg,
-			   r->at.best_epoch ? "the best epoch's model is kept" : "nothing is kept");
+		ls_err_set(
+			err, LS_EINTR,
+			"stopped after step %llu; %s; no checkpoint is written (%.500s): --checkpoint FILE says where",
+			(unsigned long long)r->at.step,
+			r->at.best_epoch ? "the best epoch's model is kept" : "nothing is kept", why.msg);
 	free(path);
 	return LS_EINTR;
 }
@@ -440,7 +443,7 @@ static int save_beside(struct run *r, struct ls_err *err)
 static int interrupted(struct run *r, struct ls_err *err)
 {
 	if (!r->t->checkpoint)
-		return save_beside(r, err);
+		return stopped(r, err);
 	int rc = save_checkpoint(r, err);
 	return rc ? rc
 		  : ls_err_set(err, LS_EINTR,

@@ -18,7 +18,7 @@
 
 #include "base/cpus.h"
 #include "base/mem.h"
-#include "base/memory.h"
+#include "base/limits.h"
 #include "base/pool.h"
 #include "base/shares.h"
 #include "fm/ahead.h"
@@ -350,7 +350,7 @@ static void workers_sort_all_entries_once(void **state)
 {
 	(void)state;
 	static const uint64_t features[] = {1, 5, 1000, 1 << 20, 1 << 21, 1 << 22, 1 << 23, (1 << 23) + 1, 1 << 24};
-	static const int threads[] = {1, 2, 3, 7, 8, 17};
+	static const int threads[] = {1, 2, 3, 8, 17};
 	struct made *m = ls_xalloc(sizeof *m);
 	for (size_t f = 0; f < sizeof features / sizeof *features; f++)
 		for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {

@@ -1,45 +1,45 @@
 # SIGINT and SIGTERM save the checkpoint and say how to go on; the rest gives the same bytes
 D=$ROOT/tests/data
 # under emulation all is slower, and on a busy machine a barrier of two threads takes a slice of the scheduler
-threads=2 epochs=60
+threads=2 epochs=120
+[ -z "${ASAN_OPTIONS:-}" ] || epochs=40
 [ -z "${LS_EMULATOR:-}" ] || threads=1 epochs=12
 args=($D/small.ffm --kind ffm --epochs $epochs --batch 4 --threads $threads)
-lockstep fm train "${args[@]}" -o whole -q
-for signal in INT TERM; do
-	lockstep fm train "${args[@]}" -o m --checkpoint c -q --log log 2>err &
-	pid=$!
-	for _ in $(seq 400); do [ -s log ] && break; sleep 0.05; done
+stopped() { # stopped SIGNAL WORDS OPTION…: the training ends by the signal and says so
+	local signal=$1 words=$2
+	shift 2
+	rm -f log
+	lockstep fm train "$@" -q --log log 2>err &
+	local pid=$!
+	for _ in $(seq 2000); do [ -s log ] && break; sleep 0.01; done
 	kill -$signal $pid
 	wait $pid
 	echo "status $?"
-	grep -o "is written: the same command with --resume goes on" err
+	grep -o "$words" err || cat err
+}
+lockstep fm train "${args[@]}" -o whole -q
+for signal in INT TERM; do
+	stopped $signal "is written: the same command with --resume goes on" "${args[@]}" -o m --checkpoint c
 	lockstep fm train "${args[@]}" -o m --checkpoint c --resume -q
 	cmp m whole
-	rm -f m c log
+	rm -f m c
 done
-# without --checkpoint it goes beside the model, and what goes on from there is the same; with validation and one thread, too
+echo "= without --checkpoint it goes beside the model; with validation and one thread, too"
 for valid in "" "--valid $D/small-valid.ffm --early-stop 0"; do
 	# shellcheck disable=SC2086
 	set -- "${args[@]}" $valid --threads 1
 	lockstep fm train "$@" -o whole -q
-	lockstep fm train "$@" -o m -q --log log 2>err &
-	pid=$!
-	for _ in $(seq 400); do [ -s log ] && break; sleep 0.05; done
-	kill -INT $pid
-	wait $pid
-	echo "status $?"
-	grep -o "is written: the same command with --checkpoint m.ckpt --resume goes on" err
+	stopped INT "is written: the same command with --checkpoint m.ckpt --resume goes on" "$@" -o m
 	lockstep fm train "$@" -o m --checkpoint m.ckpt --resume -q
 	cmp m whole
-	rm -f m m.ckpt log
+	rm -f m m.ckpt
 done
-# what is there is not written over
+echo "= unless something is there, or the model is no file"
 echo mine >m.ckpt
-lockstep fm train "${args[@]}" --epochs 2000 -o m -q --log log 2>err &
-pid=$!
-for _ in $(seq 400); do [ -s log ] && break; sleep 0.05; done
-kill -INT $pid
-wait $pid
-echo "status $?"
-grep -o "no checkpoint m.ckpt is written: the place is taken; --checkpoint FILE names another; nothing is kept" err
-cat m.ckpt
+set -- "${args[@]}" --epochs 2000
+stopped INT "nothing is kept; no checkpoint is written (m.ckpt is there already): --checkpoint FILE says where" "$@" -o m
+stopped INT "the best epoch's model is kept; no checkpoint is written (m.ckpt is there already)" "$@" -o m --valid $D/small-valid.ffm --early-stop 0
+lockstep fm digest m >/dev/null && cat m.ckpt
+mkfifo pipe
+stopped INT "nothing is kept; no checkpoint is written (pipe is no file that one could go beside)" "$@" -o pipe
+ls pipe*

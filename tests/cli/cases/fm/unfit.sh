@@ -16,6 +16,7 @@ def npy(name, values):
     open(name, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%df" % len(values), *values))
 npy("none.npy", [0, 0])
 npy("one.npy", [0, 1])
+npy("five.npy", [1, 5])
 P
 try eval m two.svm --weights none.npy
 try eval m two.svm --weights one.npy | tail -1
@@ -37,17 +38,6 @@ try train two.svm --valid long.svm --normalize -o x -q
 echo "= a feature number that no machine has memory for"
 printf '1 4294967295:1\n' > far.svm
 try train far.svm --factors 256 -o x -q 2>&1 | sed 's/for [0-9]* MiB/for N MiB/'
-echo "= a model keeps the features that it started with"
-lockstep fm train $D/small.svm --warm-start m -o all -q; lockstep fm train two.svm --warm-start m -o few -q
-lockstep fm inspect m --json | grep -o '"features": [0-9]*' | head -1; lockstep fm inspect few --json | grep -o '"features": [0-9]*' | head -1
-echo "= and the fields"
-lockstep fm train $D/small.ffm --kind ffm -o f -q; sed 's/ 7:[0-9]*:1.*$//' $D/small.ffm | head -30 > six.ffm
-try train six.ffm --kind ffm --warm-start f -o g -q
-lockstep fm inspect f --json | grep -o '"fields": [0-9]*'; lockstep fm inspect g --json | grep -o '"fields": [0-9]*'
-lockstep fm train six.ffm --kind ffm -o h -q
-try train $D/small.ffm --kind ffm --warm-start h -o x -q
-try train $D/small.ffm --kind fwfm --warm-start f -o x -q
-try train $D/small.ffm --kind ffm --factors 3 --warm-start f -o x -q
 echo "= validation has its own form, weights and classes"
 grep '^1' $D/small-valid.svm > ones.svm; lockstep fm convert $D/small.svm -o s.lsd >/dev/null
 try train s.lsd --valid ones.svm --metric auc -o x -q
@@ -56,6 +46,12 @@ try train - --valid - -o x -q < $D/small.svm
 try train $D/small.svm --valid $D/small-valid.svm --valid-weights one.npy -o x -q
 try train $D/small.svm --valid two.svm --valid-weights one.npy -o y -q
 try train $D/small.svm --valid-weights one.npy -o x -q
-printf '1 1:1\n-1 2:1\n' > minus.svm
+printf '1 1:1\n-1 2:1\n' > minus.svm; printf '\n1 1:1\n  70000 2:1\n' > far.svm
 try train minus.svm --task multiclass -o x -q
+try train far.svm --task multiclass -o x -q
+try train far.svm --task multiclass --classes 10 -o x -q
+echo "= labels and weights of another file are told by its name"
+sed 's/^[^ ]* //' two.svm > bare.svm
+try train bare.svm --labels five.npy -o x -q
+try train bare.svm --labels one.npy --weights none.npy -o x -q
 [ -e x ] || echo nothing written

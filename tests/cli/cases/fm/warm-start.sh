@@ -23,6 +23,11 @@ lockstep fm train few.svm -o few -q
 lockstep fm train more.svm --lr 1e-30 -o fresh -q
 lockstep fm train more.svm --lr 1e-30 --warm-start few -o grown -q
 for m in few fresh grown; do lockstep fm predict $m few.svm | tr '\n' ' '; lockstep fm predict $m more.svm | tail -1; done
+echo "= features and fields that the data lack are kept"
+lockstep fm train few.svm --warm-start grown -o kept -q
+lockstep fm train $D/small.ffm --kind ffm -o f -q; sed 's/ 7:[0-9]*:1.*$//' $D/small.ffm | head -30 >seven.ffm
+lockstep fm train seven.ffm --kind ffm --warm-start f -o g -q
+for m in grown kept f g; do lockstep fm inspect $m --json | grep -oE '"(features|fields)": [0-9]*' | tr '\n' ' '; done; echo
 echo "= what does not agree is refused, and so is another start, or one that was not"
 no() { lockstep fm train "$@" -q; echo "status $?"; }
 no $D/small.ffm --kind ffm --warm-start ftrl -o x

@@ -1,4 +1,4 @@
-#include "base/memory.h"
+#include "base/limits.h"
 
 #include <stdlib.h>
 #include <unistd.h>

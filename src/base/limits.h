@@ -1,6 +1,6 @@
 /* How much memory this process may fill. Nothing is owned. Any thread. */
-#ifndef LS_BASE_MEMORY_H
-#define LS_BASE_MEMORY_H
+#ifndef LS_BASE_LIMITS_H
+#define LS_BASE_LIMITS_H
 
 #include <stdint.h>
 
