@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/cpus.h"
-#include "base/mem.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "base/pool.h"
 #include "base/shares.h"
 #include "fm/ahead.h"
