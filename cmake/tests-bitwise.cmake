@@ -31,7 +31,7 @@ foreach(threads ${counts})
 endforeach()
 if(LS_SANITIZE STREQUAL thread)
   costly(threads-2) # more threads meet in sixteen
-elseif(CMAKE_CROSSCOMPILING_EMULATOR)
+elseif(CMAKE_CROSSCOMPILING_EMULATOR OR CMAKE_BUILD_TYPE STREQUAL Debug) # slow: there with three and sixteen
   costly(threads-1 threads-2 threads-7)
 endif()
 
@@ -83,6 +83,8 @@ foreach(form gz lsd npz accum) # of readers and options, which no compiler decid
 endforeach()
 if(CMAKE_CROSSCOMPILING_EMULATOR)
   costly(online-threads-2 ways)
+elseif(CMAKE_BUILD_TYPE STREQUAL Debug)
+  costly(online-threads-1 online-threads-2 online-threads-7)
 endif()
 
 set_source_files_properties(tests/bitwise/kern_fused.c PROPERTIES COMPILE_OPTIONS

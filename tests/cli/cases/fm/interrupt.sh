@@ -2,7 +2,7 @@
 D=$ROOT/tests/data
 # under emulation all is slower, and on a busy machine a barrier of two threads takes a slice of the scheduler
 threads=2 epochs=120
-[ -z "${ASAN_OPTIONS:-}" ] || epochs=40
+[ -z "${ASAN_OPTIONS:-}" ] || epochs=20
 [ -z "${LS_EMULATOR:-}" ] || threads=1 epochs=12
 args=($D/small.ffm --kind ffm --epochs $epochs --batch 4 --threads $threads)
 stopped() { # stopped SIGNAL WORDS OPTION…: the training ends by the signal and says so
