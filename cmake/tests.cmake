@@ -87,13 +87,21 @@ foreach(f ${more})
   include(${f})
 endforeach()
 
-# Where no earlier run is known, as in CI, the long ones begin first, so that none is left alone on one core at the end.
-foreach(test gpu-build.cuda_fm.nvcc gpu-build.cuda_fm.nvrtc gpu-build.cuda_fwfm.nvcc gpu-build.cuda_fwfm.nvrtc torch.run-bisect
-    torch.run-verify-frameworks torch.run-verify-cnn torch.run-undone torch.run-launchers cli.compare-real cli.docs cli.validate
-    render.tools bitwise.cuda.streams.shuffle bitwise.cuda.golden bitwise.threads-2 bitwise.threads-3 bitwise.threads-16
+# Where no earlier run is known, as in CI, the long ones begin first, so that none is left alone on one core at the end; and those
+# that need the Python packages, which are still being fetched then, come last, the longest of them first.
+foreach(test gpu-build.cuda_fm.nvcc gpu-build.cuda_fm.nvrtc gpu-build.cuda_fwfm.nvcc gpu-build.cuda_fwfm.nvrtc cli.docs cli.validate
+    bitwise.cuda.streams.shuffle bitwise.cuda.golden bitwise.threads-2 bitwise.threads-3 bitwise.threads-16
     bitwise.online-threads-2 bitwise.online-threads-3 bitwise.online-baseline bitwise.ways unit.test_fm_online unit.test_fm_wide
     unit.test_num unit.test_workers unit.test_crew unit.leaks cli.fm.interrupt)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES COST 10)
+  endif()
+endforeach()
+set(cost 0)
+foreach(test torch.run-bisect torch.run-verify-frameworks torch.run-verify-cnn cli.compare-real render.tools torch.run-launchers
+    torch.run-undone torch.run-jax torch.run-schema cli.doctor-deep-torch cli.doctor-report-schema cli.convert-scipy)
+  if(TEST ${test})
+    math(EXPR cost "${cost} - 1")
+    set_tests_properties(${test} PROPERTIES COST ${cost})
   endif()
 endforeach()
