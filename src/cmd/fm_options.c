@@ -117,9 +117,9 @@ static int find_classes(const struct ls_args *a, const struct ls_rows *rows, str
 	float top = 1.0f;
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		top = rows->label[i] > top ? rows->label[i] : top;
-		if (top >= (float)LS_FM_MAX_CLASSES)
-			return ls_label_fault(rows, i, LS_EINPUT, err, "label %g is beyond the most classes, %d",
-					      (double)top, LS_FM_MAX_CLASSES);
+		if (!classes && top >= (float)LS_FM_MAX_CLASSES)
+			return ls_rows_fault(rows, LS_OF_LABEL, i, LS_EINPUT, err,
+					     "label %g is beyond the most classes, %d", (double)top, LS_FM_MAX_CLASSES);
 	}
 	o->classes = classes ? (uint32_t)classes : (uint32_t)top + 1;
 	return 0;

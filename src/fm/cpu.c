@@ -256,9 +256,11 @@ void ls_cpu_free(struct ls_cpu *c)
 	free(c);
 }
 
-const char *ls_cpu_isa(const struct ls_cpu *cpu)
+void ls_cpu_isa(const struct ls_cpu *cpu, char *ret, size_t size)
 {
-	return cpu->contest.n > 1 ? "baseline or sve256" : cpu->kern->name;
+	const struct ls_contest *c = &cpu->contest;
+	bool two = c->n > 1;
+	snprintf(ret, size, "%s%s%s", c->rival[0]->name, two ? " or " : "", two ? c->rival[1]->name : "");
 }
 
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows)

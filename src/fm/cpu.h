@@ -20,7 +20,7 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 /* Leaves the model as ls_cpu_fetch does. */
 void ls_cpu_free(struct ls_cpu *cpu);
 /* The kernels: their name, or those of all that are in a contest. */
-const char *ls_cpu_isa(const struct ls_cpu *cpu);
+void ls_cpu_isa(const struct ls_cpu *cpu, char *ret, size_t size);
 /* Parts of a batch's rows, or of its features, as they are now; not of a model that is trained online. For tests. */
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows);
 /* Whether workers have the terms of all rows (cpu.c); not of a model that is trained online. For tests. */

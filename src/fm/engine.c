@@ -64,8 +64,10 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 				  .at_work = cpu ? cpu_at_work : NULL,
 				  .free = cpu_free,
 				  .stretch_rows = (uint64_t)busy << 15};
-	snprintf(ret->name, sizeof ret->name, "cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s",
-		 cpu ? ls_cpu_isa(cpu) : "predicting");
+	char kernels[32] = "predicting";
+	if (cpu)
+		ls_cpu_isa(cpu, kernels, sizeof kernels);
+	snprintf(ret->name, sizeof ret->name, "cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s", kernels);
 	return 0;
 }
 
@@ -78,7 +80,7 @@ int ls_fm_check_states(const struct ls_fm_model *m, struct ls_err *err)
 
 int ls_fm_not_finite(const struct ls_rows *rows, uint64_t row, uint64_t first, struct ls_err *err)
 {
-	return ls_rows_fault(rows, row, LS_EDIFFER, err,
+	return ls_rows_fault(rows, LS_OF_ROW, row, LS_EDIFFER, err,
 			     "training left the finite numbers here, in the steps after %llu: a lower --lr, "
 			     "--normalize or smaller feature values would help",
 			     (unsigned long long)first);

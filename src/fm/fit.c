@@ -13,19 +13,19 @@ static bool is_whole(float y)
 int ls_fm_fit_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
 {
 	if (!rows->n_rows || !rows->label)
-		return ls_rows_fault(rows, LS_ROWS_ALL, LS_EINPUT, err, "there are no labelled rows");
+		return ls_rows_fault(rows, LS_OF_ROW, LS_ROWS_ALL, LS_EINPUT, err, "there are no labelled rows");
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		float y = rows->label[i];
 		if (o->task == LS_MULTICLASS && !is_whole(y))
-			return ls_label_fault(rows, i, LS_EINPUT, err, "label %g is not a class: 0, 1, 2 and so on",
-					      (double)y);
+			return ls_rows_fault(rows, LS_OF_LABEL, i, LS_EINPUT, err,
+					     "label %g is not a class: 0, 1, 2 and so on", (double)y);
 		if (o->task == LS_MULTICLASS && !(y < (float)o->classes))
-			return ls_label_fault(rows, i, LS_EINPUT, err, "label %g is beyond the %u classes, from 0 on",
-					      (double)y, o->classes);
+			return ls_rows_fault(rows, LS_OF_LABEL, i, LS_EINPUT, err,
+					     "label %g is beyond the %u classes, from 0 on", (double)y, o->classes);
 		if (o->task == LS_BINARY && y != 0.0f && y != 1.0f && y != -1.0f)
-			return ls_label_fault(rows, i, LS_EINPUT, err,
-					      "label %g is not 0, 1 or -1; is this --task regression or multiclass?",
-					      (double)y);
+			return ls_rows_fault(rows, LS_OF_LABEL, i, LS_EINPUT, err,
+					     "label %g is not 0, 1 or -1; is this --task regression or multiclass?",
+					     (double)y);
 	}
 	return 0;
 }
@@ -36,7 +36,7 @@ static int fit_weights(const struct ls_fm_opts *o, const struct ls_rows *rows, s
 	for (uint64_t i = 0; i < rows->n_rows; i++)
 		if (ls_row_weight(o, rows, i, rows->label[i]) > 0.0f)
 			return 0;
-	return ls_weight_fault(rows, LS_ROWS_ALL, LS_EINPUT, err, "the weight of every row is 0");
+	return ls_rows_fault(rows, LS_OF_WEIGHT, LS_ROWS_ALL, LS_EINPUT, err, "the weight of every row is 0");
 }
 
 /* The squares of a row's values are added up in binary32: past its range the length would be wrong, and the row with
@@ -54,7 +54,7 @@ int ls_fm_fit_rows(const struct ls_fm_opts *o, const struct ls_rows *rows, struc
 {
 	for (uint64_t i = 0; i < rows->n_rows && o->normalize && rows->value; i++)
 		if (!has_length(rows->value + rows->start[i], (uint32_t)(rows->start[i + 1] - rows->start[i])))
-			return ls_rows_fault(rows, i, LS_EINPUT, err,
+			return ls_rows_fault(rows, LS_OF_ROW, i, LS_EINPUT, err,
 					     "values too large or too small for --normalize (squares between 1e-38 "
 					     "and 1e38 in all); scale them");
 	return 0;

@@ -163,7 +163,8 @@ int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls
 	for (uint64_t i = 1; i < rows->n_rows; i++)
 		if ((rows->label[i] > 0.0f) != (rows->label[0] > 0.0f))
 			return 0;
-	return ls_label_fault(rows, LS_ROWS_ALL, LS_EINPUT, err, "all rows are of one class: there is no auc");
+	return ls_rows_fault(rows, LS_OF_LABEL, LS_ROWS_ALL, LS_EINPUT, err,
+			     "all rows are of one class: there is no auc");
 }
 
 /* Mean over the classes of 2 TP / (2 TP + FP + FN); a class that neither occurs nor is said counts 0. */
@@ -209,7 +210,7 @@ int ls_scores_finite(const struct ls_fm_model *m, const struct ls_rows *rows, co
 {
 	for (uint64_t i = 0; i < rows->n_rows * m->outputs; i++)
 		if (ls_exp_of(score[i]) == LS_EXP_INF)
-			return ls_rows_fault(rows, i / m->outputs, LS_EDIFFER, err,
+			return ls_rows_fault(rows, LS_OF_ROW, i / m->outputs, LS_EDIFFER, err,
 					     "the score is not finite: smaller feature values would help, or a model "
 					     "trained with --normalize");
 	return 0;

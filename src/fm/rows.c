@@ -27,45 +27,29 @@ static const struct ls_row_run *run_of(const struct ls_origin *o, uint64_t row)
 	return &o->run[lo];
 }
 
-static int fault(const struct ls_origin *o, uint64_t row, int code, struct ls_err *err, const char *fmt, va_list ap)
+/* The file that a part of the rows is in. */
+static struct ls_origin origin_of(const struct ls_rows *rows, enum ls_row_part part)
 {
+	struct ls_origin o = rows->origin ? *rows->origin : (struct ls_origin){0};
+	const char *beside = part == LS_OF_LABEL ? o.labels : part == LS_OF_WEIGHT ? o.weights : NULL;
+	return beside ? (struct ls_origin){.name = beside} : o;
+}
+
+int ls_rows_fault(const struct ls_rows *rows, enum ls_row_part part, uint64_t row, int code, struct ls_err *err,
+		  const char *fmt, ...)
+{
+	struct ls_origin o = origin_of(rows, part);
+	const char *name = o.name ? o.name : "", *colon = o.name ? ": " : "";
 	char what[512];
+	va_list ap;
+	va_start(ap, fmt);
 	vsnprintf(what, sizeof what, fmt, ap);
+	va_end(ap);
 	if (row == LS_ROWS_ALL)
-		return ls_err_set(err, code, "%s%s%s", o ? o->name : "", o ? ": " : "", what);
-	if (!o || !o->n_runs)
-		return ls_err_set(err, code, "%s%srow %llu: %s", o ? o->name : "", o ? ": " : "",
-				  (unsigned long long)row + 1, what);
-	const struct ls_row_run *run = run_of(o, row);
-	return ls_err_set(err, code, "%s:%llu:%llu: %s", o->name, (unsigned long long)(run->line + (row - run->row)),
+		return ls_err_set(err, code, "%s%s%s", name, colon, what);
+	if (!o.n_runs)
+		return ls_err_set(err, code, "%s%srow %llu: %s", name, colon, (unsigned long long)row + 1, what);
+	const struct ls_row_run *run = run_of(&o, row);
+	return ls_err_set(err, code, "%s:%llu:%llu: %s", name, (unsigned long long)(run->line + (row - run->row)),
 			  (unsigned long long)run->column, what);
-}
-
-int ls_rows_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	fault(rows->origin, row, code, err, fmt, ap);
-	va_end(ap);
-	return code;
-}
-
-int ls_label_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
-{
-	const struct ls_origin *o = rows->origin, beside = {.name = o ? o->labels : NULL};
-	va_list ap;
-	va_start(ap, fmt);
-	fault(beside.name ? &beside : o, row, code, err, fmt, ap);
-	va_end(ap);
-	return code;
-}
-
-int ls_weight_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
-{
-	const struct ls_origin *o = rows->origin, beside = {.name = o ? o->weights : NULL};
-	va_list ap;
-	va_start(ap, fmt);
-	fault(beside.name ? &beside : o, row, code, err, fmt, ap);
-	va_end(ap);
-	return code;
 }

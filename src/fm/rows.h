@@ -48,14 +48,11 @@ uint64_t ls_rows_longest(const struct ls_rows *rows);
 
 #define LS_ROWS_ALL UINT64_MAX
 
+enum ls_row_part { LS_OF_ROW, LS_OF_LABEL, LS_OF_WEIGHT };
+
 /* Fills err with "FILE:LINE:COLUMN: …" of a row, "FILE: row N: …" where the file has no lines, or "FILE: …" for
- * LS_ROWS_ALL; returns code. */
-int ls_rows_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
-/* The same of its label, or its weight, which may be in a file of their own. */
-int ls_label_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
-int ls_weight_fault(const struct ls_rows *rows, uint64_t row, int code, struct ls_err *err, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+ * LS_ROWS_ALL; returns code. Labels and weights may be in files of their own. */
+int ls_rows_fault(const struct ls_rows *rows, enum ls_row_part part, uint64_t row, int code, struct ls_err *err,
+		  const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 #endif

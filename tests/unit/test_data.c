@@ -346,8 +346,9 @@ static void rows_have_lines(void **state)
 				struct ls_err err;
 				char want[64];
 				snprintf(want, sizeof want, "t:%d:%d: it is 5", (int)row_line[r], (int)row_column[r]);
-				assert_int_equal(ls_rows_fault(ls_data_rows(d), r, LS_EDIFFER, &err, "it is %d", 5),
-						 LS_EDIFFER);
+				assert_int_equal(
+					ls_rows_fault(ls_data_rows(d), LS_OF_ROW, r, LS_EDIFFER, &err, "it is %d", 5),
+					LS_EDIFFER);
 				assert_string_equal(err.msg, want);
 			}
 			ls_data_free(d);
