@@ -52,13 +52,39 @@ static void remove_tree(const char *root)
 	assert_int_equal(system(command), 0);
 }
 
+struct group_case {
+	const char *group, *file, *text; /* /proc/self/cgroup, and a file that is written, after those before it */
+	uint64_t want;                   /* 0: no limit */
+};
+
+static uint64_t cpus_of(const char *root)
+{
+	return (uint64_t)ls_cpus_limit(root);
+}
+
+static uint64_t memory_of(const char *root)
+{
+	uint64_t most = ls_memory_most(root);
+	return most == ls_memory_most("/nowhere") ? 0 : most;
+}
+
+static void ask_groups(const struct group_case *cases, size_t n, uint64_t (*ask)(const char *root))
+{
+	char root[] = "/tmp/ls-groups-XXXXXX";
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(ask(root), 0); /* no groups at all */
+	for (size_t i = 0; i < n; i++) {
+		write_at(root, "/proc/self/cgroup", cases[i].group);
+		write_at(root, cases[i].file, cases[i].text);
+		assert_int_equal(ask(root), cases[i].want);
+	}
+	remove_tree(root);
+}
+
 static void a_groups_limit_counts(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *group, *file, *text;
-		int want;
-	} cases[] = {
+	static const struct group_case cpus[] = {
 		{"0::/a/b\n", "/sys/fs/cgroup/a/b/cpu.max", "250000 100000\n", 2},
 		{"0::/a/b\n", "/sys/fs/cgroup/a/cpu.max", "350000 100000\n", 2}, /* the one above is larger */
 		{"0::/a/b\n", "/sys/fs/cgroup/cpu.max", "50000 100000\n", 1},
@@ -74,29 +100,7 @@ static void a_groups_limit_counts(void **state)
 		{"3:cpu:/c\n0::/\n", "/sys/fs/cgroup/cpu.max", "100000 100000\n", 1}, /* both are asked */
 		{"3:cpuset:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "100000\n", 0},
 	};
-	char root[] = "/tmp/ls-cpus-XXXXXX";
-	assert_non_null(mkdtemp(root));
-	assert_int_equal(ls_cpus_limit(root), 0); /* no groups at all */
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		write_at(root, "/proc/self/cgroup", cases[i].group);
-		write_at(root, cases[i].file, cases[i].text);
-		assert_int_equal(ls_cpus_limit(root), cases[i].want);
-	}
-	write_at(root, "/proc/self/cgroup", "0::/\n");
-	write_at(root, "/sys/fs/cgroup/cpu.max", "100000 100000\n");
-	assert_int_equal(ls_cpus_at(root), 1);
-	remove_tree(root);
-	assert_int_equal(ls_cpus(), ls_cpus_at(""));
-}
-
-/* The machine's memory, or less where a group or one above it says so. */
-static void memory_has_its_limits(void **state)
-{
-	(void)state;
-	const struct {
-		const char *group, *file, *text;
-		uint64_t want; /* 0: all there is */
-	} cases[] = {
+	static const struct group_case memory[] = {
 		{"0::/a/b\n", "/sys/fs/cgroup/a/b/memory.max", "max\n", 0},
 		{"0::/a/b\n", "/sys/fs/cgroup/a/memory.max", "3000000\n", 3000000},
 		{"0::/a/b\n", "/sys/fs/cgroup/a/b/memory.max", "2000000\n", 2000000},
@@ -105,16 +109,23 @@ static void memory_has_its_limits(void **state)
 		{"3:memory:/c\n", "/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "1000\n", 1000},
 		{"3:memory:/c\n", "/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "9223372036854771712\n", 0},
 	};
-	char root[] = "/tmp/ls-memory-XXXXXX";
+	ask_groups(cpus, sizeof cpus / sizeof *cpus, cpus_of);
+	ask_groups(memory, sizeof memory / sizeof *memory, memory_of);
+}
+
+/* Where the system's groups have a say, and where they have none. */
+static void the_machines_limits(void **state)
+{
+	(void)state;
+	char root[] = "/tmp/ls-groups-XXXXXX";
+	assert_non_null(mkdtemp(root));
+	write_at(root, "/proc/self/cgroup", "0::/\n");
+	write_at(root, "/sys/fs/cgroup/cpu.max", "100000 100000\n");
+	assert_int_equal(ls_cpus_at(root), 1);
+	remove_tree(root);
+	assert_int_equal(ls_cpus(), ls_cpus_at(""));
 	uint64_t all = ls_memory_most("/nowhere");
 	assert_true(all > 1 << 24 && all < UINT64_MAX);
-	assert_non_null(mkdtemp(root));
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		write_at(root, "/proc/self/cgroup", cases[i].group);
-		write_at(root, cases[i].file, cases[i].text);
-		assert_int_equal(ls_memory_most(root), cases[i].want ? cases[i].want : all);
-	}
-	remove_tree(root);
 	assert_true(ls_memory_most("") <= all);
 }
 
@@ -710,7 +721,7 @@ static void too_large_a_batch_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_has_its_limits),
+		cmocka_unit_test(the_machines_limits),
 		cmocka_unit_test(affinity_counts),
 		cmocka_unit_test(a_groups_limit_counts),
 		cmocka_unit_test(equal_times_leave_equal_parts),
