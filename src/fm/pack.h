@@ -116,8 +116,8 @@ INLINE void ls_pack_widen(const float *p, ls_pack_d *out)
 #endif
 }
 
-/* ls_fmaf_by_sum. */
-INLINE ls_pack_f ls_pack_fma_by_sum(ls_pack_f a, ls_pack_f b, ls_pack_f c)
+/* ls_fmaf_by_sum. Not inline: the kernels have so many of them that they took a compiler twice as long. */
+static __attribute__((noinline, unused)) ls_pack_f ls_pack_fma_by_sum(ls_pack_f a, ls_pack_f b, ls_pack_f c)
 {
 	enum { PACKS = 4 / LS_PACK };
 	ls_pack_d wide_a[PACKS], wide_b[PACKS], to[PACKS];
