@@ -1,7 +1,8 @@
 /* The options of `fm train` that decide the bytes of a model: what the command line says, and what the data add. */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cmd/fm_common.h"
 
 static int pick_name(const struct ls_args *args, const char *option, const char *choices)
@@ -128,7 +129,7 @@ static int find_classes(const struct ls_args *a, const struct ls_rows *rows, str
 /* n / (classes × rows of the class), as scikit-learn's "balanced". */
 static void balance(struct ls_fm_opts *o, const struct ls_rows *rows)
 {
-	uint64_t count[LS_FM_MAX_WEIGHTS] = {0};
+	uint64_t count[LS_FM_MAX_CLASSES] = {0};
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		float y = o->task == LS_BINARY ? (rows->label[i] > 0.0f) : rows->label[i];
 		if (y >= 0.0f && y < (float)o->n_class_weights) /* others are refused when training starts */
@@ -140,36 +141,40 @@ static void balance(struct ls_fm_opts *o, const struct ls_rows *rows)
 				 : 1.0f;
 }
 
-static int class_weights(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o, struct ls_err *err)
+/* W0,W1,… */
+static int read_weights(const char *list, uint32_t classes, float *ret, struct ls_err *err)
 {
-	const char *list = ls_args_get(a, "class-weight");
-	uint32_t classes = o->task == LS_MULTICLASS ? o->classes : 2;
-	if (!list)
-		return 0;
-	if (o->task == LS_REGRESSION || classes > LS_FM_MAX_WEIGHTS)
-		return ls_err_set(err, LS_EINPUT, "--class-weight is for classification with at most %d classes",
-				  LS_FM_MAX_WEIGHTS);
-	o->n_class_weights = classes;
-	if (strcmp(list, "balanced") == 0) {
-		balance(o, rows);
-		return 0;
-	}
 	uint32_t n = 0;
 	for (const char *p = list;; p++) {
-		char word[32];
 		size_t len = strcspn(p, ",");
 		double v;
-		snprintf(word, sizeof word, "%.*s", (int)len, p);
-		if (n == classes || ls_str_to_double(word, 0, 1e6, "option --class-weight", &v, err))
-			return n == classes
-				       ? ls_err_set(err, LS_EINPUT, "--class-weight: more than %u weights", classes)
-				       : LS_EINPUT;
-		o->class_weight[n++] = (float)v;
+		if (n == classes)
+			return ls_err_set(err, LS_EINPUT, "--class-weight: more than %u weights", classes);
+		char *word = ls_xstrndup(p, len);
+		int rc = ls_str_to_double(word, 0, 1e6, "option --class-weight", &v, err);
+		free(word);
+		if (rc)
+			return rc;
+		ret[n++] = (float)v;
 		p += len;
 		if (!*p)
 			break;
 	}
 	return n == classes ? 0 : ls_err_set(err, LS_EINPUT, "--class-weight: %u weights for %u classes", n, classes);
+}
+
+static int class_weights(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o, struct ls_err *err)
+{
+	const char *list = ls_args_get(a, "class-weight");
+	if (!list)
+		return 0;
+	if (o->task == LS_REGRESSION)
+		return ls_err_set(err, LS_EINPUT, "--class-weight is for classification, not for --task regression");
+	o->n_class_weights = o->task == LS_MULTICLASS ? o->classes : 2;
+	if (strcmp(list, "balanced") != 0)
+		return read_weights(list, o->n_class_weights, o->class_weight, err);
+	balance(o, rows);
+	return 0;
 }
 
 int ls_fm_data_options(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o, struct ls_err *err)

@@ -38,7 +38,7 @@ static const struct ls_opt opts[] = {
 	{"decay-steps", 0, "N", "the time scale of the decay, in steps"},
 	{"normalize", 0, NULL, "scale each row to length 1"},
 	{"label-smoothing", 0, "X", "share of the label spread over all classes (default 0)"},
-	{"class-weight", 0, "LIST", "balanced, or a weight a class: W0,W1,… (of up to 64 classes)"},
+	{"class-weight", 0, "LIST", "balanced, or a weight a class: W0,W1,…"},
 	{"shuffle", 0, "rows|blocks|none",
 	 "order of an epoch (default rows; blocks reads a large file nearly in order)"},
 	{"seed", 0, "N", "of initial factors and order (default 1337)"},

@@ -23,7 +23,7 @@
 
 enum ls_fm_decay { LS_DECAY_NONE, LS_DECAY_LINEAR, LS_DECAY_INVSQRT };
 
-enum { LS_FM_MAX_FACTORS = 256, LS_FM_MAX_CLASSES = 4096, LS_FM_MAX_BATCH = 1 << 24, LS_FM_MAX_WEIGHTS = 64 };
+enum { LS_FM_MAX_FACTORS = 256, LS_FM_MAX_CLASSES = 4096, LS_FM_MAX_BATCH = 1 << 24 };
 
 /* All that decides the bytes of a model, besides the data. Goes into the model file whole. */
 struct ls_fm_opts {
@@ -40,7 +40,7 @@ struct ls_fm_opts {
 	float ftrl_beta;
 	float label_smoothing;
 	uint32_t n_class_weights;              /* 0: every class weighs 1 */
-	float class_weight[LS_FM_MAX_WEIGHTS]; /* by class; binary: of label 0 (or -1) and of label 1 */
+	float class_weight[LS_FM_MAX_CLASSES]; /* by class; binary: of label 0 (or -1) and of label 1 */
 	bool normalize;                        /* each row scaled to length 1 */
 	enum ls_fm_shuffle shuffle;
 	enum ls_fm_decay decay;

@@ -137,7 +137,7 @@ static int get_name(struct opts_source *s, const char *key, const char *(*name)(
 static void get_class_weights(struct opts_source *s, struct ls_fm_opts *o)
 {
 	const json_t *list = json_object_get(s->object, "class_weight");
-	if (!json_is_array(list) || json_array_size(list) > LS_FM_MAX_WEIGHTS) {
+	if (!json_is_array(list) || json_array_size(list) > LS_FM_MAX_CLASSES) {
 		s->bad = true;
 		return;
 	}
