@@ -1,6 +1,7 @@
 /* lockstep fm convert: rows in any form to the mapped binary form. */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/cmd.h"
 #include "cmd/fm_files.h"
@@ -27,7 +28,7 @@ static void print_text(const char *path, const struct ls_rows *r, const char *di
 
 static void print_json(const char *path, const struct ls_rows *r, const char *digest)
 {
-	ls_cmd_print_json_take(json_pack("{s:s,s:I,s:I,s:I,s:I,s:b,s:b,s:b,s:s}", "file", path, "rows",
+	ls_cmd_print_json_take(json_pack("{s:o,s:I,s:I,s:I,s:I,s:b,s:b,s:b,s:s}", "file", ls_json_lossy(path), "rows",
 					 (json_int_t)r->n_rows, "entries", (json_int_t)r->n_entries, "features",
 					 (json_int_t)r->n_features, "fields", (json_int_t)r->n_fields, "values",
 					 r->value != NULL, "labels", r->label != NULL, "weights", r->weight != NULL,
@@ -56,6 +57,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
 	struct ls_err err = {0};
+	struct stat st;
 	uint64_t threads = 0;
 	const char *to = ls_args_get(args, "output");
 	if (!to)
@@ -74,6 +76,8 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	ls_fm_guard_maps();
 	if (rc == 0)
 		rc = ls_fm_files_check(&files, &err);
+	if (rc == 0 && stat(to, &st) == 0 && !S_ISREG(st.st_mode)) /* it is read again, to be told of */
+		rc = ls_err_set(&err, LS_EINPUT, "-o %s: cannot be written: it is no regular file", to);
 	if (rc == 0)
 		rc = ls_data_convert(args->pos[0], &o, to, &err);
 	if (rc == 0)

@@ -70,6 +70,9 @@ static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 	struct stat st;
 	if (!*f->path)
 		return ls_err_set(err, LS_EINPUT, "%s: the name of the file is empty", f->what);
+	if (strcmp(f->path, "-") == 0)
+		return ls_err_set(err, LS_EINPUT,
+				  "%s -: it goes to a file, not to standard output (./- is a file's name)", f->what);
 	if (stat(f->path, &st) < 0)
 		return errno == ENOENT || errno == ENOTDIR ? check_folder(f, f->path, err)
 							   : refuse(f, strerror(errno), err);
@@ -113,7 +116,8 @@ static int check_output(const struct ls_fm_files *files, size_t i, struct ls_err
 
 int ls_fm_files_check(const struct ls_fm_files *files, struct ls_err *err)
 {
-	int rc = 0;
+	const char *start = files->start.path;
+	int rc = start && access(start, R_OK) < 0 ? ls_err_errno(err, start, "open") : 0;
 	for (size_t i = 0; rc == 0 && i < LS_FM_FILES && files->outputs[i].what; i++)
 		rc = check_output(files, i, err);
 	return rc;

@@ -1,4 +1,5 @@
 /* lockstep fm inspect: the heaviest features and the strongest pairs of a model, or of data by a model. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/cpus.h"
@@ -99,13 +100,19 @@ static void print_ranks(const struct inspection *in)
 		puts("(among the features with the longest factors; pairs of others were not looked at)");
 }
 
+/* JSON has no infinity: null. */
+static json_t *number(float x)
+{
+	return isfinite(x) ? json_real((double)x) : json_null();
+}
+
 static json_t *features_json(const struct ls_fm_ranks *r)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < r->n_features; i++)
 		json_array_append_new(list,
-				      json_pack("{s:I,s:f,s:f}", "feature", (json_int_t)r->feature[i].feature, "linear",
-						(double)r->feature[i].linear, "norm", (double)r->feature[i].norm));
+				      json_pack("{s:I,s:o,s:o}", "feature", (json_int_t)r->feature[i].feature, "linear",
+						number(r->feature[i].linear), "norm", number(r->feature[i].norm)));
 	return list;
 }
 
@@ -114,8 +121,8 @@ static json_t *pairs_json(const struct ls_fm_ranks *r, bool fields)
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < r->n_pairs; i++) {
 		const struct ls_pair_rank *p = &r->pair[i];
-		json_t *o = json_pack("{s:I,s:I,s:f}", "a", (json_int_t)p->a, "b", (json_int_t)p->b, "strength",
-				      (double)p->strength);
+		json_t *o = json_pack("{s:I,s:I,s:o}", "a", (json_int_t)p->a, "b", (json_int_t)p->b, "strength",
+				      number(p->strength));
 		if (fields) {
 			json_object_set_new(o, "field_a", json_integer(p->field_a));
 			json_object_set_new(o, "field_b", json_integer(p->field_b));

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -11,6 +12,7 @@
 #include "cmd/fm_files.h"
 #include "cmd/progress.h"
 #include "fm/data.h"
+#include "fm/save.h"
 #include "fm/train.h"
 
 static const struct ls_opt opts[] = {
@@ -56,8 +58,8 @@ static const struct ls_opt opts[] = {
 	{"quiet", 'q', NULL, "print nothing but errors"},
 	LS_FM_DATA_OPTS,
 	LS_FM_ENGINE_OPTS,
-	{"kernels", 0, "NAME",
-	 "a build of the CPU kernels: baseline, avx2, avx512, sve256 (default: the best that the CPU can run)"},
+	{"kernels", 0, "baseline|avx2|avx512|sve256",
+	 "a build of the CPU kernels (default: the best that the CPU can run)"},
 	{0},
 };
 
@@ -66,6 +68,25 @@ static volatile sig_atomic_t stop_signal;
 static void on_signal(int number)
 {
 	stop_signal = number;
+}
+
+/* Before there is anything to keep. */
+static void on_early_signal(int number)
+{
+	static const char line[] = "lockstep: stopped before the training began; nothing is written\n";
+	ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+	(void)ignored;
+	_exit(128 + number);
+}
+
+static void catch_signals(void (*handler)(int))
+{
+	struct sigaction act = {.sa_handler = handler};
+	struct sigaction was;
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	if (sigaction(SIGHUP, NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* as nohup leaves it */
+		sigaction(SIGHUP, &act, NULL);
 }
 
 /* All that one call of the command has open. */
@@ -241,6 +262,16 @@ static int run_options(struct session *s, struct ls_err *err)
 	return rc;
 }
 
+/* A checkpoint takes the place of checkpoints, not of somebody's other file. */
+static int check_replaced(const char *path, struct ls_err *err)
+{
+	struct stat st;
+	if (!path || stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size || ls_fm_is_checkpoint(path))
+		return 0;
+	return ls_err_set(err, LS_EINPUT,
+			  "--checkpoint %s: is there and no checkpoint; another name is needed, or remove it", path);
+}
+
 /* Before hours of training, not after them. A model may be trained further in its place: the warm start as -o. */
 static int check_files(const struct session *s, struct ls_err *err)
 {
@@ -255,7 +286,8 @@ static int check_files(const struct session *s, struct ls_err *err)
 					    {"--checkpoint", s->train.checkpoint, false},
 					    {"--log", ls_args_get(a, "log"), true}},
 				.start = {"--warm-start", s->train.warm_start, false}};
-	return ls_fm_files_check(&f, err);
+	int rc = ls_fm_files_check(&f, err);
+	return rc || s->train.resume ? rc : check_replaced(s->train.checkpoint, err);
 }
 
 /* --- data --- */
@@ -287,9 +319,9 @@ static void report(const struct session *s, const struct ls_train_result *r)
 {
 	const struct ls_train *t = &s->train;
 	if (s->json) {
-		json_t *o = json_pack("{s:s,s:s,s:I,s:I,s:b,s:s,s:s}", "model", t->output, "digest", r->digest, "steps",
-				      (json_int_t)r->steps, "epochs", (json_int_t)r->epochs, "resumed", r->resumed,
-				      "engine", r->engine, "data_digest", t->data_digest);
+		json_t *o = json_pack("{s:o,s:s,s:I,s:I,s:b,s:s,s:s}", "model", ls_json_lossy(t->output), "digest",
+				      r->digest, "steps", (json_int_t)r->steps, "epochs", (json_int_t)r->epochs,
+				      "resumed", r->resumed, "engine", r->engine, "data_digest", t->data_digest);
 		if (t->valid) {
 			json_object_set_new(o, "best_epoch", json_integer(r->best_epoch));
 			json_object_set_new(o, ls_metric_name(t->metric), json_real(r->best_value));
@@ -308,8 +340,12 @@ static int open_log(struct session *s, struct ls_err *err)
 	const char *path = ls_args_get(s->args, "log");
 	if (!path)
 		return 0;
-	s->log = fopen(path, "ae");
-	return s->log ? 0 : ls_err_errno(err, path, "open");
+	s->log = fopen(path, "a+e");
+	if (!s->log)
+		return ls_err_errno(err, path, "open");
+	if (fseek(s->log, -1, SEEK_END) == 0 && fgetc(s->log) != '\n') /* a line that a full disk has cut short */
+		fputc('\n', s->log);
+	return 0;
 }
 
 /* After the model, which a full disk elsewhere is no reason to lose. */
@@ -350,11 +386,10 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	s.train.context = &s;
 	s.train.stop = &stop_signal;
 	ls_fm_guard_maps();
+	catch_signals(on_early_signal);
 	int rc = prepare(&s, &err);
 	if (rc == 0) {
-		struct sigaction act = {.sa_handler = on_signal};
-		sigaction(SIGINT, &act, NULL);
-		sigaction(SIGTERM, &act, NULL);
+		catch_signals(on_signal);
 		ls_progress_start(&s.progress, !s.quiet, s.train.resume);
 		rc = ls_fm_train(&s.train, &result, &err);
 		ls_progress_clear(&s.progress);
@@ -369,7 +404,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (rc == 0)
 		return LS_EXIT_YES;
 	int status = ls_cmd_fail(&err);
-	return rc == LS_EINTR && stop_signal == SIGTERM ? 143 : status;
+	return rc == LS_EINTR ? 128 + (int)stop_signal : status;
 }
 
 const struct ls_cmd ls_cmd_fm_train = {

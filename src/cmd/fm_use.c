@@ -102,13 +102,20 @@ static void print_scores_json(const struct scored *s)
 	ls_cmd_print_json_take(json_pack("{s:o}", "predictions", list));
 }
 
+/* NULL: standard output. */
+static const char *output_of(const struct ls_args *args)
+{
+	const char *to = ls_args_get(args, "output");
+	return to && strcmp(to, "-") != 0 ? to : NULL;
+}
+
 static int check_files(const struct ls_args *args, struct ls_err *err)
 {
 	struct ls_fm_files f = {.inputs = {{"MODEL", args->pos[0], false},
 					   {"DATA", args->pos[1], false},
 					   {"--labels", ls_args_get(args, "labels"), false},
 					   {"--weights", ls_args_get(args, "weights"), false}},
-				.outputs = {{"-o", ls_args_get(args, "output"), false}}};
+				.outputs = {{"-o", output_of(args), false}}};
 	return ls_fm_files_check(&f, err);
 }
 
@@ -117,7 +124,7 @@ static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 	(void)cmd;
 	struct scored s = {0};
 	struct ls_err err = {0};
-	const char *to = ls_args_get(args, "output");
+	const char *to = output_of(args);
 	ls_fm_guard_maps();
 	int rc = check_files(args, &err);
 	if (rc == 0)
@@ -133,7 +140,8 @@ static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 			rc = write_scores(&s, to, &err);
 	}
 	if (rc == 0 && to && ls_args_has(args, "json"))
-		ls_cmd_print_json_take(json_pack("{s:s,s:I}", "file", to, "rows", (json_int_t)s.rows->n_rows));
+		ls_cmd_print_json_take(
+			json_pack("{s:o,s:I}", "file", ls_json_lossy(to), "rows", (json_int_t)s.rows->n_rows));
 	scored_done(&s);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
 }
@@ -206,6 +214,7 @@ static int run_digest(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
 	json_t *list = json_array();
+	bool json = ls_args_has(args, "json");
 	struct ls_err err = {0};
 	int rc = 0;
 	ls_fm_guard_maps();
@@ -217,11 +226,12 @@ static int run_digest(const struct ls_cmd *cmd, const struct ls_args *args)
 			break;
 		ls_fm_model_digest(m, hex);
 		ls_fm_model_free(m);
-		json_array_append_new(list, json_pack("{s:s,s:s}", "model", args->pos[i], "digest", hex));
-		if (!ls_args_has(args, "json"))
+		json_array_append_new(list,
+				      json_pack("{s:o,s:s}", "model", ls_json_lossy(args->pos[i]), "digest", hex));
+		if (!json)
 			printf("%s  %s\n", hex, args->pos[i]);
 	}
-	if (rc == 0 && ls_args_has(args, "json"))
+	if (rc == 0 && json)
 		ls_cmd_print_json_take(json_pack("{s:O}", "models", list));
 	json_decref(list);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;

@@ -249,13 +249,19 @@ static int load_vectors(struct ls_data *d, const char *name, const struct ls_dat
 
 /* --- what the file is, and what the caller needs --- */
 
-static const char *const content_format[] = {
-	[LS_CONTENT_TEXT] = "text", [LS_CONTENT_LSD] = "lsd", [LS_CONTENT_ZIP] = "npz"};
+static const char *const content_format[] = {[LS_CONTENT_TEXT] = "text",
+					     [LS_CONTENT_LSD] = "lsd",
+					     [LS_CONTENT_ZIP] = "npz",
+					     [LS_CONTENT_NPY] = "a .npy, which may hold labels or weights",
+					     [LS_CONTENT_SAFETENSORS] = "safetensors, a model's"};
 
 int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o, struct ls_err *err)
 {
 	enum ls_content content = ls_source_content(s);
 	const char *name = ls_source_name(s);
+	if (content == LS_CONTENT_NPY || content == LS_CONTENT_SAFETENSORS)
+		return ls_err_set(err, LS_EINPUT, "%s: holds %s, not rows: text, .npz or .lsd", name,
+				  content_format[content]);
 	if (content != LS_CONTENT_TEXT && !ls_source_map(s))
 		return ls_err_set(err, LS_EINPUT, "%s: %s data must be a regular file", name, content_format[content]);
 	if (!o->format)

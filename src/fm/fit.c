@@ -10,6 +10,23 @@ static bool is_whole(float y)
 	return y >= 0.0f && (y >= 0x1p24f || y == (float)(uint32_t)y);
 }
 
+/* Labels are 0 and 1, or -1 and 1: a file with all three has another meaning. */
+static int fit_signs(const struct ls_rows *rows, struct ls_err *err)
+{
+	float other = 1.0f; /* the first label that is not 1 */
+	for (uint64_t i = 0; i < rows->n_rows; i++) {
+		float y = rows->label[i];
+		if (other == 1.0f)
+			other = y;
+		else if (y != 1.0f && y != other)
+			return ls_rows_fault(rows, LS_OF_LABEL, i, LS_EINPUT, err,
+					     "label %g, where rows before it have %g: of two classes one is 1, the "
+					     "other 0 or -1; for three --task multiclass has 0, 1 and 2",
+					     (double)y, (double)other);
+	}
+	return 0;
+}
+
 int ls_fm_fit_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
 {
 	if (!rows->n_rows || !rows->label)
@@ -27,7 +44,7 @@ int ls_fm_fit_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, str
 					     "label %g is not 0, 1 or -1; is this --task regression or multiclass?",
 					     (double)y);
 	}
-	return 0;
+	return o->task == LS_BINARY ? fit_signs(rows, err) : 0;
 }
 
 /* One of so many weights must count, or there is nothing to learn or to measure. */

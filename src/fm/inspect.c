@@ -1,5 +1,6 @@
 #include "fm/inspect.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -10,7 +11,13 @@ enum { POOL = 2048 }; /* features whose pairs are all looked at: two million pro
 
 static float norm_of(const float *v, uint32_t n)
 {
-	return __builtin_sqrtf(ls_rank_dot(v, v, n));
+	float square = ls_rank_dot(v, v, n);
+	double sum = 0;
+	if (square <= FLT_MAX)
+		return __builtin_sqrtf(square);
+	for (uint32_t i = 0; i < n; i++)
+		sum += (double)v[i] * (double)v[i];
+	return (float)__builtin_sqrt(sum);
 }
 
 static int by_number(uint32_t a, uint32_t b)

@@ -167,7 +167,7 @@ int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls
 			     "all rows are of one class: there is no auc");
 }
 
-/* Mean over the classes of 2 TP / (2 TP + FP + FN); a class that neither occurs nor is said counts 0. */
+/* Mean over the classes of 2 TP / (2 TP + FP + FN); of those that occur or are said. */
 static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score)
 {
 	uint32_t classes = m->opts.task == LS_BINARY ? 2 : m->outputs;
@@ -178,11 +178,14 @@ static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, 
 		either[is]++;
 		either[said]++;
 	}
-	double sum = 0;
+	double sum = 0, n = 0;
 	for (uint32_t c = 0; c < classes; c++)
-		sum += either[c] ? 2.0 * (double)hit[c] / (double)either[c] : 0.0;
+		if (either[c]) {
+			sum += 2.0 * (double)hit[c] / (double)either[c];
+			n++;
+		}
 	free(hit);
-	return sum / (double)classes;
+	return sum / n;
 }
 
 static void set(struct ls_metrics *ret, enum ls_metric metric, double value)

@@ -174,6 +174,8 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 			       .normalize = get_bool(&s, "normalize"),
 			       .online = online != NULL};
 	get_class_weights(&s, &o);
+	if (o.n_class_weights && o.n_class_weights != (o.task == LS_MULTICLASS ? o.classes : 2))
+		s.bad = true;
 	if (online && json_integer_value(online) != LS_ONLINE_VERSION)
 		return ls_err_set(err, LS_EINPUT,
 				  "%s: trained --online by the arithmetic of another version: train it anew", path);
@@ -316,6 +318,21 @@ static int read_group(struct ls_bundle *b, const struct ls_fm_group *g, int thre
 	return ls_fm_group_fill(g, t->data, threads, path, err);
 }
 
+static bool says(const struct ls_bundle *b, const char *key, const char *want)
+{
+	const char *text = ls_bundle_meta(b, key);
+	return text && strcmp(text, want) == 0;
+}
+
+/* What is told twice, for readers of the file, is the same twice. */
+static bool says_kind(const struct ls_bundle *b, const struct ls_fm_opts *o)
+{
+	char seed[24];
+	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
+	return says(b, "kind", ls_fm_kind_name(o->kind)) && says(b, "task", ls_fm_task_name(o->task)) &&
+	       says(b, "seed", seed);
+}
+
 static int read_header(const struct ls_bundle *b, const char *path, const char *format, struct ls_fm_opts *ret_opts,
 		       uint64_t *ret_features, uint32_t *ret_fields, struct ls_err *err)
 {
@@ -343,6 +360,8 @@ static int read_header(const struct ls_bundle *b, const char *path, const char *
 		return rc;
 	rc = read_opts(object, path, ret_opts, err);
 	json_decref(object);
+	if (rc == 0 && !says_kind(b, ret_opts))
+		rc = wrong(path, "its kind, task or seed is not that of its options", err);
 	*ret_features = n;
 	*ret_fields = (uint32_t)f;
 	return rc;
@@ -409,7 +428,19 @@ int ls_fm_load_model(const char *path, int threads, struct ls_fm_model **ret, st
 	return rc;
 }
 
-int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *data_digest, struct ls_err *err)
+bool ls_fm_is_checkpoint(const char *path)
+{
+	struct ls_bundle *b;
+	bool is = ls_safetensors_open(path, &b, NULL) == 0;
+	if (is) {
+		is = says(b, "format", "lockstep-fm-checkpoint");
+		ls_bundle_free(b);
+	}
+	return is;
+}
+
+int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *data_digest, const char *warm_digest,
+		      struct ls_err *err)
 {
 	struct ls_bundle *b;
 	struct ls_fm_opts opts;
@@ -419,10 +450,12 @@ int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *
 	if (rc)
 		return rc;
 	rc = read_header(b, path, "lockstep-fm", &opts, &features, &fields, err);
-	const char *data = ls_bundle_meta(b, "data_digest");
+	const char *data = ls_bundle_meta(b, "data_digest"), *warm = ls_bundle_meta(b, "warm_start");
 	char *is = rc ? NULL : ls_fm_opts_text(&opts), *want = ls_fm_opts_text(o);
 	if (rc == 0 && (!data || strcmp(data, data_digest) != 0 || strcmp(is, want) != 0))
 		rc = wrong(path, "a model of other data or options", err);
+	else if (rc == 0 && strcmp(warm ? warm : "", warm_digest) != 0)
+		rc = wrong(path, "a model with another --warm-start", err);
 	free(is);
 	free(want);
 	ls_bundle_free(b);

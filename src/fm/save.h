@@ -30,8 +30,12 @@ int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const struct
 /* It has no states (ls_fm_model_new_bare). */
 int ls_fm_load_model(const char *path, int threads, struct ls_fm_model **ret, struct ls_err *err);
 
-/* Whether a file is a model of these options and that data, by what it says of itself; its parameters are not read. */
-int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *data_digest, struct ls_err *err);
+/* Whether a file says that it is a checkpoint. */
+bool ls_fm_is_checkpoint(const char *path);
+/* Whether a file is a model of these options, that data and that start (empty: of its own), by what it says of itself;
+ * its parameters are not read. */
+int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *data_digest, const char *warm_digest,
+		      struct ls_err *err);
 
 /* The same with the optimizer's state and the position. */
 int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,

@@ -73,6 +73,10 @@ enum ls_content ls_source_content(const struct ls_source *s)
 		return LS_CONTENT_LSD;
 	if (has_magic(s, "PK\3\4", 4) || has_magic(s, "PK\5\6", 4))
 		return LS_CONTENT_ZIP;
+	if (has_magic(s, "\x93NUMPY", 6))
+		return LS_CONTENT_NPY;
+	if (s->magic_len >= 8 && !s->gzip && memcmp(s->magic + 4, "\0\0\0", 4) == 0) /* the length of its header */
+		return LS_CONTENT_SAFETENSORS;
 	return LS_CONTENT_TEXT;
 }
 

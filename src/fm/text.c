@@ -345,7 +345,7 @@ enum ls_text_format ls_text_detect(const struct ls_slice *slice)
 			continue;
 		}
 		int colons = 0;
-		for (; !token_ends(p); p++)
+		for (; !token_ends(p) && *p != '\r'; p++)
 			colons += *p == ':';
 		if (colons)
 			return colons > 1 ? LS_TEXT_FFM : LS_TEXT_SVM;

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "fm/batch.h"
 #include "fm/fit.h"
+#include "fm/step.h"
 #include "fm/tensors.h"
 
 struct run {
@@ -22,7 +23,8 @@ struct run {
 	struct ls_engine engine;
 	struct ls_fm_position at;
 	uint64_t per_epoch, total;
-	float *score; /* of the validation rows */
+	double mean_weight; /* of the training rows */
+	float *score;       /* of the validation rows */
 	double seconds;
 	bool resumed;
 	bool engine_failed;
@@ -132,7 +134,14 @@ static void first_difference(const char *was, const char *is, char *ret, size_t 
 		 value_len(is + value), is + value);
 }
 
-/* The model that --warm-start names is the one that the training started from. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The model that --warm-start names is the one that the training started from, or, if that is trained on in its place,
+ * what the training has left there. */
 static int check_warm_start(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -142,7 +151,9 @@ static int check_warm_start(const struct run *r, struct ls_err *err)
 	if (rc || !t->warm_start)
 		return rc;
 	ls_fm_model_free(old);
-	if (strcmp(digest, r->at.warm_digest) == 0)
+	if (strcmp(digest, r->at.warm_digest) == 0 ||
+	    (same_file(t->warm_start, t->output) && *r->at.warm_digest &&
+	     ls_fm_check_model(t->output, &t->opts, t->data_digest, r->at.warm_digest, NULL) == 0))
 		return 0;
 	return ls_err_set(err, LS_EINPUT, "%s: did not start from %s; resume with the --warm-start it was made with",
 			  t->checkpoint, t->warm_start);
@@ -154,7 +165,8 @@ static int check_best(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
 	struct ls_err why;
-	if (!t->valid || !r->at.best_epoch || ls_fm_check_model(t->output, &t->opts, t->data_digest, &why) == 0)
+	if (!t->valid || !r->at.best_epoch ||
+	    ls_fm_check_model(t->output, &t->opts, t->data_digest, r->at.warm_digest, &why) == 0)
 		return 0;
 	return ls_err_set(
 		err, LS_EINPUT,
@@ -183,6 +195,14 @@ static int check_resume(const struct run *r, struct ls_err *err)
 	else if (t->valid && strcmp(r->at.metric, ls_metric_name(t->metric)) != 0)
 		rc = ls_err_set(err, LS_EINPUT, "%s: made with --metric %s, not %s", t->checkpoint, r->at.metric,
 				ls_metric_name(t->metric));
+	else if (r->at.step > t->epochs * ls_fm_steps_per_epoch(&t->opts, t->rows->n_rows))
+		rc = ls_err_set(
+			err, LS_EINPUT,
+			"%s: of epoch %llu already, beyond --epochs %u: give as many or more, or start without "
+			"--resume",
+			t->checkpoint,
+			(unsigned long long)((r->at.step - 1) / ls_fm_steps_per_epoch(&t->opts, t->rows->n_rows) + 1),
+			t->epochs);
 	free(was);
 	free(is);
 	if (rc == 0)
@@ -198,12 +218,23 @@ static int check_rows(const struct ls_train *t, struct ls_err *err)
 	return rc || !t->valid ? rc : ls_metric_check(t->metric, t->valid, err);
 }
 
+static double mean_weight(const struct ls_train *t)
+{
+	double sum = 0;
+	if (!t->rows->weight && !t->opts.n_class_weights)
+		return 1.0;
+	for (uint64_t i = 0; i < t->rows->n_rows; i++)
+		sum += (double)ls_row_weight(&t->opts, t->rows, i, t->rows->label[i]);
+	return sum / (double)t->rows->n_rows;
+}
+
 static int start(struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
 	int rc = check_rows(t, err);
 	if (rc)
 		return rc;
+	r->mean_weight = mean_weight(t);
 	if (t->resume) {
 		rc = ls_fm_load_checkpoint(t->checkpoint, r->threads, &r->m, &r->at, err);
 		r->kept = rc == 0;
@@ -289,7 +320,7 @@ static struct ls_train_event event_at(const struct run *r, enum ls_train_what wh
 				       .steps_per_epoch = r->per_epoch,
 				       .total_steps = r->total,
 				       .epoch = (uint32_t)((r->at.step + r->per_epoch - 1) / r->per_epoch),
-				       .loss = r->at.loss_so_far / (double)rows,
+				       .loss = r->at.loss_so_far / ((double)rows * r->mean_weight),
 				       .seconds = r->seconds,
 				       .at_work = r->engine.at_work ? r->engine.at_work(r->engine.state) : 0};
 }
@@ -403,6 +434,19 @@ static int digest_output(const struct run *r, char ret[LS_SHA256_HEX], struct ls
 	return 0;
 }
 
+/* A name beside the model that no file has: MODEL.ckpt, MODEL.ckpt.2, … */
+static char *free_name(const char *output)
+{
+	enum { TRIES = 100 };
+	struct stat st;
+	char *path = ls_xasprintf("%s.ckpt", output);
+	for (int i = 2; i < TRIES && lstat(path, &st) == 0; i++) {
+		free(path);
+		path = ls_xasprintf("%s.ckpt.%d", output, i);
+	}
+	return path;
+}
+
 /* Whether a file that nobody has named may be written there. */
 static int check_free(const char *path, const char *output, struct ls_err *err)
 {
@@ -423,7 +467,7 @@ static int save_beside(struct run *r, const char *path, struct ls_err *err)
 
 static int stopped(struct run *r, struct ls_err *err)
 {
-	char *path = ls_xasprintf("%s.ckpt", r->t->output);
+	char *path = free_name(r->t->output);
 	struct ls_err why;
 	if (save_beside(r, path, &why) == 0)
 		ls_err_set(err, LS_EINTR,

@@ -185,7 +185,8 @@ int ls_safetensors_parse(struct ls_bundle *b, const uint8_t *data, size_t len, c
 	for (int i = 7; i >= 0; i--)
 		header_len = header_len << 8 | data[i];
 	if (header_len > HEADER_LIMIT)
-		return ls_err_set(err, LS_EINPUT, "%s: claims a header of %" PRIu64 " bytes; the format allows %d",
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: not safetensors: claims a header of %" PRIu64 " bytes; the format allows %d",
 				  name, header_len, HEADER_LIMIT);
 	if (header_len > len - 8)
 		return ls_err_set(err, LS_EINPUT,

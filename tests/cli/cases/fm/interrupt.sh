@@ -34,12 +34,23 @@ for valid in "" "--valid $D/small-valid.ffm --early-stop 0"; do
 	cmp m whole
 	rm -f m m.ckpt
 done
-echo "= unless something is there, or the model is no file"
+echo "= under another name if something is there, and not beside a model that is no file"
 echo mine >m.ckpt
 set -- "${args[@]}" --epochs 2000
-stopped INT "nothing is kept; no checkpoint is written (m.ckpt is there already): --checkpoint FILE says where" "$@" -o m
-stopped INT "the best epoch's model is kept; no checkpoint is written (m.ckpt is there already)" "$@" -o m --valid $D/small-valid.ffm --early-stop 0
+stopped INT "the checkpoint m.ckpt.2 is written" "$@" -o m
+stopped INT "the checkpoint m.ckpt.3 is written" "$@" -o m --valid $D/small-valid.ffm --early-stop 0
 lockstep fm digest m >/dev/null && cat m.ckpt
 mkfifo pipe
 stopped INT "nothing is kept; no checkpoint is written (pipe is no file that one could go beside)" "$@" -o pipe
 ls pipe*
+echo "= a lost terminal; while data are read there is nothing to keep"
+stopped HUP "the checkpoint h.ckpt is written" "$@" -o h
+for signal in INT TERM HUP; do
+	lockstep fm train pipe -o h --checkpoint c 2>err &
+	exec 3>pipe # once it is being read
+	kill -$signal $!
+	wait $!
+	echo "status $?: $(cat err)"
+	exec 3>&-
+done
+ls c
