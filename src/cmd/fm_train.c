@@ -335,17 +335,29 @@ static void report(const struct session *s, const struct ls_train_result *r)
 	}
 }
 
+/* Whether a file's last line has no end: a full disk has cut it short. */
+static bool is_cut(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	FILE *f = fopen(path, "re");
+	bool cut = f && fseek(f, -1, SEEK_END) == 0 && fgetc(f) != '\n';
+	if (f)
+		fclose(f);
+	return cut;
+}
+
 static int open_log(struct session *s, struct ls_err *err)
 {
 	const char *path = ls_args_get(s->args, "log");
 	if (!path)
 		return 0;
-	s->log = fopen(path, "a+e");
-	if (!s->log)
-		return ls_err_errno(err, path, "open");
-	if (fseek(s->log, -1, SEEK_END) == 0 && fgetc(s->log) != '\n') /* a line that a full disk has cut short */
+	bool cut = is_cut(path);
+	s->log = fopen(path, "ae");
+	if (s->log && cut)
 		fputc('\n', s->log);
-	return 0;
+	return s->log ? 0 : ls_err_errno(err, path, "open");
 }
 
 /* After the model, which a full disk elsewhere is no reason to lose. */

@@ -119,6 +119,23 @@ static int check_files(const struct ls_args *args, struct ls_err *err)
 	return ls_fm_files_check(&f, err);
 }
 
+/* Whoever puts the predictions beside the lines of the data should know that they are fewer. */
+static void note_skipped(const struct ls_rows *rows)
+{
+	const struct ls_origin *from = rows->origin;
+	if (rows->label || !from || !from->n_runs)
+		return;
+	const struct ls_row_run *last = &from->run[from->n_runs - 1];
+	uint64_t lines = last->line + (rows->n_rows - last->row) - 1;
+	struct ls_err note;
+	if (lines <= rows->n_rows)
+		return;
+	ls_err_set(&note, LS_EINPUT,
+		   "%s: %" PRIu64 " of the first %" PRIu64 " lines are blank or comments and have no prediction",
+		   from->name, lines - rows->n_rows, lines);
+	(void)ls_cmd_fail(&note); /* which only prints it */
+}
+
 static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
@@ -132,6 +149,7 @@ static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (rc == 0)
 		rc = ls_scores_finite(s.m, s.rows, s.score, &err);
 	if (rc == 0) {
+		note_skipped(s.rows);
 		if (!ls_args_has(args, "raw"))
 			ls_fm_link(s.m, s.score, s.rows->n_rows);
 		if (ls_args_has(args, "json") && !to)

@@ -1,6 +1,8 @@
 #include "cmd/progress.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -32,11 +34,24 @@ static void left_text(const struct ls_progress *p, double now, uint64_t done, ui
 		snprintf(ret, size, "%dh%02d", minutes / 60, minutes % 60);
 }
 
+/* Whether the terminal is said to know nothing but ASCII. */
+static bool is_plain(void)
+{
+	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *value = getenv(names[i]);
+		if (value && *value)
+			return strcmp(value, "C") == 0 || strcmp(value, "POSIX") == 0;
+	}
+	return false;
+}
+
 static void draw(int done_cells, int cells, const char *line, int width)
 {
+	bool plain = is_plain();
 	fputs("\r\033[K", stderr);
 	for (int i = 0; i < cells; i++)
-		fputs(i < done_cells ? "█" : "░", stderr);
+		fputs(i < done_cells ? (plain ? "#" : "█") : (plain ? "." : "░"), stderr);
 	fprintf(stderr, "%.*s", width - cells, line);
 	fflush(stderr);
 }

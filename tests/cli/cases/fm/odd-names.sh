@@ -41,3 +41,6 @@ lockstep fm inspect huge --top 500 --json | python3 -c '
 import json, sys
 v = json.load(sys.stdin)
 print([f["norm"] for f in v["top_features"] if f["feature"] in (3, 4)], v["top_pairs"][0])'
+echo "= lines without a prediction"
+printf '# unlabelled\n1:1\n\n2:1\n\n' | lockstep fm predict m - | wc -l
+printf '1:1\n2:1\n\n' | lockstep fm predict m - | wc -l

@@ -22,7 +22,7 @@ except OSError:
     pass
 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 figures = {"time": r"\d+(:|h)\d\d( |$)", "loss": r"loss \d+\.\d+ ", "valid": r"val\S*( [a-z0-9-]+)? \d+\.\d+ ", "rate": r"\d[kM] rows/s( |$)",
-           "percent": r"\d+% ", "bar": "^[█░]{3,20} "}
+           "percent": r"\d+% ", "bar": "^[█░]{3,20} ", "plain bar": "^[#.]{3,20} "}
 has = " ".join(n for n, p in figures.items() if drawn and re.search(p, drawn[-1]))
 fits = all(len(l) < int(columns) for l in drawn)
 print(f"status {status}, {columns} columns: {has}{', time unknown at first' if drawn[0].startswith('? ') or drawn[0].endswith('? left') else ''}{'' if fits else ', too long'}")
@@ -36,3 +36,4 @@ for columns in 40 80 132; do train $columns "${args[@]}"; done
 lockstep fm train "$D/small.svm" -o m --batch 16 --epochs 20 --checkpoint c -q
 train 80 "${args[@]}" --checkpoint c --resume
 for columns in 40 80 132; do train $columns "${args[@]}" --valid "$D"/small-valid.svm --metric auc --early-stop 0; done
+LC_ALL=C train 80 "${args[@]}" # no letters that a terminal may not have
