@@ -12,7 +12,7 @@ elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND CMAKE_C_COMPILER_ID STREQUA
   list(APPEND kern_isas sve256)
   set(kern_flags_sve256 -march=armv8.2-a+sve -msve-vector-bits=256)
 endif()
-# Two of that sanitizer's checks without a message, the program just ends there: some 36 s of clang instead of 62.
+# Of the checks for undefined behaviour two have no message, the program just ends there: some 36 s of clang instead of 62.
 set(kern_sanitize)
 if(LS_SANITIZE MATCHES undefined)
   set(kern_sanitize -fsanitize-trap=pointer-overflow,alignment)

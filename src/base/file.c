@@ -344,3 +344,35 @@ int ls_file_write_atomic(const char *path, const void *data, size_t len, struct 
 	}
 	return ls_writer_commit(w, err);
 }
+
+/* --- which file a path is --- */
+
+/* A file that is there is its inode; one that is not yet is a name in a folder. */
+struct identity {
+	bool known, there;
+	struct stat st; /* of the file, or of its folder */
+	const char *name;
+};
+
+static struct identity identify(const char *path)
+{
+	struct identity id = {0};
+	id.there = stat(path, &id.st) == 0;
+	if (id.there) {
+		id.known = S_ISREG(id.st.st_mode); /* /dev/null may be as many things as it likes */
+		return id;
+	}
+	const char *slash = strrchr(path, '/');
+	char *folder = ls_file_folder(path);
+	id.known = stat(folder, &id.st) == 0;
+	id.name = slash ? slash + 1 : path;
+	free(folder);
+	return id;
+}
+
+bool ls_file_same(const char *a, const char *b)
+{
+	struct identity x = identify(a), y = identify(b);
+	return x.known && y.known && x.there == y.there && x.st.st_dev == y.st.st_dev && x.st.st_ino == y.st.st_ino &&
+	       (x.there || strcmp(x.name, y.name) == 0);
+}

@@ -23,6 +23,8 @@ struct ls_map {
 
 /* The folder that path is in, "." where it names none; to be freed. */
 char *ls_file_folder(const char *path);
+/* Whether two paths are one regular file, there or not yet. */
+bool ls_file_same(const char *a, const char *b);
 
 int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err); /* regular files only */
 /* The same for what is open already, for reading; path names it in messages. fd stays the caller's. */

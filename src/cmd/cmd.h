@@ -49,7 +49,9 @@ int ls_cmd_dispatch(int argc, const char *const *argv);
 
 /* --- for command files --- */
 
-/* Prints "lockstep: message" on stderr and returns the exit status that the code stands for. */
+/* Prints "lockstep: message" on stderr; */
+void ls_cmd_note(const char *msg);
+/* and returns the exit status that the code stands for. */
 int ls_cmd_fail(const struct ls_err *err);
 /* The same for wrong usage found by the command itself; adds a pointer to the command's --help. */
 int ls_cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -35,7 +35,7 @@ int ls_cmd_status(int code)
 }
 
 /* Messages quote files and arguments, whose bytes are not to reach a terminal as commands. */
-static void print_message(const char *msg)
+void ls_cmd_note(const char *msg)
 {
 	struct ls_str s = {0};
 	ls_str_add_printable(&s, msg);
@@ -45,7 +45,7 @@ static void print_message(const char *msg)
 
 int ls_cmd_fail(const struct ls_err *err)
 {
-	print_message(err->msg);
+	ls_cmd_note(err->msg);
 	return ls_cmd_status(err->code);
 }
 
@@ -59,7 +59,7 @@ int ls_cmd_usage(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(msg, sizeof msg, fmt, ap);
 	va_end(ap);
-	print_message(msg);
+	ls_cmd_note(msg);
 	fprintf(stderr, "Try lockstep %s--help.\n", running);
 	return LS_EXIT_INPUT;
 }
@@ -85,7 +85,7 @@ static int unknown_command(const struct ls_cmd *const *table, const char *parent
 	ls_str_addf(&msg, "%s%sunknown command \"%s\"", parent, *parent ? ": " : "", name);
 	if (near)
 		ls_str_addf(&msg, " (did you mean \"%s\"?)", near);
-	print_message(msg.s);
+	ls_cmd_note(msg.s);
 	ls_str_done(&msg);
 	fprintf(stderr, "Try lockstep %s%s--help.\n", parent, *parent ? " " : "");
 	return LS_EXIT_INPUT;

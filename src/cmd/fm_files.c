@@ -10,38 +10,6 @@
 #include "base/file.h"
 #include "cmd/cmd.h"
 
-/* --- which file a path is --- */
-
-/* A file that is there is its inode; one that is not yet is a name in a folder. */
-struct identity {
-	bool known, there;
-	struct stat st; /* of the file, or of its folder */
-	const char *name;
-};
-
-static struct identity identify(const char *path)
-{
-	struct identity id = {0};
-	id.there = stat(path, &id.st) == 0;
-	if (id.there) {
-		id.known = S_ISREG(id.st.st_mode); /* /dev/null may be as many things as it likes */
-		return id;
-	}
-	const char *slash = strrchr(path, '/');
-	char *folder = ls_file_folder(path);
-	id.known = stat(folder, &id.st) == 0;
-	id.name = slash ? slash + 1 : path;
-	free(folder);
-	return id;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-	struct identity x = identify(a), y = identify(b);
-	return x.known && y.known && x.there == y.there && x.st.st_dev == y.st.st_dev && x.st.st_ino == y.st.st_ino &&
-	       (x.there || strcmp(x.name, y.name) == 0);
-}
-
 /* --- places to write to --- */
 
 static int refuse(const struct ls_fm_file *f, const char *why, struct ls_err *err)
@@ -91,7 +59,7 @@ static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 static int check_apart(const struct ls_fm_file *output, const struct ls_fm_file *other, const char *harm,
 		       struct ls_err *err)
 {
-	if (!other->path || !same_file(output->path, strcmp(other->path, "-") == 0 ? "/dev/stdin" : other->path))
+	if (!other->path || !ls_file_same(output->path, strcmp(other->path, "-") == 0 ? "/dev/stdin" : other->path))
 		return 0;
 	return ls_err_set(err, LS_EINPUT, "%s %s: is the same file as %s, which %s; another name is needed",
 			  output->what, output->path, other->what, harm);

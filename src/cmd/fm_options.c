@@ -170,7 +170,7 @@ static int class_weights(const struct ls_args *a, const struct ls_rows *rows, st
 		return 0;
 	if (o->task == LS_REGRESSION)
 		return ls_err_set(err, LS_EINPUT, "--class-weight is for classification, not for --task regression");
-	o->n_class_weights = o->task == LS_MULTICLASS ? o->classes : 2;
+	o->n_class_weights = ls_fm_classes(o);
 	if (strcmp(list, "balanced") != 0)
 		return read_weights(list, o->n_class_weights, o->class_weight, err);
 	balance(o, rows);

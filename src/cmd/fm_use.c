@@ -133,7 +133,7 @@ static void note_skipped(const struct ls_rows *rows)
 	ls_err_set(&note, LS_EINPUT,
 		   "%s: %" PRIu64 " of the first %" PRIu64 " lines are blank or comments and have no prediction",
 		   from->name, lines - rows->n_rows, lines);
-	(void)ls_cmd_fail(&note); /* which only prints it */
+	ls_cmd_note(note.msg);
 }
 
 static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)

@@ -52,7 +52,7 @@ void ls_fm_big_free(void *p, size_t bytes)
 static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 {
 	const struct ls_fm_opts *o = &m->opts;
-	m->outputs = o->task == LS_MULTICLASS ? o->classes : 1;
+	m->outputs = ls_fm_outputs(o);
 	m->blocks = o->kind == LS_FFM ? m->n_fields : 1;
 	m->padded = (o->factors + 3) / 4 * 4;
 	m->n_pairs = o->kind == LS_FWFM ? m->n_fields * (m->n_fields + 1) / 2 : 0;

@@ -67,6 +67,17 @@ struct ls_fm_model {
 	size_t bytes;     /* of all features, from linear on */
 };
 
+/* Scores of a row, and classes that its label may be of. */
+static inline uint32_t ls_fm_outputs(const struct ls_fm_opts *o)
+{
+	return o->task == LS_MULTICLASS ? o->classes : 1;
+}
+
+static inline uint32_t ls_fm_classes(const struct ls_fm_opts *o)
+{
+	return o->task == LS_MULTICLASS ? o->classes : 2;
+}
+
 /* The defaults that a plain `lockstep fm train` uses for this kind and task. */
 struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enum ls_fm_optimizer optimizer);
 

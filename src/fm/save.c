@@ -174,7 +174,7 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 			       .normalize = get_bool(&s, "normalize"),
 			       .online = online != NULL};
 	get_class_weights(&s, &o);
-	if (o.n_class_weights && o.n_class_weights != (o.task == LS_MULTICLASS ? o.classes : 2))
+	if (o.n_class_weights && o.n_class_weights != ls_fm_classes(&o))
 		s.bad = true;
 	if (online && json_integer_value(online) != LS_ONLINE_VERSION)
 		return ls_err_set(err, LS_EINPUT,

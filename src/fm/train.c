@@ -54,7 +54,7 @@ static int check_start(const struct ls_train *t, const struct ls_fm_model *old, 
 {
 	const struct ls_fm_opts *o = &t->opts;
 	const char *path = t->warm_start;
-	uint32_t outputs = o->task == LS_MULTICLASS ? o->classes : 1;
+	uint32_t outputs = ls_fm_outputs(o);
 	if (old->opts.kind != o->kind || old->opts.task != o->task)
 		return ls_err_set(err, LS_EINPUT, "%s: cannot start from it: it is of kind %s, task %s", path,
 				  ls_fm_kind_name(old->opts.kind), ls_fm_task_name(old->opts.task));
@@ -134,10 +134,17 @@ static void first_difference(const char *was, const char *is, char *ret, size_t 
 		 value_len(is + value), is + value);
 }
 
-static bool same_file(const char *a, const char *b)
+/* What was asked for is not behind what is done. */
+static int check_epochs(const struct run *r, struct ls_err *err)
 {
-	struct stat x, y;
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	const struct ls_train *t = r->t;
+	uint64_t step = r->at.step, per_epoch = ls_fm_steps_per_epoch(&t->opts, t->rows->n_rows);
+	if (step <= t->epochs * per_epoch)
+		return 0;
+	return ls_err_set(err, LS_EINPUT,
+			  "%s: of epoch %llu already, beyond --epochs %u: give as many or more, or start without "
+			  "--resume",
+			  t->checkpoint, (unsigned long long)((step - 1) / per_epoch + 1), t->epochs);
 }
 
 /* The model that --warm-start names is the one that the training started from, or, if that is trained on in its place,
@@ -152,7 +159,7 @@ static int check_warm_start(const struct run *r, struct ls_err *err)
 		return rc;
 	ls_fm_model_free(old);
 	if (strcmp(digest, r->at.warm_digest) == 0 ||
-	    (same_file(t->warm_start, t->output) && *r->at.warm_digest &&
+	    (ls_file_same(t->warm_start, t->output) && *r->at.warm_digest &&
 	     ls_fm_check_model(t->output, &t->opts, t->data_digest, r->at.warm_digest, NULL) == 0))
 		return 0;
 	return ls_err_set(err, LS_EINPUT, "%s: did not start from %s; resume with the --warm-start it was made with",
@@ -195,16 +202,10 @@ static int check_resume(const struct run *r, struct ls_err *err)
 	else if (t->valid && strcmp(r->at.metric, ls_metric_name(t->metric)) != 0)
 		rc = ls_err_set(err, LS_EINPUT, "%s: made with --metric %s, not %s", t->checkpoint, r->at.metric,
 				ls_metric_name(t->metric));
-	else if (r->at.step > t->epochs * ls_fm_steps_per_epoch(&t->opts, t->rows->n_rows))
-		rc = ls_err_set(
-			err, LS_EINPUT,
-			"%s: of epoch %llu already, beyond --epochs %u: give as many or more, or start without "
-			"--resume",
-			t->checkpoint,
-			(unsigned long long)((r->at.step - 1) / ls_fm_steps_per_epoch(&t->opts, t->rows->n_rows) + 1),
-			t->epochs);
 	free(was);
 	free(is);
+	if (rc == 0)
+		rc = check_epochs(r, err);
 	if (rc == 0)
 		rc = check_warm_start(r, err);
 	return rc ? rc : check_best(r, err);
@@ -434,42 +435,38 @@ static int digest_output(const struct run *r, char ret[LS_SHA256_HEX], struct ls
 	return 0;
 }
 
-/* A name beside the model that no file has: MODEL.ckpt, MODEL.ckpt.2, … */
-static char *free_name(const char *output)
+/* A name beside the model that no file has: MODEL.ckpt, MODEL.ckpt.2, …; caller frees. */
+static int find_place(const char *output, char **ret, struct ls_err *err)
 {
 	enum { TRIES = 100 };
 	struct stat st;
-	char *path = ls_xasprintf("%s.ckpt", output);
-	for (int i = 2; i < TRIES && lstat(path, &st) == 0; i++) {
-		free(path);
-		path = ls_xasprintf("%s.ckpt.%d", output, i);
-	}
-	return path;
-}
-
-/* Whether a file that nobody has named may be written there. */
-static int check_free(const char *path, const char *output, struct ls_err *err)
-{
-	struct stat st;
 	if (stat(output, &st) == 0 && !S_ISREG(st.st_mode))
 		return ls_err_set(err, LS_EINPUT, "%s is no file that one could go beside", output);
-	return lstat(path, &st) == 0 ? ls_err_set(err, LS_EINPUT, "%s is there already", path) : 0;
+	for (int i = 1; i < TRIES; i++) {
+		char *path = i == 1 ? ls_xasprintf("%s.ckpt", output) : ls_xasprintf("%s.ckpt.%d", output, i);
+		if (lstat(path, &st) < 0) {
+			*ret = path;
+			return 0;
+		}
+		free(path);
+	}
+	return ls_err_set(err, LS_EINPUT, "%s.ckpt and all that follow are there already", output);
 }
 
 /* Nobody has named a checkpoint: it goes beside the model. */
-static int save_beside(struct run *r, const char *path, struct ls_err *err)
+static int save_beside(struct run *r, char **ret_path, struct ls_err *err)
 {
-	int rc = check_free(path, r->t->output, err);
+	int rc = find_place(r->t->output, ret_path, err);
 	if (rc == 0 && r->at.best_epoch && !r->at.best_digest[0]) /* with one thread it is not worked out on the way */
 		rc = digest_output(r, r->at.best_digest, err);
-	return rc ? rc : save_checkpoint_at(r, path, err);
+	return rc ? rc : save_checkpoint_at(r, *ret_path, err);
 }
 
 static int stopped(struct run *r, struct ls_err *err)
 {
-	char *path = free_name(r->t->output);
+	char *path = NULL;
 	struct ls_err why;
-	if (save_beside(r, path, &why) == 0)
+	if (save_beside(r, &path, &why) == 0)
 		ls_err_set(err, LS_EINTR,
 			   "stopped after step %llu; the checkpoint %s is written: the same command with --checkpoint "
 			   "%s --resume goes on",
