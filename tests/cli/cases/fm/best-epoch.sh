@@ -4,10 +4,10 @@ check() { # METRIC LOG: best_epoch of stdin's JSON is the first with the best va
 	python3 -c '
 import json, sys
 metric, log = sys.argv[1:]
+got = json.load(sys.stdin) # to its end: then the log is whole
 values = [json.loads(l)["valid"][metric] for l in open(log)]
 best = min(values) if metric in ("logloss", "rmse") else max(values)
 worst = max(values) if metric in ("logloss", "rmse") else min(values)
-got = json.load(sys.stdin)
 print(metric, got["best_epoch"] == values.index(best) + 1 and got[metric] == best and best != worst)' "$@"
 }
 for metric in logloss accuracy auc macro-f1; do
