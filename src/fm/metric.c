@@ -33,20 +33,41 @@ enum ls_metric ls_metric_default(enum ls_fm_task task)
 	return task == LS_REGRESSION ? LS_RMSE : LS_LOGLOSS;
 }
 
-/* The order-free sum of n finite floats, in units that depend on nothing but them. */
-static double sum_of(const float *t, uint64_t n)
+/* The grid of the order-free sum of n finite floats, which depends on nothing but them. */
+static int grid_of(const float *t, uint64_t n)
 {
 	int top = LS_EXP_MIN;
 	for (uint64_t i = 0; i < n; i++) {
 		int e = ls_exp_of(t[i]);
 		top = e > top ? e : top;
 	}
-	int p = ls_sum_grid(top + 1, n);
+	return ls_sum_grid(top + 1, n);
+}
+
+static double sum_of(const float *t, uint64_t n)
+{
+	int p = grid_of(t, n);
 	double scale = ls_pow2(p);
 	int64_t acc = 0;
 	for (uint64_t i = 0; i < n; i++)
 		acc += ls_sum_term((double)t[i] * scale);
 	return ls_sum_value(acc, p);
+}
+
+/* How much a row counts, in integers: 1, or its weight in units of all weights' grid. */
+struct counts {
+	const float *weight;
+	double scale;
+};
+
+static struct counts counts_of(const struct ls_rows *rows)
+{
+	return (struct counts){rows->weight, rows->weight ? ls_pow2(grid_of(rows->weight, rows->n_rows)) : 1.0};
+}
+
+static uint64_t count(const struct counts *c, uint64_t row)
+{
+	return c->weight ? (uint64_t)ls_sum_term((double)c->weight[row] * c->scale) : 1;
 }
 
 static uint32_t best_class(const float *score, uint32_t n)
@@ -128,24 +149,32 @@ static uint32_t ordered(float x)
 	return u & 0x80000000u ? ~u : u | 0x80000000u;
 }
 
+/* A row by its score, and by whether it is positive. */
+struct ranked {
+	uint64_t key, count;
+};
+
 static int by_key(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	uint64_t x = ((const struct ranked *)a)->key, y = ((const struct ranked *)b)->key;
 	return (x > y) - (x < y);
 }
 
-/* Pairs of a positive and a negative row in which the positive scores higher, ties counting half; in half pairs. */
-static bool auc(const struct ls_rows *rows, const float *score, uint64_t *keys, double *ret)
+/* Pairs of a positive and a negative row in which the positive scores higher, ties counting half; in half pairs. A pair
+ * counts as much as both of its rows multiplied, all of which are below 2^62 in sum. */
+static bool auc(const struct ls_rows *rows, const float *score, struct ranked *ranked, double *ret)
 {
 	uint64_t n = rows->n_rows, below = 0, positives = 0;
 	unsigned __int128 halves = 0;
+	struct counts counts = counts_of(rows);
 	for (uint64_t i = 0; i < n; i++)
-		keys[i] = (uint64_t)ordered(score[i]) << 1 | (rows->label[i] > 0.0f);
-	qsort(keys, n, sizeof *keys, by_key);
+		ranked[i] =
+			(struct ranked){(uint64_t)ordered(score[i]) << 1 | (rows->label[i] > 0.0f), count(&counts, i)};
+	qsort(ranked, n, sizeof *ranked, by_key);
 	for (uint64_t i = 0; i < n;) {
-		uint64_t neg = 0, pos = 0, tie = keys[i] >> 1;
-		for (; i < n && keys[i] >> 1 == tie; i++)
-			*(keys[i] & 1 ? &pos : &neg) += 1;
+		uint64_t neg = 0, pos = 0, tie = ranked[i].key >> 1;
+		for (; i < n && ranked[i].key >> 1 == tie; i++)
+			*(ranked[i].key & 1 ? &pos : &neg) += ranked[i].count;
 		halves += (unsigned __int128)pos * (2 * below + neg);
 		below += neg;
 		positives += pos;
@@ -158,25 +187,28 @@ static bool auc(const struct ls_rows *rows, const float *score, uint64_t *keys, 
 
 int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls_err *err)
 {
-	if (metric != LS_AUC)
+	struct counts counts = counts_of(rows);
+	bool any[2] = {false, false};
+	for (uint64_t i = 0; i < rows->n_rows && metric == LS_AUC; i++)
+		any[rows->label[i] > 0.0f] |= count(&counts, i) > 0;
+	if (metric != LS_AUC || (any[0] && any[1]))
 		return 0;
-	for (uint64_t i = 1; i < rows->n_rows; i++)
-		if ((rows->label[i] > 0.0f) != (rows->label[0] > 0.0f))
-			return 0;
 	return ls_rows_fault(rows, LS_OF_LABEL, LS_ROWS_ALL, LS_EINPUT, err,
-			     "all rows are of one class: there is no auc");
+			     "all rows%s are of one class: there is no auc", rows->weight ? " with a weight" : "");
 }
 
-/* Mean over the classes of 2 TP / (2 TP + FP + FN); of those that occur or are said. */
+/* Mean over the classes of 2 TP / (2 TP + FP + FN); of those that occur or are said in rows that count. */
 static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score)
 {
 	uint32_t classes = m->opts.task == LS_BINARY ? 2 : m->outputs;
 	uint64_t *hit = ls_xalloc(sizeof *hit * classes * 2), *either = hit + classes;
+	struct counts counts = counts_of(rows);
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		uint32_t is = true_class(m, rows->label[i]), said = said_class(m, score + i * m->outputs);
-		hit[is] += is == said;
-		either[is]++;
-		either[said]++;
+		uint64_t n = count(&counts, i);
+		hit[is] += is == said ? n : 0;
+		either[is] += n;
+		either[said] += n;
 	}
 	double sum = 0, n = 0;
 	for (uint32_t c = 0; c < classes; c++)
@@ -195,7 +227,7 @@ static void set(struct ls_metrics *ret, enum ls_metric metric, double value)
 }
 
 static void classification(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, float *what,
-			   uint64_t *keys, struct ls_metrics *ret)
+			   struct ranked *ranked, struct ls_metrics *ret)
 {
 	double area;
 	for (uint64_t i = 0; i < rows->n_rows; i++)
@@ -205,7 +237,7 @@ static void classification(const struct ls_fm_model *m, const struct ls_rows *ro
 		what[i] = true_class(m, rows->label[i]) == said_class(m, score + i * m->outputs) ? 1.0f : 0.0f;
 	set(ret, LS_ACCURACY, weighted_mean(rows, what));
 	set(ret, LS_MACRO_F1, macro_f1(m, rows, score));
-	if (m->opts.task == LS_BINARY && auc(rows, score, keys, &area))
+	if (m->opts.task == LS_BINARY && auc(rows, score, ranked, &area))
 		set(ret, LS_AUC, area);
 }
 
@@ -233,17 +265,17 @@ int ls_metrics_compute(const struct ls_fm_model *m, const struct ls_rows *rows, 
 		return rc;
 	struct ls_metrics out = {0};
 	float *what = ls_alloc_array(rows->n_rows, sizeof *what);
-	uint64_t *keys = ls_alloc_array(m->opts.task == LS_BINARY ? rows->n_rows : 1, sizeof *keys);
-	if (!what || !keys) {
+	struct ranked *ranked = ls_alloc_array(m->opts.task == LS_BINARY ? rows->n_rows : 1, sizeof *ranked);
+	if (!what || !ranked) {
 		rc = ls_err_set(err, LS_ENOMEM, "no memory for the metrics of %llu rows",
 				(unsigned long long)rows->n_rows);
 	} else if (m->opts.task == LS_REGRESSION) {
 		set(&out, LS_RMSE, rmse(rows, score, what));
 	} else {
-		classification(m, rows, score, what, keys, &out);
+		classification(m, rows, score, what, ranked, &out);
 	}
 	free(what);
-	free(keys);
+	free(ranked);
 	if (rc == 0)
 		*ret = out;
 	return rc;

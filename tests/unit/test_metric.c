@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -141,12 +142,61 @@ static void metrics_have_no_range(void **state)
 	assert_true(isfinite(got.value[LS_LOGLOSS]) && got.value[LS_LOGLOSS] > 1e38);
 }
 
+/* A row of weight 3 counts as three rows do, one of weight 0 as none; in whatever unit weights are. */
+static void weights_repeat_rows(void **state)
+{
+	(void)state;
+	enum { N = 7, MOST = 32 };
+	const float label[N] = {1, 0, 1, 0, 1, 0, 1}, score[N] = {2, 2, 0.5f, -0.5f, -3, 3, -4};
+	const float weight[N] = {1, 2, 3, 1, 2, 1, 0};
+	float labels[MOST], scores[MOST], scaled[N];
+	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
+	struct ls_rows rows = {.n_rows = N, .label = label, .weight = scaled}, repeated = {.label = labels};
+	for (int i = 0; i < N; i++)
+		for (int k = 0; k < (int)weight[i]; k++) {
+			labels[repeated.n_rows] = label[i];
+			scores[repeated.n_rows++] = score[i];
+		}
+	struct ls_metrics want = metrics_of(&m, &repeated, scores);
+	/* positives 1 at 2, 3 at .5, 2 at -3; negatives 2 at 2, 1 at -.5, 1 at 3 */
+	assert_true(want.value[LS_AUC] == (1 * (1 + 2 / 2.0) + 3 * 1 + 2 * 0) / (6 * 4));
+	assert_true(want.value[LS_MACRO_F1] == (2 * 4.0 / (6 + 7) + 2 * 1.0 / (4 + 3)) / 2);
+	const float units[] = {1, 0.125f, 3, 1e-30f, 3e37f};
+	for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+		for (int i = 0; i < N; i++)
+			scaled[i] = weight[i] * units[u];
+		struct ls_metrics got = metrics_of(&m, &rows, score);
+		const enum ls_metric those[] = {LS_AUC, LS_MACRO_F1, LS_ACCURACY};
+		for (int k = 0; k < 3; k++) /* what is no whole number of units is rounded to the grid */
+			assert_true(fabs(got.value[those[k]] - want.value[those[k]]) <= (u < 3 ? 0 : 1e-6));
+	}
+}
+
+/* Classes whose rows all have a weight of 0 are not there. */
+static void rows_that_do_not_count(void **state)
+{
+	(void)state;
+	const float label[4] = {1, 0, 1, 0}, score[4] = {1, 2, -1, 3}, weight[4] = {1, 0, 1, 0};
+	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
+	struct ls_rows rows = {.n_rows = 4, .label = label, .weight = weight};
+	struct ls_metrics got = metrics_of(&m, &rows, score);
+	assert_false(got.has[LS_AUC]);
+	assert_true(got.value[LS_MACRO_F1] == (2.0 / 3 + 0) / 2); /* 0 is said of the third row, which counts */
+	struct ls_err err = {0};
+	assert_int_equal(ls_metric_check(LS_AUC, &rows, &err), LS_EINPUT);
+	assert_non_null(strstr(err.msg, "all rows with a weight are of one class: there is no auc"));
+	assert_int_equal(ls_metric_check(LS_MACRO_F1, &rows, &err), 0);
+	rows.weight = NULL;
+	assert_int_equal(ls_metric_check(LS_AUC, &rows, &err), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metrics_on_known_answers), cmocka_unit_test(scores_of_zero),
 		cmocka_unit_test(regression_is_measured),   cmocka_unit_test(classes_are_measured),
-		cmocka_unit_test(metrics_have_no_range),
+		cmocka_unit_test(metrics_have_no_range),    cmocka_unit_test(weights_repeat_rows),
+		cmocka_unit_test(rows_that_do_not_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
