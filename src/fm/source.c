@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 
-enum { SLICE = 4 << 20, INPUT = 256 << 10, MAGIC = 8 };
+enum { SLICE = 4 << 20, INPUT = 256 << 10, MAGIC = 8, LONGEST_LINE = 1 << 30 };
 
 /* Bytes come from the map (at) or, when there is none, from the descriptor through input; gzip is undone between
  * them and the slices. carry is the line that the last slice cut off. */
@@ -324,7 +324,8 @@ static const char *last_newline(const char *text, size_t len)
 	return memrchr(text, '\n', len);
 }
 
-/* Fills *buf (which may move) until it holds slice_bytes with a line's end among them, or the text ends. */
+/* Fills *buf (which may move) until it holds slice_bytes with a line's end among them, or the text ends. A line that
+ * never ends, as gzip makes of little, is not read until there is no memory left. */
 static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, struct ls_err *err)
 {
 	size_t cap = s->slice_bytes > *len ? s->slice_bytes : *len + s->slice_bytes;
@@ -345,8 +346,10 @@ static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, str
 		if (last_newline(*buf + seen, *len - seen))
 			return 0;
 		seen = *len;
-		if (cap > SIZE_MAX / 4)
-			return no_memory(s, cap, err);
+		if (cap >= LONGEST_LINE)
+			return ls_err_set(err, LS_EINPUT,
+					  "%s: a line of more than 1 GiB, which only an uncompressed file may have",
+					  s->name);
 		cap *= 2;
 	}
 }

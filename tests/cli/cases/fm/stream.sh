@@ -13,3 +13,6 @@ head -c -1 $D/small-valid.svm | as whole
 printf '1\n' >one.svm
 lockstep fm convert one.svm -o one.lsd >/dev/null
 printf 1 | as one
+# a line without an end is not read until there is no memory left
+{ printf '1 1:1\n1 2:1 '; cat /dev/zero; } | lockstep fm convert - -o endless.lsd 2>&1 || echo "status $?"
+[ ! -e endless.lsd ]
