@@ -144,16 +144,16 @@ static double epoch_rows(const struct session *s, const struct ls_train_event *e
 
 static void tell_epoch(struct session *s, const struct ls_train_event *e)
 {
-	ls_progress_clear(&s->progress);
-	fprintf(stderr, "epoch %u  loss %.5f", e->epoch, e->loss);
+	char line[1024], valid[400] = "", fewer[80] = ""; /* a number may have 300 digits */
 	if (e->has_valid)
-		fprintf(stderr, "  valid %s %.5f%s", ls_metric_name(s->train.metric), e->valid.value[s->train.metric],
-			e->is_best ? " (best)" : "");
-	fprintf(stderr, "  %.2f s, %.3f M rows/s", e->seconds,
-		e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0);
+		snprintf(valid, sizeof valid, "  valid %s %.5f%s", ls_metric_name(s->train.metric),
+			 e->valid.value[s->train.metric], e->is_best ? " (best)" : "");
 	if (e->at_work && e->at_work < s->engine.threads)
-		fprintf(stderr, ", %d of %d threads at work, which is quicker", e->at_work, s->engine.threads);
-	fputc('\n', stderr);
+		snprintf(fewer, sizeof fewer, ", %d of %d threads at work, which is quicker", e->at_work,
+			 s->engine.threads);
+	snprintf(line, sizeof line, "epoch %u  loss %.5f%s  %.2f s, %.3f M rows/s%s", e->epoch, e->loss, valid,
+		 e->seconds, e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0, fewer);
+	ls_progress_line(&s->progress, line);
 }
 
 /* Three or four digits of a number from 0 on, for a line that is short of room. */

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "cmd/cmd.h"
 
+enum { MOST_CELLS = 20, LEAST_CELLS = 3 };
+
 void ls_progress_start(struct ls_progress *p, bool wanted, bool resumed)
 {
 	*p = (struct ls_progress){.on = wanted && ls_cmd_can_draw(stderr), .resumed = resumed, .started = ls_clock()};
@@ -46,19 +48,22 @@ static bool is_plain(void)
 	return false;
 }
 
+/* In one piece, as all that is written here: a signal may come while the terminal takes nothing, and then costs what is
+ * being written. */
 static void draw(int done_cells, int cells, const char *line, int width)
 {
 	bool plain = is_plain();
-	fputs("\r\033[K", stderr);
+	char bar[MOST_CELLS * sizeof "█"] = "";
+	size_t at = 0;
 	for (int i = 0; i < cells; i++)
-		fputs(i < done_cells ? (plain ? "#" : "█") : (plain ? "." : "░"), stderr);
-	fprintf(stderr, "%.*s", width - cells, line);
+		at += (size_t)snprintf(bar + at, sizeof bar - at, "%s",
+				       i < done_cells ? (plain ? "#" : "█") : (plain ? "." : "░"));
+	fprintf(stderr, "\r\033[K%s%.*s", bar, width - cells, line);
 	fflush(stderr);
 }
 
 void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text, const char *brief)
 {
-	enum { MOST_CELLS = 20, LEAST_CELLS = 3 };
 	double t = ls_clock();
 	if (p->resumed && !p->from) {
 		p->from = done;
@@ -84,4 +89,9 @@ void ls_progress_clear(const struct ls_progress *p)
 {
 	if (p->on)
 		fputs("\r\033[K", stderr);
+}
+
+void ls_progress_line(const struct ls_progress *p, const char *line)
+{
+	fprintf(stderr, "%s%s\n", p->on ? "\r\033[K" : "", line);
 }

@@ -19,5 +19,7 @@ void ls_progress_start(struct ls_progress *p, bool wanted, bool resumed);
 void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text, const char *brief);
 /* Clears the line, so that something else can be printed. */
 void ls_progress_clear(const struct ls_progress *p);
+/* Prints one in its place, terminal or not. */
+void ls_progress_line(const struct ls_progress *p, const char *line);
 
 #endif

@@ -37,3 +37,20 @@ lockstep fm train "$D/small.svm" -o m --batch 16 --epochs 20 --checkpoint c -q
 train 80 "${args[@]}" --checkpoint c --resume
 for columns in 40 80 132; do train $columns "${args[@]}" --valid "$D"/small-valid.svm --metric auc --early-stop 0; done
 LC_ALL=C train 80 "${args[@]}" # no letters that a terminal may not have
+# a signal while nobody takes what is written costs a line at most, never a part of one
+python3 - "$(command -v lockstep)" "${args[@]}" <<'PY'
+import fcntl, os, re, signal, subprocess, sys, time
+
+read, write = os.pipe()
+fcntl.fcntl(write, 1031, 4096)  # F_SETPIPE_SZ
+child = subprocess.Popen([sys.argv[1], "fm", "train", *sys.argv[2:]], stderr=write)
+os.close(write)
+before, now = None, " "
+while before != now or now[0] != "S":  # until it waits, and has used no processor meanwhile
+    time.sleep(0.1)
+    before, now = now, " ".join(open(f"/proc/{child.pid}/stat").read().rsplit(")", 1)[1].split()[:13])
+child.send_signal(signal.SIGTERM)
+lines = os.fdopen(read).read().splitlines()
+whole = r"epoch \d+  loss \d\.\d{5}  \d\.\d\d s, \d\.\d{3} M rows/s$|lockstep: stopped after step \d+; "
+print("status", child.wait(), "lines that are none:", [l for l in lines if not re.match(whole, l)], len(lines) > 20)
+PY
