@@ -1,6 +1,7 @@
 /* The rows of a batch, found before their turn, since none of it needs a parameter: which they are, where they lie, and
  * their features side by side, so that the data's pages are looked up once for them.
- * struct ls_ahead owns its arrays: ls_ahead_init, ls_ahead_free. Workers fill disjoint parts. */
+ * struct ls_ahead owns its arrays: ls_ahead_init, ls_ahead_free. Each worker has one, in which it finds its own rows.
+ */
 #ifndef LS_FM_AHEAD_H
 #define LS_FM_AHEAD_H
 

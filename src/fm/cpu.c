@@ -41,6 +41,7 @@ enum { ROWS, COLUMNS, HALVES }; /* of a step, shared out each in its way */
 /* One worker's own, on cache lines of its own. */
 struct worker {
 	struct ls_worker w;
+	struct ls_ahead ahead;  /* its rows of a step or, once it is done with them, of the next */
 	struct rows_of rows[2]; /* of a step and of the next */
 	struct ls_sort_part part;
 	struct ls_pieces pieces;         /* its keys of a step, */
@@ -83,7 +84,6 @@ struct ls_cpu {
 	struct ls_online *online;   /* if the model is trained a row at a time: then of what is below only first, n and
 				       loss are used */
 	struct ls_step step;        /* what all workers share; each works on a copy */
-	struct ls_ahead ahead[2];   /* rows of a step and of the next */
 	struct ls_sort sort;
 	struct ls_found *found; /* by place of a sorted key; NULL where no column is wide */
 	size_t entries;         /* that a batch may have */
@@ -125,6 +125,11 @@ static size_t terms_bytes(const struct ls_cpu *c, size_t batch)
 	return c->rows->n_entries / 2 >= threads * c->rows->n_rows && bytes <= ROOM / threads ? bytes : 0;
 }
 
+static int no_memory(size_t batch, struct ls_err *err)
+{
+	return ls_err_set(err, LS_ENOMEM, "no memory for a batch of %zu rows; take a smaller --batch", batch);
+}
+
 static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 {
 	struct ls_fm_model *m = c->m;
@@ -153,19 +158,18 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features,
 				 ls_keys_are_rows(st) ? batch : c->entries, c->entries);
 	ls_sort_weigh(&c->sort, c->rows);
-	bool ahead = true;
-	for (int i = 0; i < 2; i++)
-		ahead &= ls_ahead_init(&c->ahead[i], (uint32_t)batch, (uint32_t)longest);
 	if (!st->score || !st->slope || !st->loss || !st->row_of || (st->has_x && !st->x) ||
-	    (fwfm && (!st->field || !st->sums)) || !st->back || (wide && !c->found) || !sort || !ahead)
-		return ls_err_set(err, LS_ENOMEM, "no memory for a batch of %zu rows; take a smaller --batch", batch);
+	    (fwfm && (!st->field || !st->sums)) || !st->back || (wide && !c->found) || !sort)
+		return no_memory(batch, err);
 	return 0;
 }
 
-static void make_workers(struct ls_cpu *c)
+static int make_workers(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 {
 	struct ls_fm_model *m = c->m;
 	int threads = ls_pool_threads(c->pool);
+	uint32_t batch = most_rows(m, c->rows);
+	bool ahead = true;
 	uint32_t lanes = m->blocks * m->padded;
 	c->workers = ls_xalloc(sizeof *c->workers * (size_t)threads);
 	for (int t = 0; t < threads; t++) {
@@ -181,7 +185,9 @@ static void make_workers(struct ls_cpu *c)
 		w->w.sums = c->found ? NULL : ls_xalloc(sizeof *w->w.sums * LS_KERN_BLOCK * lanes);
 		w->w.acc = c->found ? ls_xalloc((sizeof *w->w.acc + sizeof(float)) * lanes) : NULL;
 		w->w.pair_sums = ls_xalloc(sizeof *w->w.pair_sums * ((size_t)m->outputs * m->n_pairs + 1));
+		ahead &= ls_ahead_init(&w->ahead, batch, (uint32_t)longest); /* any may come to have all rows */
 	}
+	return ahead ? 0 : no_memory(batch, err);
 }
 
 int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const char *isa,
@@ -191,7 +197,8 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 	if (!ls_contest_init(&contest, isa))
 		return ls_err_set(err, LS_EUNKNOWN, "this machine cannot run the \"%s\" kernels", isa);
 	uint64_t longest = ls_rows_longest(rows);
-	int rc = check_sizes(m, rows, longest ? longest : 1, err);
+	longest = longest ? longest : 1;
+	int rc = check_sizes(m, rows, longest, err);
 	if (rc)
 		return rc;
 	struct ls_cpu *c = ls_xalloc(sizeof *c);
@@ -205,14 +212,13 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 	ls_crew_init(&c->crew, ls_pool_threads(pool));
 	if (c->crew.most > ls_cpus())
 		ls_crew_hold(&c->crew, c->crew.most);
-	rc = m->opts.online ? ls_online_new(m, rows, pool, longest ? longest : 1, &c->online, err)
-			    : alloc_batch(c, longest ? longest : 1, err);
+	rc = m->opts.online ? ls_online_new(m, rows, pool, longest, &c->online, err) : alloc_batch(c, longest, err);
+	if (rc == 0 && !c->online)
+		rc = make_workers(c, longest, err);
 	if (rc) {
 		ls_cpu_free(c);
 		return rc;
 	}
-	if (!c->online)
-		make_workers(c);
 	*ret = c;
 	return 0;
 }
@@ -230,6 +236,7 @@ static void free_workers(struct ls_cpu *c)
 		free(w->w.sums);
 		free(w->w.acc);
 		free(w->w.pair_sums);
+		ls_ahead_free(&w->ahead);
 	}
 	free(c->workers);
 }
@@ -251,8 +258,6 @@ void ls_cpu_free(struct ls_cpu *c)
 	ls_fm_big_free(st->sums, c->sums_bytes);
 	ls_fm_big_free(c->found, c->entries * sizeof *c->found);
 	ls_sort_free(&c->sort);
-	for (int i = 0; i < 2; i++)
-		ls_ahead_free(&c->ahead[i]);
 	free(c);
 }
 
@@ -298,25 +303,25 @@ uint64_t ls_cpu_helped(const struct ls_cpu *cpu)
 
 /* --- phase A --- */
 
-static uint32_t first_entry(const struct ls_cpu *c, const struct rows_of *of)
+static uint32_t first_entry(const struct worker *w, const struct rows_of *of)
 {
-	return of->lo * c->ahead[0].longest;
+	return of->lo * w->ahead.longest;
 }
 
 /* A worker's rows of a step, found and sorted as far as it can alone. */
 static void prepare_rows(struct ls_cpu *c, const struct ls_step *st, struct worker *w, int thread, uint64_t step)
 {
 	struct rows_of *of = &w->rows[step % 2];
-	const struct ls_ahead *ahead = &c->ahead[step % 2];
+	const struct ls_ahead *ahead = &w->ahead;
 	struct ls_order order = ls_fm_order(&c->m->opts, c->rows->n_rows, step);
 	of->n_all = order.n;
 	of->lo = (uint32_t)ls_shares_begin(&w->shares[ROWS], order.n, thread);
 	of->hi = (uint32_t)ls_shares_begin(&w->shares[ROWS], order.n, thread + 1);
 	of->n_entries = ls_ahead_find(ahead, c->rows, &order, of->lo, of->hi);
 	ls_sort_first(&c->sort, step, thread,
-		      &(struct ls_sort_rows){.feature = ahead->feature + first_entry(c, of),
+		      &(struct ls_sort_rows){.feature = ahead->feature + first_entry(w, of),
 					     .n_entries = of->n_entries,
-					     .entry = first_entry(c, of),
+					     .entry = first_entry(w, of),
 					     .place = ls_keys_are_rows(st) ? ahead->place : NULL,
 					     .lo = of->lo,
 					     .hi = of->hi,
@@ -326,13 +331,13 @@ static void prepare_rows(struct ls_cpu *c, const struct ls_step *st, struct work
 static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, uint64_t step)
 {
 	const struct rows_of *of = &w->rows[step % 2];
-	const struct ls_ahead *ahead = &c->ahead[step % 2];
+	const struct ls_ahead *ahead = &w->ahead;
 	st->n_rows = of->n_all;
 	w->w.place = ahead->place;
-	w->w.feature = ahead->feature + first_entry(c, of);
+	w->w.feature = ahead->feature + first_entry(w, of);
 	w->w.exps = (struct ls_exps){LS_EXP_MIN, st->has_x ? LS_EXP_MIN : 0, LS_EXP_MIN, LS_EXP_MIN, LS_EXP_MIN};
 	w->w.bad_row = UINT64_MAX;
-	c->kern->forward(st, &w->w, of->lo, of->hi, first_entry(c, of));
+	c->kern->forward(st, &w->w, of->lo, of->hi, first_entry(w, of));
 }
 
 /* --- phase B --- */
