@@ -1,14 +1,24 @@
 #include "fm/ahead.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "fm/model.h"
+
+/* With small pages, for most of it is never touched. */
+static void *alloc(size_t bytes)
+{
+	void *p = ls_fm_big_alloc(bytes);
+	if (p)
+		madvise(p, bytes, MADV_NOHUGEPAGE); /* only advice */
+	return p;
+}
 
 bool ls_ahead_init(struct ls_ahead *a, uint32_t batch, uint32_t longest)
 {
 	*a = (struct ls_ahead){.batch = batch, .longest = longest};
-	a->place = ls_fm_big_alloc(sizeof *a->place * batch);
-	a->feature = ls_fm_big_alloc(sizeof *a->feature * batch * longest);
+	a->place = alloc(sizeof *a->place * batch);
+	a->feature = alloc(sizeof *a->feature * batch * longest);
 	return a->place && a->feature;
 }
 
@@ -42,17 +52,17 @@ uint32_t ls_ahead_find(const struct ls_ahead *a, const struct ls_rows *rows, con
 		       uint32_t hi)
 {
 	enum { SOME = 64 };
-	uint32_t *first = a->feature + (size_t)lo * a->longest, *to = first;
-	for (uint32_t from = lo; from < hi; from += SOME) {
-		uint32_t end = hi - from < SOME ? hi : from + SOME;
-		for (uint32_t b = from; b < end; b++)
-			pick(rows, order, b, &a->place[b]);
-		for (uint32_t b = from; b < end; b++)
-			locate(rows, &a->place[b]);
-		for (uint32_t b = from; b < end; b++) {
-			memcpy(to, rows->feature + a->place[b].first, a->place[b].n * sizeof *to);
-			to += a->place[b].n;
+	uint32_t *to = a->feature;
+	for (uint32_t from = 0; from < hi - lo; from += SOME) {
+		uint32_t end = hi - lo - from < SOME ? hi - lo : from + SOME;
+		for (uint32_t i = from; i < end; i++)
+			pick(rows, order, lo + i, &a->place[i]);
+		for (uint32_t i = from; i < end; i++)
+			locate(rows, &a->place[i]);
+		for (uint32_t i = from; i < end; i++) {
+			memcpy(to, rows->feature + a->place[i].first, a->place[i].n * sizeof *to);
+			to += a->place[i].n;
 		}
 	}
-	return (uint32_t)(to - first);
+	return (uint32_t)(to - a->feature);
 }

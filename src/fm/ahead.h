@@ -1,7 +1,7 @@
-/* The rows of a batch, found before their turn, since none of it needs a parameter: which they are, where they lie, and
- * their features side by side, so that the data's pages are looked up once for them.
- * struct ls_ahead owns its arrays: ls_ahead_init, ls_ahead_free. Each worker has one, in which it finds its own rows.
- */
+/* A worker's rows of a batch, found before their turn, since none of it needs a parameter: which they are, where they
+ * lie, and their features side by side, so that the data's pages are looked up once for them.
+ * struct ls_ahead owns its arrays: ls_ahead_init, ls_ahead_free. Any worker may come to have all rows of a batch; of
+ * its arrays there is in memory what it has had at most. */
 #ifndef LS_FM_AHEAD_H
 #define LS_FM_AHEAD_H
 
@@ -13,8 +13,8 @@
 
 struct ls_ahead {
 	uint32_t batch, longest;    /* rows of a batch, entries of a row, at most */
-	struct ls_row_place *place; /* by row of the batch */
-	uint32_t *feature; /* from row lo × longest on: of all entries of a worker's rows lo..hi, without gaps */
+	struct ls_row_place *place; /* by row, from the worker's first on */
+	uint32_t *feature;          /* of all their entries, without gaps */
 };
 
 /* false: no memory; free it all the same. */

@@ -185,7 +185,7 @@ static int make_workers(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 		w->w.sums = c->found ? NULL : ls_xalloc(sizeof *w->w.sums * LS_KERN_BLOCK * lanes);
 		w->w.acc = c->found ? ls_xalloc((sizeof *w->w.acc + sizeof(float)) * lanes) : NULL;
 		w->w.pair_sums = ls_xalloc(sizeof *w->w.pair_sums * ((size_t)m->outputs * m->n_pairs + 1));
-		ahead &= ls_ahead_init(&w->ahead, batch, (uint32_t)longest); /* any may come to have all rows */
+		ahead &= ls_ahead_init(&w->ahead, batch, (uint32_t)longest);
 	}
 	return ahead ? 0 : no_memory(batch, err);
 }
@@ -319,7 +319,7 @@ static void prepare_rows(struct ls_cpu *c, const struct ls_step *st, struct work
 	of->hi = (uint32_t)ls_shares_begin(&w->shares[ROWS], order.n, thread + 1);
 	of->n_entries = ls_ahead_find(ahead, c->rows, &order, of->lo, of->hi);
 	ls_sort_first(&c->sort, step, thread,
-		      &(struct ls_sort_rows){.feature = ahead->feature + first_entry(w, of),
+		      &(struct ls_sort_rows){.feature = ahead->feature,
 					     .n_entries = of->n_entries,
 					     .entry = first_entry(w, of),
 					     .place = ls_keys_are_rows(st) ? ahead->place : NULL,
@@ -334,7 +334,7 @@ static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, u
 	const struct ls_ahead *ahead = &w->ahead;
 	st->n_rows = of->n_all;
 	w->w.place = ahead->place;
-	w->w.feature = ahead->feature + first_entry(w, of);
+	w->w.feature = ahead->feature;
 	w->w.exps = (struct ls_exps){LS_EXP_MIN, st->has_x ? LS_EXP_MIN : 0, LS_EXP_MIN, LS_EXP_MIN, LS_EXP_MIN};
 	w->w.bad_row = UINT64_MAX;
 	c->kern->forward(st, &w->w, of->lo, of->hi, first_entry(w, of));

@@ -176,15 +176,15 @@ static NOT_SPECIALISED void binary_losses(uint32_t n, float soft, const float *r
 }
 
 /* Rows lo .. hi, LS_KERN_BLOCK at most. */
-static void block_losses(struct ls_step *st, const struct ls_worker *w, uint32_t lo, uint32_t hi)
+static void block_losses(struct ls_step *st, const struct ls_row_place *place, uint32_t lo, uint32_t hi)
 {
 	const struct ls_fm_opts *opts = &st->m->opts;
 	uint32_t outputs = st->m->outputs;
 	float label[LS_KERN_BLOCK], weight[LS_KERN_BLOCK], *score = st->score + (size_t)lo * outputs,
 							   *slope = st->slope + (size_t)lo * outputs;
 	for (uint32_t i = 0; i < hi - lo; i++) {
-		label[i] = w->place[lo + i].label;
-		weight[i] = ls_row_weight(opts, st->rows, w->place[lo + i].row, label[i]);
+		label[i] = place[i].label;
+		weight[i] = ls_row_weight(opts, st->rows, place[i].row, label[i]);
 	}
 	if (opts->task == LS_BINARY)
 		binary_losses(hi - lo, opts->label_smoothing, score, label, weight, slope, st->loss + lo);
@@ -197,14 +197,14 @@ static void losses(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_
 {
 	uint32_t outputs = st->m->outputs;
 	for (uint32_t b = lo; b < hi; b += LS_KERN_BLOCK)
-		block_losses(st, w, b, hi - b < LS_KERN_BLOCK ? hi : b + LS_KERN_BLOCK);
+		block_losses(st, w->place + (b - lo), b, hi - b < LS_KERN_BLOCK ? hi : b + LS_KERN_BLOCK);
 	for (uint32_t b = lo; b < hi; b++) {
 		struct ls_exps e = {.slope = largest_exp(st->slope + (size_t)b * outputs, outputs, LS_EXP_MIN),
 				    .value = LS_EXP_MIN,
 				    .back = LS_EXP_MIN,
 				    .sums = LS_EXP_MIN,
 				    .loss = largest_exp(&st->loss[b], 1, LS_EXP_MIN)};
-		note_exps(w, w->place[b].row, &e);
+		note_exps(w, w->place[b - lo].row, &e);
 	}
 }
 
@@ -213,7 +213,7 @@ static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32
 	enum { AHEAD = 6, LINES = 2 };
 	const uint32_t *feature = w->feature;
 	for (uint32_t b = lo; b < hi; b++) {
-		const struct ls_row_place *at = &w->place[b];
+		const struct ls_row_place *at = &w->place[b - lo];
 		if (st->rows->field && b + AHEAD < hi)
 			for (uint32_t line = 0; line < LINES; line++)
 				__builtin_prefetch(st->rows->field + at[AHEAD].first + 2 * LINE * line);

@@ -54,20 +54,10 @@ static double sum_of(const float *t, uint64_t n)
 	return ls_sum_value(acc, p);
 }
 
-/* How much a row counts, in integers: 1, or its weight in units of all weights' grid. */
-struct counts {
-	const float *weight;
-	double scale;
-};
-
-static struct counts counts_of(const struct ls_rows *rows)
+/* How much a row counts, in integers: 1, or its weight in units of a grid. */
+static uint64_t count(const struct ls_rows *rows, uint64_t row, double scale)
 {
-	return (struct counts){rows->weight, rows->weight ? ls_pow2(grid_of(rows->weight, rows->n_rows)) : 1.0};
-}
-
-static uint64_t count(const struct counts *c, uint64_t row)
-{
-	return c->weight ? (uint64_t)ls_sum_term((double)c->weight[row] * c->scale) : 1;
+	return rows->weight ? (uint64_t)ls_sum_term((double)rows->weight[row] * scale) : 1;
 }
 
 static uint32_t best_class(const float *score, uint32_t n)
@@ -160,16 +150,31 @@ static int by_key(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The scale of each class's weights: pairs are of one row of each, so that the two need no grid in common. */
+static void class_scales(const struct ls_rows *rows, double ret[2])
+{
+	int top[2] = {LS_EXP_MIN, LS_EXP_MIN};
+	for (uint64_t i = 0; i < rows->n_rows && rows->weight; i++) {
+		int e = ls_exp_of(rows->weight[i]), *t = &top[rows->label[i] > 0.0f];
+		*t = e > *t ? e : *t;
+	}
+	for (int c = 0; c < 2; c++)
+		ret[c] = ls_pow2(ls_sum_grid(top[c] + 1, rows->n_rows));
+}
+
 /* Pairs of a positive and a negative row in which the positive scores higher, ties counting half; in half pairs. A pair
- * counts as much as both of its rows multiplied, all of which are below 2^62 in sum. */
+ * counts as much as both of its rows multiplied, and those of a class are below 2^62 in sum. */
 static bool auc(const struct ls_rows *rows, const float *score, struct ranked *ranked, double *ret)
 {
 	uint64_t n = rows->n_rows, below = 0, positives = 0;
 	unsigned __int128 halves = 0;
-	struct counts counts = counts_of(rows);
-	for (uint64_t i = 0; i < n; i++)
+	double scale[2];
+	class_scales(rows, scale);
+	for (uint64_t i = 0; i < n; i++) {
+		bool positive = rows->label[i] > 0.0f;
 		ranked[i] =
-			(struct ranked){(uint64_t)ordered(score[i]) << 1 | (rows->label[i] > 0.0f), count(&counts, i)};
+			(struct ranked){(uint64_t)ordered(score[i]) << 1 | positive, count(rows, i, scale[positive])};
+	}
 	qsort(ranked, n, sizeof *ranked, by_key);
 	for (uint64_t i = 0; i < n;) {
 		uint64_t neg = 0, pos = 0, tie = ranked[i].key >> 1;
@@ -181,16 +186,15 @@ static bool auc(const struct ls_rows *rows, const float *score, struct ranked *r
 	}
 	if (!positives || !below)
 		return false;
-	*ret = (double)halves / (2.0 * (double)positives * (double)below);
+	*ret = (double)halves / (double)((unsigned __int128)2 * positives * below); /* 1 where they are the same */
 	return true;
 }
 
 int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls_err *err)
 {
-	struct counts counts = counts_of(rows);
 	bool any[2] = {false, false};
 	for (uint64_t i = 0; i < rows->n_rows && metric == LS_AUC; i++)
-		any[rows->label[i] > 0.0f] |= count(&counts, i) > 0;
+		any[rows->label[i] > 0.0f] |= !rows->weight || rows->weight[i] > 0.0f;
 	if (metric != LS_AUC || (any[0] && any[1]))
 		return 0;
 	return ls_rows_fault(rows, LS_OF_LABEL, LS_ROWS_ALL, LS_EINPUT, err,
@@ -202,10 +206,10 @@ static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, 
 {
 	uint32_t classes = m->opts.task == LS_BINARY ? 2 : m->outputs;
 	uint64_t *hit = ls_xalloc(sizeof *hit * classes * 2), *either = hit + classes;
-	struct counts counts = counts_of(rows);
+	double scale = rows->weight ? ls_pow2(grid_of(rows->weight, rows->n_rows)) : 1.0;
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		uint32_t is = true_class(m, rows->label[i]), said = said_class(m, score + i * m->outputs);
-		uint64_t n = count(&counts, i);
+		uint64_t n = count(rows, i, scale);
 		hit[is] += is == said ? n : 0;
 		either[is] += n;
 		either[said] += n;

@@ -183,7 +183,7 @@ INLINE void put_rows(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *r
 {
 	const uint32_t *feature = rows->feature;
 	for (uint32_t b = rows->lo, n; b < rows->hi; b++, feature += n) {
-		n = rows->place[b].n;
+		n = rows->place[b - rows->lo].n;
 		for (uint32_t i = 0; i < n; i++)
 			put(to, number_bits, narrow, place[feature[i] & mask]++, feature[i], b);
 	}

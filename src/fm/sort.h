@@ -31,7 +31,7 @@ struct ls_sort {
 struct ls_sort_rows {
 	const uint32_t *feature;          /* of all their entries */
 	uint32_t n_entries, entry;        /* entry: number of the first, and where its key may go */
-	const struct ls_row_place *place; /* NULL: keys have the number of the entry, otherwise of the row */
+	const struct ls_row_place *place; /* of row lo on; NULL: keys have the number of the entry, not of the row */
 	uint32_t lo, hi;                  /* rows */
 	bool crowd;                       /* where the keys go is in other workers' caches by now */
 };

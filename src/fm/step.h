@@ -69,7 +69,7 @@ struct ls_worker {
 	struct ls_exps exps;
 	uint64_t bad_row;                 /* a data row whose score is not finite, or UINT64_MAX */
 	const float *bias;                /* outputs */
-	const struct ls_row_place *place; /* by row of the batch: of its rows */
+	const struct ls_row_place *place; /* of its rows, from the first on */
 	const uint32_t *feature;          /* of their entries */
 	float *sums; /* of the columns that wait for their update: LS_KERN_BLOCK × lanes; NULL for wide ones */
 	struct ls_found *found; /* wide columns: by key; otherwise NULL */

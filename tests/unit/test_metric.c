@@ -190,13 +190,38 @@ static void rows_that_do_not_count(void **state)
 	assert_int_equal(ls_metric_check(LS_AUC, &rows, &err), 0);
 }
 
+/* However unlike weights are: a perfect ranking is 1, not next to it, and a class of small ones is one all the same. */
+static void weights_may_be_unlike(void **state)
+{
+	(void)state;
+	enum { N = 4000 };
+	static float label[N], score[N], weight[N];
+	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
+	struct ls_rows rows = {.n_rows = N, .label = label, .weight = weight};
+	uint32_t x = 1;
+	for (int seed = 0; seed < 40; seed++) {
+		for (int i = 0; i < N; i++) {
+			x = x * 1664525 + 1013904223;
+			label[i] = (float)(x >> 31);
+			score[i] = label[i] > 0.0f ? 1.0f : -1.0f;
+			weight[i] = (0.5f + (float)(x >> 8 & 0xfffff) * 0x1p-21f) * (x & 0x10000000 ? 1.0f : 0x1p-28f);
+		}
+		assert_true(metrics_of(&m, &rows, score).value[LS_AUC] == 1.0);
+	}
+	const float two[4] = {1, 1, 0, 0}, tiny[4] = {1e-20f, 3e-20f, 1, 3}, mixed[4] = {2, 0, 1, -1};
+	rows = (struct ls_rows){.n_rows = 4, .label = two, .weight = tiny};
+	assert_true(fabs(metrics_of(&m, &rows, mixed).value[LS_AUC] - (1 * 4 + 3 * 3) / 16.0) < 1e-6);
+	struct ls_err err = {0};
+	assert_int_equal(ls_metric_check(LS_AUC, &rows, &err), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metrics_on_known_answers), cmocka_unit_test(scores_of_zero),
 		cmocka_unit_test(regression_is_measured),   cmocka_unit_test(classes_are_measured),
 		cmocka_unit_test(metrics_have_no_range),    cmocka_unit_test(weights_repeat_rows),
-		cmocka_unit_test(rows_that_do_not_count),
+		cmocka_unit_test(rows_that_do_not_count),   cmocka_unit_test(weights_may_be_unlike),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,13 +324,14 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 		ls_sort_weigh(&s, &m->rows);
 	size_t n_all = 0, n_sorted = 0;
 	for (int t = 0; t < threads; t++) {
-		struct ls_sort_rows r = {.place = by_row ? a.place : NULL,
-					 .lo = (uint32_t)ls_shares_begin(shares, order.n, t),
+		struct ls_sort_rows r = {.lo = (uint32_t)ls_shares_begin(shares, order.n, t),
 					 .hi = (uint32_t)ls_shares_begin(shares, order.n, t + 1),
 					 .crowd = threads > 2};
 		r.entry = r.lo * MADE_LONG;
-		r.feature = a.feature + r.entry;
-		r.n_entries = ls_ahead_find(&a, &m->rows, &order, r.lo, r.hi);
+		struct ls_ahead own = {.place = a.place + r.lo, .feature = a.feature + r.entry};
+		r.place = by_row ? own.place : NULL;
+		r.feature = own.feature;
+		r.n_entries = ls_ahead_find(&own, &m->rows, &order, r.lo, r.hi);
 		const uint32_t *feature = r.feature;
 		for (uint32_t b = r.lo; b < r.hi; feature += a.place[b++].n)
 			check_row(m, &a.place[b], feature);

@@ -46,7 +46,7 @@ fcntl.fcntl(write, 1031, 4096)  # F_SETPIPE_SZ
 child = subprocess.Popen([sys.argv[1], "fm", "train", *sys.argv[2:]], stderr=write)
 os.close(write)
 before, now = None, " "
-while before != now or now[0] != "S":  # until it waits, and has used no processor meanwhile
+while child.poll() is None and (before != now or now[0] != "S"):  # until it waits, and has used no processor meanwhile
     time.sleep(0.1)
     before, now = now, " ".join(open(f"/proc/{child.pid}/stat").read().rsplit(")", 1)[1].split()[:13])
 child.send_signal(signal.SIGTERM)
