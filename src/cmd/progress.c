@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 
 enum { MOST_CELLS = 20, LEAST_CELLS = 3 };
+static const char clear[] = "\r\033[K"; /* the line */
 
 void ls_progress_start(struct ls_progress *p, bool wanted, bool resumed)
 {
@@ -58,7 +59,7 @@ static void draw(int done_cells, int cells, const char *line, int width)
 	for (int i = 0; i < cells; i++)
 		at += (size_t)snprintf(bar + at, sizeof bar - at, "%s",
 				       i < done_cells ? (plain ? "#" : "█") : (plain ? "." : "░"));
-	fprintf(stderr, "\r\033[K%s%.*s", bar, width - cells, line);
+	fprintf(stderr, "%s%s%.*s", clear, bar, width - cells, line);
 	fflush(stderr);
 }
 
@@ -88,10 +89,10 @@ void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, cons
 void ls_progress_clear(const struct ls_progress *p)
 {
 	if (p->on)
-		fputs("\r\033[K", stderr);
+		fputs(clear, stderr);
 }
 
 void ls_progress_line(const struct ls_progress *p, const char *line)
 {
-	fprintf(stderr, "%s%s\n", p->on ? "\r\033[K" : "", line);
+	fprintf(stderr, "%s%s\n", p->on ? clear : "", line);
 }

@@ -204,7 +204,7 @@ int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls
 /* Mean over the classes of 2 TP / (2 TP + FP + FN); of those that occur or are said in rows that count. */
 static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score)
 {
-	uint32_t classes = m->opts.task == LS_BINARY ? 2 : m->outputs;
+	uint32_t classes = ls_fm_classes(&m->opts);
 	uint64_t *hit = ls_xalloc(sizeof *hit * classes * 2), *either = hit + classes;
 	double scale = rows->weight ? ls_pow2(grid_of(rows->weight, rows->n_rows)) : 1.0;
 	for (uint64_t i = 0; i < rows->n_rows; i++) {

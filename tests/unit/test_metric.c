@@ -161,14 +161,14 @@ static void weights_repeat_rows(void **state)
 	/* positives 1 at 2, 3 at .5, 2 at -3; negatives 2 at 2, 1 at -.5, 1 at 3 */
 	assert_true(want.value[LS_AUC] == (1 * (1 + 2 / 2.0) + 3 * 1 + 2 * 0) / (6 * 4));
 	assert_true(want.value[LS_MACRO_F1] == (2 * 4.0 / (6 + 7) + 2 * 1.0 / (4 + 3)) / 2);
-	const float units[] = {1, 0.125f, 3, 1e-30f, 3e37f};
+	const float units[] = {1, 0.125f, 3, 0x1p-140f, 0x1p-100f, 0x1p125f}; /* so that nothing is rounded */
 	for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
 		for (int i = 0; i < N; i++)
 			scaled[i] = weight[i] * units[u];
 		struct ls_metrics got = metrics_of(&m, &rows, score);
 		const enum ls_metric those[] = {LS_AUC, LS_MACRO_F1, LS_ACCURACY};
-		for (int k = 0; k < 3; k++) /* what is no whole number of units is rounded to the grid */
-			assert_true(fabs(got.value[those[k]] - want.value[those[k]]) <= (u < 3 ? 0 : 1e-6));
+		for (int k = 0; k < 3; k++)
+			assert_true(got.value[those[k]] == want.value[those[k]]);
 	}
 }
 
@@ -208,9 +208,9 @@ static void weights_may_be_unlike(void **state)
 		}
 		assert_true(metrics_of(&m, &rows, score).value[LS_AUC] == 1.0);
 	}
-	const float two[4] = {1, 1, 0, 0}, tiny[4] = {1e-20f, 3e-20f, 1, 3}, mixed[4] = {2, 0, 1, -1};
+	const float two[4] = {1, 1, 0, 0}, tiny[4] = {0x1p-66f, 3 * 0x1p-66f, 1, 3}, mixed[4] = {2, 0, 1, -1};
 	rows = (struct ls_rows){.n_rows = 4, .label = two, .weight = tiny};
-	assert_true(fabs(metrics_of(&m, &rows, mixed).value[LS_AUC] - (1 * 4 + 3 * 3) / 16.0) < 1e-6);
+	assert_true(metrics_of(&m, &rows, mixed).value[LS_AUC] == (1 * 4 + 3 * 3) / 16.0);
 	struct ls_err err = {0};
 	assert_int_equal(ls_metric_check(LS_AUC, &rows, &err), 0);
 }
