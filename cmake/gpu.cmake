@@ -66,6 +66,8 @@ elseif(by STREQUAL nvrtc)
   set(ptx_command ls_ptx ${LS_NVRTC}) # its oldest architecture
   set(ptx_options ${CMAKE_SOURCE_DIR}/src ${kernel_headers})
   set(ptx_tool ls_ptx)
+elseif(NOT by STREQUAL off)
+  message(FATAL_ERROR "LS_PTX is ${by}; it can be auto, nvcc, nvrtc or off")
 endif()
 if(NOT by STREQUAL off)
   foreach(cu ${kernels})
