@@ -13,6 +13,11 @@ enum {
 	FFM_ROWS = LS_WIDE > 4 ? 2 : 1, /* side by side: with AVX2, where an addition takes 4 cycles, an ARM's 2 */
 	LONG_RECORD = 24 * LINE,        /* from where on the hardware fetches the rest in time */
 };
+#if defined(__aarch64__)
+static const bool FIRST_HAS_ROOM = true;
+#else
+static const bool FIRST_HAS_ROOM = false;
+#endif
 _Static_assert((int)FFM_ROWS <= (int)LS_KERN_ROWS, "rows side by side");
 
 /* The next row's records, this output's part of them. First a line of each, all at once: one whose page is not known
@@ -25,17 +30,24 @@ INLINE void ask_pages(const struct ls_fm_model *m, const struct row *r, size_t o
 		__builtin_prefetch(at + r->next[i] * stride);
 }
 
-INLINE void ask_for(const float *at, bool near)
+INLINE void ask_for(const float *at, bool first)
 {
-	if (near)
+	if (first)
 		__builtin_prefetch(at, 0, 3);
 	else
 		__builtin_prefetch(at, 0, 2);
 }
 
-/* Then all of them, into the second cache, or, if `near`, a constant of the call, into the first. */
+/* Whether the first cache, an ARM's of 64 KiB, has room for the next row beside this one: if factors are few, and scores
+ * all that is wanted. On a Xeon it cost a twentieth. */
+INLINE bool near(uint32_t K, bool back)
+{
+	return FIRST_HAS_ROOM && K == 4 && !back;
+}
+
+/* Then all of them: into the first cache, if `first`, or else into the second. */
 INLINE void ask_record(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset, uint32_t K,
-		       bool near)
+		       bool first)
 {
 	size_t size = (size_t)m->n_fields * K;
 	if (i >= r->n_next || size > LONG_RECORD)
@@ -43,8 +55,8 @@ INLINE void ask_record(const struct ls_fm_model *m, const struct row *r, uint32_
 	const float *at = m->record + offset + r->next[i] * ls_fm_stride(m), *end = at + size;
 	STRAIGHT
 	for (; at < end; at += LINE)
-		ask_for(at, near);
-	ask_for(end - 1, near);
+		ask_for(at, first);
+	ask_for(end - 1, first);
 }
 
 /* Where a row's records are, this output's part of them; the next row's pages are asked for. */
@@ -58,13 +70,13 @@ INLINE void find_records(const struct ls_fm_model *m, const struct row *r, size_
 }
 
 /* Entry i of the next rows, and, of a row alone, the lines that the entries behind i will need soon: rows side by side
- * have enough of them under way. near: the first cache has room for two rows, which it has for scores alone. */
+ * have enough of them under way. */
 INLINE void ask_ahead(const struct ls_fm_model *m, const struct row *r, uint32_t R, const float *(*v)[MOST_POINTERS],
-		      uint32_t i, size_t offset, uint32_t K, bool near)
+		      uint32_t i, size_t offset, uint32_t K, bool back)
 {
 	const uint32_t line = K < LINE ? LINE / K : 1; /* entries whose parts are in one line of a record */
 	for (uint32_t k = 0; k < R; k++)
-		ask_record(m, &r[k], i, offset, K, near);
+		ask_record(m, &r[k], i, offset, K, R == 1 && near(K, back));
 	for (uint32_t j = i + 1; j < r->n && i % line == 0 && R == 1; j++)
 		__builtin_prefetch(v[0][j] + (size_t)(i + 2 * line) * K);
 }
@@ -96,7 +108,7 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, uint32_t 
 	for (uint32_t k = 0; k < R; k++)
 		find_records(m, &r[k], offset, v[k]);
 	for (uint32_t i = 0; i < n; i++) {
-		ask_ahead(m, r, R, v, i, offset, K, R == 1 && K == 4);
+		ask_ahead(m, r, R, v, i, offset, K, false);
 		STRAIGHT
 		for (uint32_t j = i + 1; j < n; j++)
 			for (uint32_t k = 0; k < R; k++)
@@ -124,7 +136,7 @@ INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool
 		const float *vi = v[0][i], xi = has_x ? x[i] : 1.0f;
 		float *row = back + i * entry_stride;
 		memset(row + (size_t)i * K, 0, sizeof(float) * K);
-		ask_ahead(m, r, 1, v, i, offset, K, false);
+		ask_ahead(m, r, 1, v, i, offset, K, true);
 		ask_back(r, i, K, back, entry_stride);
 		for (uint32_t j = i + 1; j < n && i % line == 0 && r->crowd; j++)
 			__builtin_prefetch(back + j * entry_stride + (size_t)(i + 2 * line) * K, 1);
@@ -169,7 +181,7 @@ INLINE void ffm_any(const struct ls_fm_model *m, const struct row *r, size_t off
 		memset(back + i * entry_stride, 0, sizeof(float) * m->n_fields * K);
 	ask_pages(m, r, offset);
 	for (uint32_t i = 0; i < r->n; i++) {
-		ask_record(m, r, i, offset, K, false);
+		ask_record(m, r, i, offset, K, near(K, back));
 		if (back)
 			ffm_pairs(m, r, i, offset, K, back, entry_stride, true, total);
 		else
