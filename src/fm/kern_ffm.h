@@ -38,8 +38,8 @@ INLINE void ask_for(const float *at, bool first)
 		__builtin_prefetch(at, 0, 2);
 }
 
-/* Whether the first cache, an ARM's of 64 KiB, has room for the next row beside this one: if factors are few, and scores
- * all that is wanted. On a Xeon it cost a twentieth. */
+/* Whether the first cache, an ARM's of 64 KiB, has room for the next row beside this one: if factors are few, and
+ * scores all that is wanted. On a Xeon it cost a twentieth. */
 INLINE bool near(uint32_t K, bool back)
 {
 	return FIRST_HAS_ROOM && K == 4 && !back;
