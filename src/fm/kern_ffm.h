@@ -10,7 +10,7 @@
 #include "num/halve.h"
 
 enum {
-	FFM_ROWS = LS_WIDE > 4 ? 2 : 1, /* side by side: with AVX2, where an addition takes 4 cycles, an ARM's 2 */
+	FFM_ROWS = LS_WIDE > 4 ? 4 : 1, /* side by side: with AVX2, where an addition takes 3 or 4 cycles, an ARM's 2 */
 	LONG_RECORD = 24 * LINE,        /* from where on the hardware fetches the rest in time */
 };
 #if defined(__aarch64__)
