@@ -596,7 +596,7 @@ int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, str
 		few = few < n - done ? few : n - done;
 		uint64_t bad = some_steps(c, first + done, few);
 		if (bad != UINT64_MAX)
-			return ls_fm_not_finite(c->rows, bad, first, err);
+			return ls_fm_not_finite(&c->m->opts, c->rows, bad, first + done, err);
 	}
 	*loss = c->loss;
 	return 0;

@@ -111,7 +111,7 @@ static int cuda_steps(void *state, uint64_t first, uint64_t n, double *loss, str
 		if (rc)
 			return rc;
 		if (c->state->bad_row != UINT64_MAX)
-			return ls_fm_not_finite(c->rows, c->state->bad_row, first, err);
+			return ls_fm_not_finite(&c->m->opts, c->rows, c->state->bad_row, first + done, err);
 		for (uint32_t i = 0; i < part; i++)
 			sum += c->losses[i];
 		done += part;

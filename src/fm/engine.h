@@ -34,7 +34,9 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 /* LS_EINTERNAL if the model has no room for its optimizer's state (ls_fm_model_new_bare): it can only predict. */
 int ls_fm_check_states(const struct ls_fm_model *m, struct ls_err *err);
 
-/* Fills err: a score of data row `row` was not finite, in the steps from `first` on. Returns LS_EDIFFER. */
-int ls_fm_not_finite(const struct ls_rows *rows, uint64_t row, uint64_t first, struct ls_err *err);
+/* Fills err: a score of data row `row` was not finite, in the first step from `first` on that takes it, which the
+ * message names, counted from 1. Returns LS_EDIFFER. */
+int ls_fm_not_finite(const struct ls_fm_opts *opts, const struct ls_rows *rows, uint64_t row, uint64_t first,
+		     struct ls_err *err);
 
 #endif
