@@ -372,12 +372,10 @@ static int end_of_epoch(struct run *r, struct ls_err *err)
 	int rc = r->t->valid ? validate(r, &e, err) : 0;
 	if (rc)
 		return rc;
+	tell(r, &e); /* before the checkpoint: what a kill cuts off comes again, and nothing is left out of a log */
 	r->at.loss_so_far = 0;
 	r->seconds = 0;
-	rc = save_checkpoint(r, err);
-	if (rc == 0)
-		tell(r, &e);
-	return rc;
+	return save_checkpoint(r, err);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
