@@ -19,6 +19,7 @@ struct parser {
 	uint64_t n_lines;   /* the current one included */
 	const char *bad_at; /* the token a fault is about */
 	char msg[sizeof((struct ls_text_fault *)0)->msg];
+	char word[41]; /* of a message */
 	bool labelled; /* the current row */
 	bool no_memory;
 };
@@ -30,9 +31,6 @@ __attribute__((cold, format(printf, 3, 4))) static const char *fault(struct pars
 	va_start(ap, fmt);
 	vsnprintf(s->msg, sizeof s->msg, fmt, ap);
 	va_end(ap);
-	for (char *c = s->msg; *c; c++) /* a terminal will see it */
-		if (*c < ' ' || *c > '~')
-			*c = '?';
 	s->bad_at = at;
 	return NULL;
 }
@@ -66,12 +64,14 @@ static inline bool token_ends(const char *p)
 	return is_blank(*p) || *p == '\n' || (*p == '\r' && p[1] == '\n');
 }
 
-static size_t token_len(const char *p)
+/* The token's first 40 bytes as a terminal may see them; valid until the next. */
+__attribute__((cold)) static const char *word(struct parser *s, const char *p)
 {
 	size_t n = 0;
-	while (!token_ends(p + n) && n < 40)
-		n++;
-	return n;
+	for (; !token_ends(p + n) && n < sizeof s->word - 1; n++)
+		s->word[n] = (char)(p[n] < ' ' || p[n] > '~' ? '?' : p[n]);
+	s->word[n] = '\0';
+	return s->word;
 }
 
 /* Up to eight digits at p in one load: their number, and their value in *ret (0 when there are none). */
@@ -125,9 +125,9 @@ __attribute__((noinline)) static const char *odd_value(struct parser *s, const c
 	enum ls_number_fault why;
 	const char *end = ls_number_float(p, &v, &why);
 	if (!end)
-		return fault(s, p, "value \"%.*s\" is %s", (int)token_len(p), p, ls_number_fault_text(why));
+		return fault(s, p, "value \"%s\" is %s", word(s, p), ls_number_fault_text(why));
 	if (!token_ends(end))
-		return fault(s, p, "value \"%.*s\" is not a number", (int)token_len(p), p);
+		return fault(s, p, "value \"%s\" is not a number", word(s, p));
 	if (v != 1 && !s->b->value && !make_ones(&s->b->value, s->cap_entries, n))
 		return out_of_memory(s);
 	if (s->b->value)
@@ -148,17 +148,17 @@ __attribute__((cold)) static const char *bad_number(struct parser *s, const char
 {
 	uint64_t v;
 	const char *end = long_number(p + (*p == '-'), max, &v);
-	size_t n = token_len(p);
+	const char *w = word(s, p);
 	bool part = p > s->line && p[-1] == ':';
 	/* A token without a colon says nothing of the format, which may be found out before or behind it, as text is
 	 * cut. */
-	if (!part && !memchr(p, ':', n))
-		return fault(s, p, "\"%.*s\" is not index:value", (int)n, p);
+	if (!part && !strchr(w, ':'))
+		return fault(s, p, "\"%s\" is not index:value", w);
 	if (*p == '-' && end > p + 1)
-		return fault(s, p, "%s \"%.*s\" is negative; the least is 0", what, (int)n, p);
+		return fault(s, p, "%s \"%s\" is negative; the least is 0", what, w);
 	if (end > p && v > max)
-		return fault(s, p, "%s \"%.*s\" is beyond %llu", what, (int)n, p, (unsigned long long)max);
-	return fault(s, p, "\"%.*s\" is not %s", (int)n, p, s->b->field ? "field:index:value" : "index:value");
+		return fault(s, p, "%s \"%s\" is beyond %llu", what, w, (unsigned long long)max);
+	return fault(s, p, "\"%s\" is not %s", w, s->b->field ? "field:index:value" : "index:value");
 }
 
 /* A number from 0 to max with a colon behind it. Returns the byte behind the colon. */
@@ -187,10 +187,10 @@ static const char *parse_weight(struct parser *s, const char *p, uint64_t row)
 	enum ls_number_fault why;
 	const char *end = ls_number_float(p, &w, &why);
 	if (!end || !token_ends(end))
-		return fault(s, p, "weight \"%.*s\" is %s", (int)token_len(p), p,
+		return fault(s, p, "weight \"%s\" is %s", word(s, p),
 			     ls_number_fault_text(end ? LS_NUMBER_GARBAGE : why));
 	if (w < 0)
-		return fault(s, p, "weight \"%.*s\" is negative", (int)token_len(p), p);
+		return fault(s, p, "weight \"%s\" is negative", word(s, p));
 	if (w != 1 && !s->b->weight) {
 		if (!make_ones(&s->b->weight, s->cap_rows, s->cap_rows))
 			return out_of_memory(s);
@@ -218,7 +218,7 @@ static const char *parse_label(struct parser *s, const char *p)
 		enum ls_number_fault why = LS_NUMBER_GARBAGE;
 		const char *end = ls_number_float(p, &b->label[b->n_rows], &why);
 		if (!end || !token_ends(end))
-			return fault(s, p, "label \"%.*s\" is %s", (int)token_len(p), p,
+			return fault(s, p, "label \"%s\" is %s", word(s, p),
 				     ls_number_fault_text(end ? LS_NUMBER_GARBAGE : why));
 		p = skip_blanks(end);
 	}

@@ -276,7 +276,7 @@ static void faults(void **state)
 				struct ls_data_opts o = {.threads = threads, .slice_bytes = slice};
 				refuses(cases[i].text, &o, cases[i].message);
 			}
-	refuses_bytes("1 3:1\n0\0 3:1\n", 14, NULL, "t:2:1: label \"0\" is not a number");
+	refuses_bytes("1 3:1\n0\0 3:1\n", 14, NULL, "t:2:1: label \"0?\" is not a number");
 }
 
 /* With every number of threads and every size of slice the first fault is the one that is told. */

@@ -4,6 +4,7 @@ no() { "$@" >/dev/null; echo "status $?" >&2; }
 printf '1 3:1\n\n# note\n0 7:1 -2:1\n' >negative.svm
 no lockstep fm convert negative.svm -o out.lsd
 printf '1 3:1\n0 7:nan\n' | no lockstep fm convert - -o out.lsd
+printf '1 3:1\0\n' | no lockstep fm convert - -o out.lsd
 printf '1 1:3:1\n' | no lockstep fm convert - --format svm -o out.lsd
 gzip -c "$d/small-valid.svm" | head -c 900 >cut.gz
 no lockstep fm convert cut.gz -o out.lsd
