@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "fm/auc.h"
 #include "fm/cell.h"
 #include "fm/fit.h"
 
@@ -132,64 +133,6 @@ static double rmse(const struct ls_rows *rows, const float *score, float *what)
 	return __builtin_sqrt(weighted_mean(rows, what)) * ls_pow2(e);
 }
 
-/* A float's bits as an integer of the same order. */
-static uint32_t ordered(float x)
-{
-	uint32_t u = ls_bits_f(x + 0.0f); /* -0 and +0 are one score */
-	return u & 0x80000000u ? ~u : u | 0x80000000u;
-}
-
-/* A row by its score, and by whether it is positive. */
-struct ranked {
-	uint64_t key, count;
-};
-
-static int by_key(const void *a, const void *b)
-{
-	uint64_t x = ((const struct ranked *)a)->key, y = ((const struct ranked *)b)->key;
-	return (x > y) - (x < y);
-}
-
-/* The scale of each class's weights: pairs are of one row of each, so that the two need no grid in common. */
-static void class_scales(const struct ls_rows *rows, double ret[2])
-{
-	int top[2] = {LS_EXP_MIN, LS_EXP_MIN};
-	for (uint64_t i = 0; i < rows->n_rows && rows->weight; i++) {
-		int e = ls_exp_of(rows->weight[i]), *t = &top[rows->label[i] > 0.0f];
-		*t = e > *t ? e : *t;
-	}
-	for (int c = 0; c < 2; c++)
-		ret[c] = ls_pow2(ls_sum_grid(top[c] + 1, rows->n_rows));
-}
-
-/* Pairs of a positive and a negative row in which the positive scores higher, ties counting half; in half pairs. A pair
- * counts as much as both of its rows multiplied, and those of a class are below 2^62 in sum. */
-static bool auc(const struct ls_rows *rows, const float *score, struct ranked *ranked, double *ret)
-{
-	uint64_t n = rows->n_rows, below = 0, positives = 0;
-	unsigned __int128 halves = 0;
-	double scale[2];
-	class_scales(rows, scale);
-	for (uint64_t i = 0; i < n; i++) {
-		bool positive = rows->label[i] > 0.0f;
-		ranked[i] =
-			(struct ranked){(uint64_t)ordered(score[i]) << 1 | positive, count(rows, i, scale[positive])};
-	}
-	qsort(ranked, n, sizeof *ranked, by_key);
-	for (uint64_t i = 0; i < n;) {
-		uint64_t neg = 0, pos = 0, tie = ranked[i].key >> 1;
-		for (; i < n && ranked[i].key >> 1 == tie; i++)
-			*(ranked[i].key & 1 ? &pos : &neg) += ranked[i].count;
-		halves += (unsigned __int128)pos * (2 * below + neg);
-		below += neg;
-		positives += pos;
-	}
-	if (!positives || !below)
-		return false;
-	*ret = (double)halves / (double)((unsigned __int128)2 * positives * below); /* 1 where they are the same */
-	return true;
-}
-
 int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls_err *err)
 {
 	bool any[2] = {false, false};
@@ -231,9 +174,8 @@ static void set(struct ls_metrics *ret, enum ls_metric metric, double value)
 }
 
 static void classification(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, float *what,
-			   struct ranked *ranked, struct ls_metrics *ret)
+			   struct ls_metrics *ret)
 {
-	double area;
 	for (uint64_t i = 0; i < rows->n_rows; i++)
 		what[i] = row_logloss(m, score + i * m->outputs, rows->label[i]);
 	set(ret, LS_LOGLOSS, weighted_mean(rows, what));
@@ -241,8 +183,6 @@ static void classification(const struct ls_fm_model *m, const struct ls_rows *ro
 		what[i] = true_class(m, rows->label[i]) == said_class(m, score + i * m->outputs) ? 1.0f : 0.0f;
 	set(ret, LS_ACCURACY, weighted_mean(rows, what));
 	set(ret, LS_MACRO_F1, macro_f1(m, rows, score));
-	if (m->opts.task == LS_BINARY && auc(rows, score, ranked, &area))
-		set(ret, LS_AUC, area);
 }
 
 int ls_scores_finite(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_err *err)
@@ -261,6 +201,22 @@ static int check(const struct ls_fm_model *m, const struct ls_rows *rows, const 
 	return rc ? rc : ls_scores_finite(m, rows, score, err);
 }
 
+/* False: no memory. */
+static bool compute(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_metrics *ret)
+{
+	if (m->opts.task == LS_BINARY && !ls_auc(rows, score, &ret->has[LS_AUC], &ret->value[LS_AUC]))
+		return false;
+	float *what = ls_alloc_array(rows->n_rows, sizeof *what);
+	if (!what)
+		return false;
+	if (m->opts.task == LS_REGRESSION)
+		set(ret, LS_RMSE, rmse(rows, score, what));
+	else
+		classification(m, rows, score, what, ret);
+	free(what);
+	return true;
+}
+
 int ls_metrics_compute(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score,
 		       struct ls_metrics *ret, struct ls_err *err)
 {
@@ -268,21 +224,11 @@ int ls_metrics_compute(const struct ls_fm_model *m, const struct ls_rows *rows, 
 	if (rc)
 		return rc;
 	struct ls_metrics out = {0};
-	float *what = ls_alloc_array(rows->n_rows, sizeof *what);
-	struct ranked *ranked = ls_alloc_array(m->opts.task == LS_BINARY ? rows->n_rows : 1, sizeof *ranked);
-	if (!what || !ranked) {
-		rc = ls_err_set(err, LS_ENOMEM, "no memory for the metrics of %llu rows",
-				(unsigned long long)rows->n_rows);
-	} else if (m->opts.task == LS_REGRESSION) {
-		set(&out, LS_RMSE, rmse(rows, score, what));
-	} else {
-		classification(m, rows, score, what, ranked, &out);
-	}
-	free(what);
-	free(ranked);
-	if (rc == 0)
-		*ret = out;
-	return rc;
+	if (!compute(m, rows, score, &out))
+		return ls_err_set(err, LS_ENOMEM, "no memory for the metrics of %llu rows",
+				  (unsigned long long)rows->n_rows);
+	*ret = out;
+	return 0;
 }
 
 void ls_fm_link(const struct ls_fm_model *m, float *score, uint64_t n_rows)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "fm/metric.h"
+#include "num/philox.h"
 
 static void metrics_on_known_answers(void **state)
 {
@@ -172,6 +173,35 @@ static void weights_repeat_rows(void **state)
 	}
 }
 
+/* Of more rows than are sorted one by one, against all pairs: scores that differ in any of their bits, and many alike.
+ */
+static void auc_is_of_all_pairs(void **state)
+{
+	(void)state;
+	enum { N = 3000 };
+	static float label[N], score[N], weight[N];
+	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
+	struct ls_rows rows = {.n_rows = N, .label = label, .weight = weight};
+	for (uint32_t pattern = 0; pattern < 6; pattern++) {
+		static const uint32_t bits[] = {0xffffffffu, 0x80000003u, 0xffu, 0x8000ff00u, 0xff0000u, 0u};
+		for (uint32_t i = 0; i < N; i++) {
+			struct ls_u32x4 r = ls_philox(7, i, pattern);
+			uint32_t u = (r.v[0] & bits[pattern]) | 0x10000000u;
+			score[i] = ls_f_bits((u & 0x7f800000u) == 0x7f800000u ? u & 0x807fffffu : u);
+			label[i] = (float)(r.v[1] % 3 == 0);
+			weight[i] = (float)(r.v[2] % 5);
+		}
+		double pairs = 0, halves = 0;
+		for (int i = 0; i < N; i++)
+			for (int j = 0; j < N && label[i] > 0; j++) {
+				double both = label[j] > 0 ? 0 : (double)weight[i] * (double)weight[j];
+				pairs += both;
+				halves += both * (score[i] > score[j] ? 2 : score[i] == score[j] ? 1 : 0);
+			}
+		assert_true(metrics_of(&m, &rows, score).value[LS_AUC] == halves / (2 * pairs));
+	}
+}
+
 /* Classes whose rows all have a weight of 0 are not there. */
 static void rows_that_do_not_count(void **state)
 {
@@ -221,7 +251,8 @@ int main(void)
 		cmocka_unit_test(metrics_on_known_answers), cmocka_unit_test(scores_of_zero),
 		cmocka_unit_test(regression_is_measured),   cmocka_unit_test(classes_are_measured),
 		cmocka_unit_test(metrics_have_no_range),    cmocka_unit_test(weights_repeat_rows),
-		cmocka_unit_test(rows_that_do_not_count),   cmocka_unit_test(weights_may_be_unlike),
+		cmocka_unit_test(auc_is_of_all_pairs),      cmocka_unit_test(rows_that_do_not_count),
+		cmocka_unit_test(weights_may_be_unlike),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
