@@ -23,7 +23,7 @@ static const struct ls_opt opts[] = {
 	{"factors", 'k', "K", "factors a feature (default: fm 16, fwfm 8, ffm 4)"},
 	{"epochs", 0, "N", "passes over the data (default 10 with --valid, 1 without)"},
 	{"batch", 0, "N", "rows a step (default: fm 1024, ffm and fwfm 512)"},
-	{"accum", 0, "N", "batches accumulated into one step (default 1); the bytes of --batch times N"},
+	{"accum", 0, "N", "batches to a step (default 1): run as, and the bytes of, --batch times N"},
 	{"online", 0, NULL, "ffm: a step after each row instead of a batch; on the CPU alone"},
 	{"optimizer", 0, "adagrad|sgd|adam|ftrl", "how parameters move (default adagrad)"},
 	{"lr", 0, "X", "learning rate (default: adagrad 0.05, for fm 0.04; sgd 0.5, adam 0.001, ftrl 0.1)"},

@@ -280,7 +280,7 @@ static void who_works_does_not_reach_the_bytes(void **state)
 	free(s);
 }
 
-/* It is named, with the call's first step, and the loss is left alone. */
+/* Row and step are named, and the loss is left alone. */
 static void a_later_stretch_that_is_not_finite(void **state)
 {
 	(void)state;
@@ -305,7 +305,7 @@ static void a_later_stretch_that_is_not_finite(void **state)
 	ls_cpu_drill(cpu);
 	assert_int_equal(ls_cpu_steps(cpu, 3, STEPS, &loss, &err), LS_EDIFFER);
 	assert_non_null(strstr(err.msg, "row 2501: "));
-	assert_non_null(strstr(err.msg, "after 3:"));
+	assert_non_null(strstr(err.msg, "in step 51:"));
 	assert_true(loss == -1.0);
 	ls_cpu_free(cpu);
 	ls_fm_model_free(m);
