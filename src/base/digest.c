@@ -17,7 +17,7 @@ struct ls_sha256 *ls_sha256_new(void)
 	struct ls_sha256 *h = ls_xalloc(sizeof *h);
 	h->ctx = EVP_MD_CTX_new();
 	if (!h->ctx || EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL) != 1)
-		abort();
+		ls_no_memory();
 	return h;
 }
 

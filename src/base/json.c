@@ -54,7 +54,7 @@ char *ls_json_text(const json_t *value)
 {
 	char *raw = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY);
 	if (!raw)
-		abort();
+		ls_no_memory();
 	char *text = ls_xasprintf("%s\n", raw);
 	free(raw);
 	return text;

@@ -5,37 +5,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static void *or_abort(void *p)
+_Noreturn void ls_no_memory(void)
+{
+	static const char said[] = "lockstep: no memory\n";
+	ssize_t n = write(STDERR_FILENO, said, sizeof said - 1);
+	(void)n;
+	_exit(4);
+}
+
+static void *or_end(void *p)
 {
 	if (!p)
-		abort();
+		ls_no_memory();
 	return p;
 }
 
 void *ls_xalloc(size_t size)
 {
-	return or_abort(calloc(1, size ? size : 1));
+	return or_end(calloc(1, size ? size : 1));
 }
 
 void *ls_xalloc_aligned(size_t align, size_t size)
 {
-	return memset(or_abort(aligned_alloc(align, size)), 0, size);
+	return memset(or_end(aligned_alloc(align, size)), 0, size);
 }
 
 void *ls_xrealloc(void *p, size_t size)
 {
-	return or_abort(realloc(p, size ? size : 1));
+	return or_end(realloc(p, size ? size : 1));
 }
 
 char *ls_xstrdup(const char *s)
 {
-	return or_abort(strdup(s));
+	return or_end(strdup(s));
 }
 
 char *ls_xstrndup(const char *s, size_t n)
 {
-	return or_abort(strndup(s, n));
+	return or_end(strndup(s, n));
 }
 
 char *ls_xasprintf(const char *fmt, ...)
@@ -46,7 +55,7 @@ char *ls_xasprintf(const char *fmt, ...)
 	int n = vasprintf(&out, fmt, ap);
 	va_end(ap);
 	if (n < 0)
-		abort();
+		ls_no_memory();
 	return out;
 }
 
@@ -63,7 +72,7 @@ void *ls_grow(void *items, size_t count, size_t *capacity, size_t elem_size)
 		return items;
 	size_t bigger = *capacity ? *capacity * 2 : 8;
 	if (bigger > SIZE_MAX / elem_size)
-		abort();
+		ls_no_memory();
 	*capacity = bigger;
 	return ls_xrealloc(items, bigger * elem_size);
 }

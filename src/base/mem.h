@@ -1,11 +1,12 @@
-/* Allocation. Small, bounded blocks come from ls_xalloc and friends, which abort when the machine has none left;
- * sizes that a file or a user decides go through ls_alloc_array, which checks overflow and may return NULL.
- * All blocks are freed with free(); any thread. */
+/* Allocation. Small, bounded blocks come from ls_xalloc and friends, which say so and end the program with status 4
+ * when the machine has none left; sizes that a file or a user decides go through ls_alloc_array, which checks overflow
+ * and may return NULL. All blocks are freed with free(); any thread. */
 #ifndef LS_BASE_MEM_H
 #define LS_BASE_MEM_H
 
 #include <stddef.h>
 
+_Noreturn void ls_no_memory(void);
 void *ls_xalloc(size_t size);                       /* zeroed, never NULL */
 void *ls_xalloc_aligned(size_t align, size_t size); /* likewise; size is a multiple of align */
 void *ls_xrealloc(void *p, size_t size);

@@ -71,8 +71,8 @@ static int spill(const struct ls_lsd_writer *w, struct spool *s, struct ls_err *
 static int append(struct ls_lsd_writer *w, int section, const void *data, uint64_t len, struct ls_err *err)
 {
 	struct spool *s = &w->spool[section];
-	if (!s->buffer && len)
-		s->buffer = ls_xalloc(LS_LSD_CHUNK);
+	if (!s->buffer && len && !(s->buffer = ls_alloc_array(1, LS_LSD_CHUNK)))
+		return ls_err_set(err, LS_ENOMEM, "%s: no memory to write it; fewer --threads need less", w->path);
 	s->bytes += len;
 	for (const uint8_t *p = data; len;) {
 		size_t n = LS_LSD_CHUNK - s->used < len ? LS_LSD_CHUNK - s->used : (size_t)len;

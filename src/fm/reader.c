@@ -102,8 +102,8 @@ static void work(void *ctx, size_t task)
 			ls_slice_done(&slice);
 			if (rc == LS_ENOMEM)
 				ls_err_set(&err, rc,
-					   "%s: no memory for its rows; `lockstep fm convert` makes a file that is "
-					   "used in place",
+					   "%s: no memory for its rows; `lockstep fm convert`, with fewer --threads if "
+					   "need be, makes a file that is used in place",
 					   ls_source_name(r->source));
 		}
 		pthread_mutex_lock(&r->lock);

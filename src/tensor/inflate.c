@@ -20,7 +20,7 @@ struct ls_inflater *ls_inflater_new(const struct ls_zip_member *m)
 	in->m = m;
 	in->crc = crc32(0, NULL, 0);
 	if (m->deflated && inflateInit2(&in->z, -MAX_WBITS) != Z_OK)
-		abort(); /* 40 KiB are not to be had */
+		ls_no_memory(); /* of 40 KiB */
 	return in;
 }
 
