@@ -88,9 +88,9 @@ elseif(CMAKE_BUILD_TYPE STREQUAL Debug)
 endif()
 
 set_source_files_properties(tests/bitwise/kern_fused.c PROPERTIES COMPILE_OPTIONS
-  "-O2;-ffp-contract=fast$<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:;-mfma>")
+  "-O1$<$<C_COMPILER_ID:GNU>:;-fexpensive-optimizations>;-ffp-contract=fast$<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:;-mfma>") # the least with which gcc fuses
 set_source_files_properties(tests/bitwise/kern_order.c tests/bitwise/kern_wide.c PROPERTIES
-  COMPILE_OPTIONS "-O1;-Wno-psabi") # quickly compiled; all that takes or returns wide vectors is inline
+  COMPILE_OPTIONS "-Og;-Wno-psabi") # quickly compiled; what takes or returns wide vectors is called from this file alone
 if(NOT CMAKE_CROSSCOMPILING)
   bitwise_test(kill ${bitwise}/kill $<TARGET_FILE:lockstep>)
   costly(kill) # of what is in the file when, which no compiler decides; the threads of a resumed training meet in ways
