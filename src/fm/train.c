@@ -147,6 +147,17 @@ static int check_epochs(const struct run *r, struct ls_err *err)
 			  t->checkpoint, (unsigned long long)((step - 1) / per_epoch + 1), t->epochs);
 }
 
+/* With validation every epoch that is done is the best or counted since the best, and without none is. */
+static int check_best_epoch(const struct run *r, struct ls_err *err)
+{
+	const struct ls_train *t = r->t;
+	uint64_t done = r->at.step / ls_fm_steps_per_epoch(&t->opts, t->rows->n_rows), best = r->at.best_epoch;
+	if (best + r->at.stale_epochs == (t->valid ? done : 0) && (best || !done || !t->valid))
+		return 0;
+	return ls_err_set(err, LS_EINPUT, "%s: its best epoch cannot be: the file is damaged; start without --resume",
+			  t->checkpoint);
+}
+
 /* The model that --warm-start names is the one that the training started from, or, if that is trained on in its place,
  * what the training has left there. */
 static int check_warm_start(const struct run *r, struct ls_err *err)
@@ -206,6 +217,8 @@ static int check_resume(const struct run *r, struct ls_err *err)
 	free(is);
 	if (rc == 0)
 		rc = check_epochs(r, err);
+	if (rc == 0)
+		rc = check_best_epoch(r, err);
 	if (rc == 0)
 		rc = check_warm_start(r, err);
 	return rc ? rc : check_best(r, err);

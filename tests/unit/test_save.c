@@ -19,6 +19,7 @@
 #include "fm/engine.h"
 #include "fm/save.h"
 #include "fm/tensors.h"
+#include "fm/train.h"
 #include "models.h"
 
 enum { FEATURES = 20000, FIELDS = 3, ROWS = 50 };
@@ -117,6 +118,69 @@ static void every_kind_comes_back(void **state)
 				options((enum ls_fm_kind)kind, (enum ls_fm_optimizer)optimizer, factors[i]);
 			there_and_back(&o, 1 + i);
 		}
+}
+
+static int no_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *p,
+		     struct ls_engine *ret, struct ls_err *err)
+{
+	(void)context, (void)m, (void)rows, (void)p, (void)ret;
+	return ls_err_set(err, LS_EINTERNAL, "resumed");
+}
+
+/* A checkpoint whose checksum is right, and whose epochs cannot be: 50 rows in steps of 10 are 5 steps an epoch. */
+static void positions_that_cannot_be(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t step;
+		uint32_t best, stale;
+		bool valid, fine;
+	} cases[] = {
+		{0, 0, 0, false, true},  {7, 0, 0, false, true},          {7, 1, 0, false, false},
+		{7, 0, 1, false, false}, {0, 0, 0, true, true},           {4, 0, 0, true, true},
+		{5, 1, 0, true, true},   {14, 1, 1, true, true},          {4, 1, 0, true, false},
+		{5, 0, 0, true, false},  {5, 0, 1, true, false},          {14, 2, 1, true, false},
+		{14, 3, 0, true, false}, {5, UINT32_MAX, 2, true, false},
+	};
+	uint64_t start[ROWS + 1] = {0};
+	uint32_t feature[ROWS * FIELDS];
+	uint16_t field[ROWS * FIELDS];
+	float label[ROWS] = {1};
+	struct ls_rows rows;
+	make_rows(&rows, start, feature, field);
+	rows.label = label;
+	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_SGD);
+	o.batch = 10;
+	struct ls_fm_model *m = make_model(&o);
+	char model[80];
+	snprintf(model, sizeof model, "%s.model", path);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ls_fm_position at = {.step = cases[i].step,
+					    .epochs = 9,
+					    .best_epoch = cases[i].best,
+					    .stale_epochs = cases[i].stale,
+					    .data_digest = "0"};
+		struct ls_train t = {.opts = o,
+				     .rows = &rows,
+				     .valid = cases[i].valid ? &rows : NULL,
+				     .data_digest = "0",
+				     .valid_digest = "",
+				     .epochs = 9,
+				     .output = model,
+				     .checkpoint = path,
+				     .resume = true,
+				     .pool = pool,
+				     .make_engine = no_engine};
+		snprintf(at.metric, sizeof at.metric, "%s", cases[i].valid ? ls_metric_name(LS_LOGLOSS) : "");
+		struct ls_err err = {0};
+		struct ls_train_result result;
+		assert_int_equal(ls_fm_save_model(model, m, &at, 1, &err), 0);
+		assert_int_equal(ls_fm_save_checkpoint(path, m, &at, 1, &err), 0);
+		assert_int_equal(ls_fm_train(&t, &result, &err), cases[i].fine ? LS_EINTERNAL : LS_EINPUT);
+		assert_non_null(strstr(err.msg, cases[i].fine ? "resumed" : "its best epoch cannot be"));
+	}
+	unlink(model);
+	ls_fm_model_free(m);
 }
 
 /* Its fields are aligned to lines, with other padding. */
@@ -249,9 +313,10 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_comes_back), cmocka_unit_test(online_comes_back),
-		cmocka_unit_test(the_first_is_named),    cmocka_unit_test(loading_names_it_too),
-		cmocka_unit_test(bare_is_not_trained),   cmocka_unit_test(the_position_comes_back),
+		cmocka_unit_test(every_kind_comes_back),   cmocka_unit_test(positions_that_cannot_be),
+		cmocka_unit_test(online_comes_back),       cmocka_unit_test(the_first_is_named),
+		cmocka_unit_test(loading_names_it_too),    cmocka_unit_test(bare_is_not_trained),
+		cmocka_unit_test(the_position_comes_back),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }
