@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* no bound on what is written: snprintf, memcpy with a checked size, struct ls_str */
 #undef strcpy
@@ -82,6 +83,7 @@
 #define putchar(...)  ls_banned_in_the_library_putchar
 #define perror(...)   ls_banned_in_the_library_perror
 #define exit(...)     ls_banned_in_the_library_exit
+#define _exit(...)    ls_banned_in_the_library__exit
 #define getenv(...)   ls_banned_in_the_library_getenv
 #define setenv(...)   ls_banned_in_the_library_setenv
 #define putenv(...)   ls_banned_in_the_library_putenv

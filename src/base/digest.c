@@ -16,8 +16,10 @@ struct ls_sha256 *ls_sha256_new(void)
 {
 	struct ls_sha256 *h = ls_xalloc(sizeof *h);
 	h->ctx = EVP_MD_CTX_new();
-	if (!h->ctx || EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL) != 1)
+	if (!h->ctx)
 		ls_no_memory();
+	if (EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL) != 1)
+		ls_give_up("OpenSSL gives no SHA-256: look at its configuration (OPENSSL_CONF) and providers");
 	return h;
 }
 

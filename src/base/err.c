@@ -55,3 +55,10 @@ int ls_err_prefix(struct ls_err *err, const char *fmt, ...)
 	snprintf(err->msg, sizeof err->msg, "%.500s: %.500s", head, old);
 	return err->code;
 }
+
+void ls_err_advise(struct ls_err *err, const char *advice)
+{
+	size_t used = err ? strnlen(err->msg, sizeof err->msg) : 0;
+	if (err)
+		snprintf(err->msg + used, sizeof err->msg - used, "; %s", advice);
+}

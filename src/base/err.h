@@ -28,6 +28,8 @@ int ls_err_set(struct ls_err *err, int code, const char *fmt, ...) __attribute__
 int ls_err_errno(struct ls_err *err, const char *path, const char *verb);
 /* Puts "prefix: " before the message. */
 int ls_err_prefix(struct ls_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Puts what to do behind the message: "; advice". err may be NULL. */
+void ls_err_advise(struct ls_err *err, const char *advice);
 
 /* clang-tidy looks at one file at a time and cannot see that these never return 0. */
 #if defined(__clang_analyzer__) && !defined(LS_BASE_ERR_C)

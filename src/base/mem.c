@@ -7,12 +7,20 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The one place where the library prints and exits: an error of these kinds has no way back through functions that
+ * cannot fail, and an abort would not say why. Without stdio, which may want memory. */
+_Noreturn void ls_give_up(const char *why)
+{
+	const char *parts[] = {"lockstep: ", why, "\n"};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
+			break;
+	(_exit)(4);
+}
+
 _Noreturn void ls_no_memory(void)
 {
-	static const char said[] = "lockstep: no memory\n";
-	ssize_t n = write(STDERR_FILENO, said, sizeof said - 1);
-	(void)n;
-	_exit(4);
+	ls_give_up("no memory");
 }
 
 static void *or_end(void *p)

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+/* Says why and ends the program with status 4: what no function can go on without. */
+_Noreturn void ls_give_up(const char *why);
 _Noreturn void ls_no_memory(void);
 void *ls_xalloc(size_t size);                       /* zeroed, never NULL */
 void *ls_xalloc_aligned(size_t align, size_t size); /* likewise; size is a multiple of align */

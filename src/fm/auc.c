@@ -72,7 +72,7 @@ struct group {
 static void set_scale(struct group *g, const struct ls_rows *rows)
 {
 	int top = LS_EXP_MIN;
-	for (uint64_t i = 0; i < g->n; i++) {
+	for (uint64_t i = 0; i < g->n && rows->weight; i++) {
 		int e = ls_exp_of(ls_f_bits((uint32_t)g->v[i]));
 		top = e > top ? e : top;
 	}

@@ -40,8 +40,10 @@ static int stream_text(struct ls_source *source, const struct ls_data_opts *o, s
 		       struct ls_err *err)
 {
 	struct stream s = {.w = w};
-	int rc = ls_text_read(source, ls_text_format_named(o->format), o->threads > 0 ? o->threads : ls_cpus(),
-			      add_block, &s, err);
+	int threads = o->threads > 0 ? o->threads : ls_cpus();
+	int rc = ls_text_read(source, ls_text_format_named(o->format), threads, add_block, &s, err);
+	if (rc == LS_ENOMEM && threads > 1)
+		ls_err_advise(err, "fewer --threads need less");
 	const char *name = ls_source_name(source);
 	if (rc == 0 && !s.any_rows)
 		rc = ls_err_set(err, LS_EINPUT, "%s: no rows", name);

@@ -169,7 +169,7 @@ static int make_workers(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	struct ls_fm_model *m = c->m;
 	int threads = ls_pool_threads(c->pool);
 	uint32_t batch = most_rows(m, c->rows);
-	bool ahead = true;
+	bool ahead = true, sums = true;
 	uint32_t lanes = m->blocks * m->padded;
 	c->workers = ls_xalloc(sizeof *c->workers * (size_t)threads);
 	for (int t = 0; t < threads; t++) {
@@ -182,11 +182,16 @@ static int make_workers(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 		w->w.bias = w->bias;
 		w->bias_sum = ls_xalloc(sizeof *w->bias_sum * m->outputs);
 		w->terms = c->terms_bytes ? ls_fm_big_alloc(c->terms_bytes) : NULL;
-		w->w.sums = c->found ? NULL : ls_xalloc(sizeof *w->w.sums * LS_KERN_BLOCK * lanes);
-		w->w.acc = c->found ? ls_xalloc((sizeof *w->w.acc + sizeof(float)) * lanes) : NULL;
-		w->w.pair_sums = ls_xalloc(sizeof *w->w.pair_sums * ((size_t)m->outputs * m->n_pairs + 1));
+		w->w.sums = c->found ? NULL : ls_alloc_array(lanes, sizeof *w->w.sums * LS_KERN_BLOCK);
+		w->w.acc = c->found ? ls_alloc_array(lanes, sizeof *w->w.acc + sizeof(float)) : NULL;
+		w->w.pair_sums = ls_alloc_array((size_t)m->outputs * m->n_pairs + 1, sizeof *w->w.pair_sums);
+		sums &= (w->w.sums || w->w.acc) && w->w.pair_sums;
 		ahead &= ls_ahead_init(&w->ahead, batch, (uint32_t)longest);
 	}
+	if (!sums)
+		return ls_err_set(err, LS_ENOMEM,
+				  "no memory for the sums of %d threads; take fewer --threads, factors or fields",
+				  threads);
 	return ahead ? 0 : no_memory(batch, err);
 }
 

@@ -174,6 +174,8 @@ static int load_text(struct ls_data *d, struct ls_source *s, const struct ls_dat
 {
 	struct gathering g = {0};
 	int rc = ls_text_read(s, ls_text_format_named(o->format), d->threads, gather, &g, err);
+	if (rc == LS_ENOMEM)
+		ls_err_advise(err, "`lockstep fm convert` makes a file that is used without loading it");
 	if (rc == 0)
 		rc = join(d, &g, ls_source_name(s), err);
 	for (size_t i = 0; i < g.n; i++)

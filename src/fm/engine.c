@@ -79,7 +79,7 @@ int ls_fm_check_states(const struct ls_fm_model *m, struct ls_err *err)
 	return ls_err_set(err, LS_EINTERNAL, "a model without its optimizer's state cannot be trained");
 }
 
-/* The step from `first` on that takes the row; within an epoch there is one. */
+/* The first step from `first` on that takes the row: every epoch has one. */
 static uint64_t step_with(const struct ls_fm_opts *opts, uint64_t n_rows, uint64_t row, uint64_t first)
 {
 	for (uint64_t step = first;; step++) {

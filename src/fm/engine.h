@@ -35,7 +35,7 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 int ls_fm_check_states(const struct ls_fm_model *m, struct ls_err *err);
 
 /* Fills err: a score of data row `row` was not finite, in the first step from `first` on that takes it, which the
- * message names, counted from 1. Returns LS_EDIFFER. */
+ * message names, counted from 1: the step itself, if no call of steps() goes beyond an epoch. Returns LS_EDIFFER. */
 int ls_fm_not_finite(const struct ls_fm_opts *opts, const struct ls_rows *rows, uint64_t row, uint64_t first,
 		     struct ls_err *err);
 

@@ -72,7 +72,7 @@ static int append(struct ls_lsd_writer *w, int section, const void *data, uint64
 {
 	struct spool *s = &w->spool[section];
 	if (!s->buffer && len && !(s->buffer = ls_alloc_array(1, LS_LSD_CHUNK)))
-		return ls_err_set(err, LS_ENOMEM, "%s: no memory to write it; fewer --threads need less", w->path);
+		return ls_err_set(err, LS_ENOMEM, "%s: no memory to write it", w->path);
 	s->bytes += len;
 	for (const uint8_t *p = data; len;) {
 		size_t n = LS_LSD_CHUNK - s->used < len ? LS_LSD_CHUNK - s->used : (size_t)len;

@@ -101,10 +101,7 @@ static void work(void *ctx, size_t task)
 			rc = ls_text_parse(&slice, format, &b, &f);
 			ls_slice_done(&slice);
 			if (rc == LS_ENOMEM)
-				ls_err_set(&err, rc,
-					   "%s: no memory for its rows; `lockstep fm convert`, with fewer --threads if "
-					   "need be, makes a file that is used in place",
-					   ls_source_name(r->source));
+				ls_err_set(&err, rc, "%s: no memory for its rows", ls_source_name(r->source));
 		}
 		pthread_mutex_lock(&r->lock);
 		wait_for_turn(r, number);

@@ -64,6 +64,13 @@ static inline bool token_ends(const char *p)
 	return is_blank(*p) || *p == '\n' || (*p == '\r' && p[1] == '\n');
 }
 
+static bool has_colon(const char *p)
+{
+	while (!token_ends(p) && *p != ':')
+		p++;
+	return *p == ':';
+}
+
 /* The token's first 40 bytes as a terminal may see them; valid until the next. */
 __attribute__((cold)) static const char *word(struct parser *s, const char *p)
 {
@@ -152,7 +159,7 @@ __attribute__((cold)) static const char *bad_number(struct parser *s, const char
 	bool part = p > s->line && p[-1] == ':';
 	/* A token without a colon says nothing of the format, which may be found out before or behind it, as text is
 	 * cut. */
-	if (!part && !strchr(w, ':'))
+	if (!part && !has_colon(p))
 		return fault(s, p, "\"%s\" is not index:value", w);
 	if (*p == '-' && end > p + 1)
 		return fault(s, p, "%s \"%s\" is negative; the least is 0", what, w);
@@ -198,13 +205,6 @@ static const char *parse_weight(struct parser *s, const char *p, uint64_t row)
 	if (s->b->weight)
 		s->b->weight[row] = w;
 	return end;
-}
-
-static bool has_colon(const char *p)
-{
-	while (!token_ends(p) && *p != ':')
-		p++;
-	return *p == ':';
 }
 
 /* A label in front, if there is one. Returns the first byte of what follows. */

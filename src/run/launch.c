@@ -28,7 +28,7 @@ static void become(const struct ls_launch *what, const char *program, const sigs
 	execve(program, (char *const *)(uintptr_t)what->argv, what->envp);
 	int e = errno;
 	ssize_t n = write(report, &e, sizeof e);
-	_exit(n == sizeof e ? 126 : 127);
+	(_exit)(n == sizeof e ? 126 : 127); /* a child of ours, before it is another program */
 }
 
 static int start(const struct ls_launch *what, const char *program, const sigset_t *mask, pid_t *ret,

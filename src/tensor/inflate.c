@@ -19,7 +19,10 @@ struct ls_inflater *ls_inflater_new(const struct ls_zip_member *m)
 	struct ls_inflater *in = ls_xalloc(sizeof *in);
 	in->m = m;
 	in->crc = crc32(0, NULL, 0);
-	if (m->deflated && inflateInit2(&in->z, -MAX_WBITS) != Z_OK)
+	int rc = m->deflated ? inflateInit2(&in->z, -MAX_WBITS) : Z_OK;
+	if (rc == Z_VERSION_ERROR)
+		ls_give_up("the zlib here is not of the version that this program was built for");
+	if (rc != Z_OK)
 		ls_no_memory(); /* of 40 KiB */
 	return in;
 }

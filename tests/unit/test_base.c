@@ -18,6 +18,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/opt.h"
 #include "base/proc.h"
 #include "base/str.h"
@@ -353,11 +354,37 @@ static void tables_line_up(void **state)
 	ls_table_done(&t);
 }
 
+/* A small thing for which there is no memory: said, and status 4, not a signal. */
+static void no_memory_is_said(void **state)
+{
+	(void)state;
+	int ends[2], status;
+	char said[64] = "";
+	assert_int_equal(pipe(ends), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		close(ends[0]);
+		size_t room = SIZE_MAX / 4; /* no allocator is asked: a sanitizer's would end the program itself */
+		free(ls_grow(NULL, room, &room, 16));
+		_exit(0);
+	}
+	close(ends[1]);
+	size_t n = 0;
+	for (ssize_t got; n < sizeof said - 1 && (got = read(ends[0], said + n, sizeof said - 1 - n)) > 0;)
+		n += (size_t)got;
+	close(ends[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 4);
+	assert_string_equal(said, "lockstep: no memory\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(version_is_the_projects),
 		cmocka_unit_test(sha256_of_abc),
+		cmocka_unit_test(no_memory_is_said),
 		cmocka_unit_test(nearest_word),
 		cmocka_unit_test(numbers_are_whole_strings),
 		cmocka_unit_test(sizes_are_powers_of_1024),
