@@ -59,26 +59,23 @@ INLINE void ask_record(const struct ls_fm_model *m, const struct row *r, uint32_
 	ask_for(end - 1, first);
 }
 
-/* Where a row's records are, this output's part of them; the next row's pages are asked for. */
+/* Where a row's records are, this output's part of them. */
 INLINE void find_records(const struct ls_fm_model *m, const struct row *r, size_t offset, const float **ret_v)
 {
 	const float *first = m->record + offset;
 	size_t stride = ls_fm_stride(m);
 	for (uint32_t i = 0; i < r->n; i++)
 		ret_v[i] = first + r->feature[i] * stride;
-	ask_pages(m, r, offset);
 }
 
-/* Entry i of the next rows, and, of a row alone, the lines that the entries behind i will need soon: rows side by side
- * have enough of them under way. */
-INLINE void ask_ahead(const struct ls_fm_model *m, const struct row *r, uint32_t R, const float *(*v)[MOST_POINTERS],
-		      uint32_t i, size_t offset, uint32_t K, bool back)
+/* Entry i of the next row, and the lines that the entries behind i will need soon. */
+INLINE void ask_ahead(const struct ls_fm_model *m, const struct row *r, const float *const *v, uint32_t i,
+		      size_t offset, uint32_t K, bool back)
 {
 	const uint32_t line = K < LINE ? LINE / K : 1; /* entries whose parts are in one line of a record */
-	for (uint32_t k = 0; k < R; k++)
-		ask_record(m, &r[k], i, offset, K, R == 1 && near(K, back));
-	for (uint32_t j = i + 1; j < r->n && i % line == 0 && R == 1; j++)
-		__builtin_prefetch(v[0][j] + (size_t)(i + 2 * line) * K);
+	ask_record(m, r, i, offset, K, near(K, back));
+	for (uint32_t j = i + 1; j < r->n && i % line == 0; j++)
+		__builtin_prefetch(v[j] + (size_t)(i + 2 * line) * K);
 }
 
 /* Adds the product of two entries' vectors to total; to_i and to_j, if not NULL, get what the backward pass needs. */
@@ -97,24 +94,89 @@ INLINE void ffm_pair(const float *vi, const float *vj, float xi, float xj, bool 
 	}
 }
 
-/* Scores alone of R rows with one entry of each field, side by side, so that the sum of one does not wait for the
- * other's. All pairs of the first entry, then of the second: their records come to the first cache a line of each at a
- * time. has_x and R are constants of the call where it pays. */
-INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, uint32_t R, bool has_x, size_t offset,
-		     uint32_t K, ls_pack_f *total)
+/* The score alone of a row with one entry of each field. All pairs of the first entry, then of the second: their
+ * records come to the first cache a line of each at a time. */
+INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, size_t offset, uint32_t K, ls_pack_f *total)
 {
-	const float *v[FFM_ROWS][MOST_POINTERS];
+	const float *v[MOST_POINTERS], *x = r->x;
 	const uint32_t n = r->n;
-	for (uint32_t k = 0; k < R; k++)
-		find_records(m, &r[k], offset, v[k]);
+	find_records(m, r, offset, v);
+	ask_pages(m, r, offset);
 	for (uint32_t i = 0; i < n; i++) {
-		ask_ahead(m, r, R, v, i, offset, K, false);
+		ask_ahead(m, r, v, i, offset, K, false);
 		STRAIGHT
 		for (uint32_t j = i + 1; j < n; j++)
-			for (uint32_t k = 0; k < R; k++)
-				ffm_pair(v[k][i] + (size_t)j * K, v[k][j] + (size_t)i * K, has_x ? r[k].x[i] : 1.0f,
-					 has_x ? r[k].x[j] : 1.0f, has_x, K, NULL, NULL, total + k * K / 4, NULL);
+			ffm_pair(v[i] + (size_t)j * K, v[j] + (size_t)i * K, x ? x[i] : 1.0f, x ? x[j] : 1.0f, x, K,
+				 NULL, NULL, total, NULL);
 	}
+}
+
+/* What is asked for of the rows after rows side by side: an entry of each at a time, of which `done` floats so far. */
+struct asking {
+	const float *at[FFM_ROWS];
+	size_t done;
+	uint32_t entry;
+};
+
+INLINE void ask_entry(const struct ls_fm_model *m, const struct row *r, uint32_t entry, size_t offset, struct asking *a)
+{
+	size_t stride = ls_fm_stride(m);
+	a->entry = entry;
+	a->done = 0;
+	for (uint32_t k = 0; k < FFM_ROWS; k++) /* or, of a row without that many, what is there anyway */
+		a->at[k] = m->record + offset + (entry < r[k].n_next ? r[k].next[entry] : r[k].feature[0]) * stride;
+}
+
+/* Two lines more of each. */
+INLINE void ask_some(const struct ls_fm_model *m, const struct row *r, size_t offset, size_t size, struct asking *a)
+{
+	if (size > LONG_RECORD)
+		return;
+	for (uint32_t k = 0; k < FFM_ROWS; k++) {
+		ask_for(a->at[k] + a->done, false);
+		ask_for(a->at[k] + a->done + LINE, false);
+	}
+	a->done += 2 * (size_t)LINE;
+	if (a->done >= size)
+		ask_entry(m, r, a->entry + 1, offset, a);
+}
+
+/* Entries i and j of each of FFM_ROWS rows. */
+INLINE void ffm_pair_each(const float *(*v)[MOST_POINTERS], const struct row *r, uint32_t i, uint32_t j, bool has_x,
+			  uint32_t K, ls_pack_f *total)
+{
+	for (uint32_t k = 0; k < FFM_ROWS; k++)
+		ffm_pair(v[k][i] + (size_t)j * K, v[k][j] + (size_t)i * K, has_x ? r[k].x[i] : 1.0f,
+			 has_x ? r[k].x[j] : 1.0f, has_x, K, NULL, NULL, total + k * K / 4, NULL);
+}
+
+/* The same of FFM_ROWS rows side by side, so that the sum of one does not wait for the other's. The next rows are asked
+ * for a few lines at a time, between pairs: what pairs need of the second cache waits behind all that is under way. */
+INLINE void ffm_beside(const struct ls_fm_model *m, const struct row *r, bool has_x, size_t offset, uint32_t K,
+		       ls_pack_f *total)
+{
+	enum { FEW = 4 };
+	const float *v[FFM_ROWS][MOST_POINTERS];
+	const uint32_t n = r->n;
+	const size_t size = (size_t)m->n_fields * K;
+	struct asking a;
+	for (uint32_t k = 0; k < FFM_ROWS; k++)
+		find_records(m, &r[k], offset, v[k]);
+	ask_entry(m, r, 0, offset, &a);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t j = i + 1;
+		for (; j + FEW <= n; j += FEW) {
+			ask_some(m, r, offset, size, &a);
+			STRAIGHT
+			for (uint32_t f = 0; f < FEW; f++)
+				ffm_pair_each(v, r, i, j + f, has_x, K, total);
+		}
+		ask_some(m, r, offset, size, &a);
+		for (; j < n; j++)
+			ffm_pair_each(v, r, i, j, has_x, K, total);
+	}
+	while (a.entry < r->n_next && size <= LONG_RECORD) /* where fields are few */
+		ask_some(m, r, offset, size, &a);
 }
 
 /* The lines that the back of the next row's entry i will be in, into the second cache; if it is a row like this one. */
@@ -129,19 +191,20 @@ INLINE void ask_back(const struct row *r, uint32_t i, uint32_t K, const float *b
 INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool has_x, size_t offset, uint32_t K,
 			  float *back, size_t entry_stride, ls_pack_f *total, ls_pack_s *top)
 {
-	const float *v[1][MOST_POINTERS], *x = r->x;
+	const float *v[MOST_POINTERS], *x = r->x;
 	const uint32_t line = K < LINE ? LINE / K : 1, n = r->n;
-	find_records(m, r, offset, v[0]);
+	find_records(m, r, offset, v);
+	ask_pages(m, r, offset);
 	for (uint32_t i = 0; i < n; i++) {
-		const float *vi = v[0][i], xi = has_x ? x[i] : 1.0f;
+		const float *vi = v[i], xi = has_x ? x[i] : 1.0f;
 		float *row = back + i * entry_stride;
 		memset(row + (size_t)i * K, 0, sizeof(float) * K);
-		ask_ahead(m, r, 1, v, i, offset, K, true);
+		ask_ahead(m, r, v, i, offset, K, true);
 		ask_back(r, i, K, back, entry_stride);
 		for (uint32_t j = i + 1; j < n && i % line == 0 && r->crowd; j++)
 			__builtin_prefetch(back + j * entry_stride + (size_t)(i + 2 * line) * K, 1);
 		for (uint32_t j = i + 1; j < n; j++)
-			ffm_pair(vi + (size_t)j * K, v[0][j] + (size_t)i * K, xi, has_x ? x[j] : 1.0f, has_x, K,
+			ffm_pair(vi + (size_t)j * K, v[j] + (size_t)i * K, xi, has_x ? x[j] : 1.0f, has_x, K,
 				 row + (size_t)j * K, back + j * entry_stride + (size_t)i * K, total, top);
 	}
 }
@@ -214,7 +277,7 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	if (!once)
 		ffm_any(m, r, o * block, K, back, entry_stride, total);
 	else if (!back)
-		ffm_once(m, r, 1, r->x, o * block, K, total);
+		ffm_once(m, r, o * block, K, total);
 	else if (r->x)
 		ffm_once_back(m, r, true, o * block, K, back, entry_stride, total, &tops);
 	else
@@ -243,9 +306,9 @@ static inline bool ffm_rows(const struct ls_fm_model *m, const struct row *r, fl
 		ls_pack_f total[FFM_ROWS];
 		clear_packs(total, FFM_ROWS);
 		if (r->x)
-			ffm_once(m, r, FFM_ROWS, true, (size_t)o * m->n_fields * K, K, total);
+			ffm_beside(m, r, true, (size_t)o * m->n_fields * K, K, total);
 		else
-			ffm_once(m, r, FFM_ROWS, false, (size_t)o * m->n_fields * K, K, total);
+			ffm_beside(m, r, false, (size_t)o * m->n_fields * K, K, total);
 		for (uint32_t i = 0; i < FFM_ROWS; i++)
 			score[i * m->outputs + o] = linear_score(m, &r[i], m->bias[o], o) + ffm_halve(&total[i], K);
 	}
