@@ -111,6 +111,8 @@ INLINE void add_blocks(float *const *v, const float *x, uint32_t fields, struct 
 		add_sides(v, x, at, L, L, false, whole, K, total);
 	else if (!squares && !same && na == L - 1 && nb == L)
 		add_sides(v, x, at, L - 1, L, false, whole, K, total);
+	else if (!squares && same && na == L)
+		add_sides(v, x, at, L, L, true, whole, K, total);
 	else
 		add_sides(v, x, at, na, nb, same, whole, K, total);
 }

@@ -163,9 +163,14 @@ INLINE ls_mid_f ls_mid_sqrt(ls_mid_f x)
 #endif
 }
 
+/* ls_cell_seed. Half of 2 m + 1 - x is m - x / 2, each rounded down. */
 INLINE ls_pack_f ls_pack_seed(ls_pack_f x)
 {
+#if defined(__aarch64__)
+	return (ls_pack_f)vhsubq_u32(vdupq_n_u32(2 * LS_CELL_SEED(0u) + 1), (uint32x4_t)x);
+#else
 	return (ls_pack_f)LS_CELL_SEED((ls_pack_s)x);
+#endif
 }
 
 INLINE ls_pack_f ls_pack_all(float x)
