@@ -53,6 +53,22 @@ INLINE void add_scaled(struct lanes *d, const float *u, float weight, uint32_t K
 		d->last = ls_pack_fma(*(const ls_pack_f *)(u + K - 4), ls_pack_all(weight), d->last);
 }
 
+/* The same of n neighbours, whose weights are neighbours too. n is a constant of the call. */
+INLINE void add_scaled_each(struct lanes *d, const float *u, const float *weight, uint32_t n, uint32_t K)
+{
+#if defined(__aarch64__)
+	if (n == 4) { /* by one load: fma takes any lane of it. (Left alone, gcc makes four loads of it.) */
+		ls_pack_f four = *(const ls_pack_f *)weight;
+		__asm__("" : "+w"(four));
+		for (uint32_t i = 0; i < n; i++)
+			add_scaled(&d[i], u, four[i], K);
+		return;
+	}
+#endif
+	for (uint32_t i = 0; i < n; i++)
+		add_scaled(&d[i], u, weight[i], K);
+}
+
 /* total = total + u e, by fma. */
 INLINE void add_product(struct lanes *total, const float *u, const struct lanes *e, uint32_t K)
 {
@@ -161,8 +177,7 @@ INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uin
 		later[i] = pair + ls_fm_pair_index(fields, f + i, 0);
 	}
 	for (uint32_t g = 0; g < f; earlier += fields - ++g)
-		for (uint32_t i = 0; i < n; i++)
-			add_scaled(&d[i], sums + (size_t)g * K, earlier[i], K);
+		add_scaled_each(d, sums + (size_t)g * K, earlier, n, K);
 	STRAIGHT
 	for (uint32_t h = 0; h < n; h++) { /* field f + h */
 		const float *u = sums + (size_t)(f + h) * K;
