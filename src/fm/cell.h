@@ -71,8 +71,8 @@ struct ls_param {
 		(s1) = (s1) + (g) * (g);                                                                               \
 		(v) = (v) - (lr) * (g) / root(s1);                                                                     \
 	} while (0)
-/* A row at a time the same step is most of the work, so 1 / root(s1) is one step of Newton's from a seed y there. That,
- * y (3 - s1 y y) / 2, is less by up to 0.1752 %, and so within 0.0878 % if it is taken a little larger. fma, and
+/* A row at a time 1 / root(s1) is one step of Newton's from a seed y, which is quicker than root and division. That, y
+ * (3 - s1 y y) / 2, is less by up to 0.1752 %, and so within 0.0878 % if it is taken a little larger. fma, and
  * newton(a, b), which is (3 - a b) / 2, round once. */
 #define LS_CELL_NEWTON 1.000877f
 #define LS_CELL_ADAGRAD_ONLINE(v, s1, g, lr, fma, seed, newton)                                                        \
@@ -82,8 +82,14 @@ struct ls_param {
 		(v) = fma(-((lr)*LS_CELL_NEWTON) * (g)*y_, newton((s1)*y_, y_), (v));                                  \
 	} while (0)
 #define LS_CELL_NEWTON_STEP(a, b, three, fma) (0.5f * fma(-(a), (b), (three)))
-/* The gradient of an entry's factor, from another entry's that it is multiplied with. */
-#define LS_CELL_PAIR_GRADIENT(slope, x, other, other_x) (((slope) * (x)) * ((other) * (other_x)))
+/* The same for factors that share a sum of squares. Their gradients are unit times what it is to be multiplied with for
+ * their step; squares are what the squares of that add up to, of which the sum takes a share. */
+#define LS_CELL_SHARED_STEP(step, s1, unit, share, squares, lr, fma, seed, newton)                                     \
+	do {                                                                                                           \
+		(s1) = fma((unit) * (unit) * (share), (squares), (s1));                                                \
+		LS_AUTO y_ = seed(s1);                                                                                 \
+		(step) = -((lr)*LS_CELL_NEWTON) * (unit)*y_ * newton((s1)*y_, y_);                                     \
+	} while (0)
 /* The seed: half the exponent with the other sign, within 3.44 % of 1 / root. */
 #define LS_CELL_SEED(bits)          (0x5f3759dfu - ((bits) >> 1))
 #define LS_CELL_TERM(slope, factor) ((slope) * (factor) + LS_MAGIC)
@@ -133,6 +139,13 @@ LS_FN struct ls_param ls_cell_adagrad_online(struct ls_param p, float g, const s
 	g = ls_cell_regular(g, p.v, u);
 	LS_CELL_ADAGRAD_ONLINE(p.v, p.s1, g, u->lr, ls_fmaf, ls_cell_seed, ls_cell_newton);
 	return p;
+}
+
+LS_FN float ls_cell_shared_step(float *s1, float unit, float share, float squares, const struct ls_update *u)
+{
+	float step;
+	LS_CELL_SHARED_STEP(step, *s1, unit, share, squares, u->lr, ls_fmaf, ls_cell_seed, ls_cell_newton);
+	return step;
 }
 
 LS_FN struct ls_param ls_cell_adam(struct ls_param p, float g, const struct ls_update *u)

@@ -32,20 +32,6 @@ INLINE void prefetch_run(const float *p, size_t n, bool write)
 			__builtin_prefetch(p + i);
 }
 
-/* The step that all parameters of a row take. */
-struct online_step {
-	size_t n1; /* floats from a factor to its sum of squares */
-	float slope, lr;
-};
-
-/* Asks for a line of factors, and its state. The first cache has room for the factors of two rows and the state of
- * one. */
-INLINE void ask_line(const float *line, size_t n1)
-{
-	__builtin_prefetch(line, 1, 3);
-	__builtin_prefetch(line + n1, 1, 2);
-}
-
 INLINE float fwfm_weight(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t g)
 {
 	uint32_t index = f < g ? ls_fm_pair_index(m->n_fields, f, g) : ls_fm_pair_index(m->n_fields, g, f);

@@ -13,8 +13,8 @@
 /* --- rows whose fields rise: by all threads --- */
 
 /* Where the thread's line `class` of an entry away from home is kept. */
-INLINE struct ls_online_at home_line(const struct ls_online_table *t, const struct ls_online_row *r,
-				     struct ls_online_away away, uint32_t class)
+INLINE float *home_line(const struct ls_online_table *t, const struct ls_online_row *r, struct ls_online_away away,
+			uint32_t class)
 {
 	return ls_online_class_line(t, r->feature[away.entry], ls_online_meet(class, away.turn, t->classes));
 }
@@ -26,9 +26,8 @@ NOT_SPECIALISED static void copy_away(const struct ls_online_table *t, const str
 	const struct ls_online_part p = s->part;
 	for (uint32_t k = 0; k < r->n_away; k++)
 		for (uint32_t c = 0; c < p.n; c++) {
-			struct ls_online_at home = home_line(t, r, r->away[k], p.lo + c);
 			float *copy = s->copies + (size_t)k * p.each + c * LINE;
-			ls_online_copy(home, (struct ls_online_at){copy, p.state}, back);
+			ls_online_copy(home_line(t, r, r->away[k], p.lo + c), copy, back);
 		}
 }
 
@@ -36,10 +35,8 @@ NOT_SPECIALISED static void copy_away(const struct ls_online_table *t, const str
 INLINE void ask_away(const struct ls_online_table *t, const struct ls_online_row *r, struct ls_online_part p)
 {
 	for (uint32_t k = 0; k < r->n_away; k++)
-		for (uint32_t c = 0; c < p.n; c++) {
-			struct ls_online_at home = home_line(t, r, r->away[k], p.lo + c);
-			ask_line(home.v, home.state);
-		}
+		for (uint32_t c = 0; c < p.n; c++)
+			__builtin_prefetch(home_line(t, r, r->away[k], p.lo + c), 1, 3);
 }
 
 /* Its x by field, in room if they are not already. */
@@ -75,10 +72,29 @@ INLINE uint32_t block_size(uint32_t block, uint32_t fields, uint32_t K)
 	return (hi < fields ? hi : fields) - lo;
 }
 
-/* Adds the products of the pairs of two blocks, or of one with itself, to the lanes of a line: those of b's fields. */
-INLINE void add_meeting(struct online_side a, struct online_side b, bool same, bool whole, uint32_t K, float *total)
+/* What is known of blocks where both are full, or one is 0: for the compiler. */
+INLINE struct ls_online_meeting not_zero(struct ls_online_meeting at)
+{
+	if (!at.a || !at.b)
+		__builtin_unreachable();
+	return at;
+}
+
+INLINE struct ls_online_meeting with_zero(struct ls_online_meeting at)
+{
+	at.a = 0;
+	if (!at.b)
+		__builtin_unreachable();
+	return at;
+}
+
+/* Adds the products of the pairs of two blocks, or of one with itself, to the lanes of a line: those of b's fields. And
+ * says what the squares of an entry's partners add up to, of a's entries and of b's. */
+INLINE void add_meeting(struct online_side a, struct online_side b, bool same, bool whole, uint32_t K, float *total,
+			float *squares_a, float *squares_b)
 {
 	ls_pack_f *to = (ls_pack_f *)(total + (same ? b.slot : 0)), sum[LINE / 4]; /* block 0 is b only with itself */
+	ls_pack_f of_a[LINE / 4] = {0}, of_b[LINE / 4] = {0}, *both = same ? of_a : of_b;
 	for (uint32_t c = 0; c < b.n * K / 4; c++)
 		sum[c] = to[c];
 	for (uint32_t i = 0; i < a.n; i++)
@@ -86,35 +102,42 @@ INLINE void add_meeting(struct online_side a, struct online_side b, bool same, b
 			for (uint32_t c = 0; c < K / 4 && (whole || b.v[j]); c++) {
 				ls_pack_f u = *(const ls_pack_f *)(a.v[i] + b.at + j * K + 4 * c);
 				ls_pack_f w = *(const ls_pack_f *)(b.v[j] + a.at + i * K + 4 * c);
-				ls_pack_f *lanes = &sum[j * K / 4 + c];
-				*lanes = a.x ? ls_pack_fma(u * a.x[i], w * b.x[j], *lanes) : ls_pack_fma(u, w, *lanes);
+				ls_pack_f *lanes = &sum[j * K / 4 + c], *of_i = &of_a[i * K / 4 + c];
+				ls_pack_f *of_j = &both[j * K / 4 + c];
+				u = a.x ? u * a.x[i] : u;
+				w = b.x ? w * b.x[j] : w;
+				*lanes = ls_pack_fma(u, w, *lanes);
+				*of_i = ls_pack_fma(w, w, *of_i);
+				*of_j = ls_pack_fma(u, u, *of_j);
 			}
 	for (uint32_t c = 0; c < b.n * K / 4; c++)
 		to[c] = sum[c];
+	store_squares(of_a, a.n, K, squares_a + a.slot / K);
+	if (!same)
+		store_squares(of_b, b.n, K, squares_b + b.slot / K);
 }
 
 INLINE void add_sides(float *const *v, const float *x, struct ls_online_meeting at, uint32_t na, uint32_t nb, bool same,
-		      bool whole, uint32_t K, float *total)
+		      bool whole, uint32_t K, float *total, float *squares)
 {
-	add_meeting(side_of(v, x, at.a, na, K, at.line_b), side_of(v, x, at.b, nb, K, at.line_a), same, whole, K,
-		    total);
+	add_meeting(side_of(v, x, at.a, na, K, at.line_b), side_of(v, x, at.b, nb, K, at.line_a), same, whole, K, total,
+		    squares + at.a * (LINE / K), squares + at.b * (LINE / K));
 }
 
-/* By the number of fields, which are nearly always as many as fill a line: then the loops are straight code. Where
- * kern_squares.h has those, the rest does without. */
+/* By what the blocks are: then the loops are straight code. Where kern_squares.h has those, the rest does without. */
 INLINE void add_blocks(float *const *v, const float *x, uint32_t fields, struct ls_online_meeting at, bool whole,
-		       uint32_t K, float *total)
+		       uint32_t K, float *total, float *squares)
 {
-	const uint32_t L = LINE / K, na = block_size(at.a, fields, K), nb = block_size(at.b, fields, K);
-	bool same = at.a == at.b, squares = in_squares(x, whole, K);
-	if (!squares && !same && na == L && nb == L)
-		add_sides(v, x, at, L, L, false, whole, K, total);
-	else if (!squares && !same && na == L - 1 && nb == L)
-		add_sides(v, x, at, L - 1, L, false, whole, K, total);
-	else if (!squares && same && na == L)
-		add_sides(v, x, at, L, L, true, whole, K, total);
+	const uint32_t L = LINE / K;
+	if (in_squares(x, whole, K) || at.blocks == LS_ONLINE_ANY)
+		add_sides(v, x, at, block_size(at.a, fields, K), block_size(at.b, fields, K), at.a == at.b, whole, K,
+			  total, squares);
+	else if (at.blocks == LS_ONLINE_FULL)
+		add_sides(v, x, not_zero(at), L, L, false, whole, K, total, squares);
+	else if (at.blocks == LS_ONLINE_SAME)
+		add_sides(v, x, not_zero(at), L, L, true, whole, K, total, squares);
 	else
-		add_sides(v, x, at, na, nb, same, whole, K, total);
+		add_sides(v, x, with_zero(at), L - 1, L, false, whole, K, total, squares);
 }
 
 /* A block whose linear weights belong to a class, the one of its number; where they are is `at`. */
@@ -146,14 +169,15 @@ INLINE void online_parts(const struct ls_online_table *t, const struct ls_online
 	x = find_x(r, x, whole, x_room);
 	copy_away(t, r, s, false);
 	memset(totals, 0, sizeof totals[0] * s->part.n);
-	bool squares = in_squares(x, whole, K);
-	const float *x_square = squares ? square_x(x, fields, K, square_room) : NULL;
+	bool wide = in_squares(x, whole, K);
+	const float *x_square = wide ? square_x(x, fields, K, square_room) : NULL;
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct ls_online_meeting at = s->meeting[i];
-		if (squares && is_full(fields, at, K))
-			square_add_blocks(v, x_square, at, K, totals[at.class]);
+		float *squares = s->squares + (size_t)at.class * s->slots;
+		if (wide && is_full(fields, at, K))
+			square_add_blocks(v, x_square, at, K, totals[at.class], squares);
 		else
-			add_blocks(v, x, fields, at, whole, K, totals[at.class]);
+			add_blocks(v, x, fields, at, whole, K, totals[at.class], squares);
 	}
 	for (uint32_t c = 0; c < s->part.n; c++)
 		part[c] = class_part(weights_of(t, v, x, s->part, c, K), whole, totals[c]);
@@ -175,74 +199,91 @@ static inline void online_forward(const struct ls_online_table *t, const struct 
 		online_parts(t, r, r->x, whole, v, s, 16, part);
 }
 
-/* Fields of a block that are worked on together: as many as there are registers for. */
-#if defined(__aarch64__)
-#define AT_ONCE 4
-#else
-#define AT_ONCE 2
-#endif
-
-/* What entry i of a has for entries from .. to of b, at most a line, and what they have for it: all loads before all
- * stores, so that the pairs' long chains of operations run side by side. */
-INLINE void online_pairs(struct online_side a, struct online_side b, uint32_t i, uint32_t from, uint32_t to, uint32_t K,
-			 struct online_step s)
+/* The steps of four slots in four classes. */
+INLINE void four_steps(const struct ls_online_share *s, const struct ls_online_found *at, const float *x, uint32_t slot,
+		       uint32_t c, uint32_t fields, bool whole, float slope, float lr, float share)
 {
-	float *u = a.v[i] + b.at + from * K, *w[LINE / 4];
-	ls_pack_f p[LINE / 4], q[LINE / 4], p1[LINE / 4], q1[LINE / 4];
-	uint32_t n = (to - from) * K / 4;
-	for (uint32_t k = 0; k < n; k++) {
-		w[k] = b.v[from + 4 * k / K] + a.at + i * K + 4 * k % K;
-		p[k] = *(ls_pack_f *)(u + 4 * k);
-		p1[k] = *(ls_pack_f *)(u + 4 * k + s.n1);
-		q[k] = *(ls_pack_f *)w[k];
-		q1[k] = *(ls_pack_f *)(w[k] + s.n1);
-	}
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t j = from + 4 * k / K;
-		ls_pack_f gp = a.x ? LS_CELL_PAIR_GRADIENT(s.slope, a.x[i], q[k], b.x[j]) : s.slope * q[k];
-		ls_pack_f gq = a.x ? LS_CELL_PAIR_GRADIENT(s.slope, b.x[j], p[k], a.x[i]) : s.slope * p[k];
-		LS_CELL_ADAGRAD_ONLINE(p[k], p1[k], gp, s.lr, ls_pack_fma, ls_pack_seed, ls_pack_newton);
-		LS_CELL_ADAGRAD_ONLINE(q[k], q1[k], gq, s.lr, ls_pack_fma, ls_pack_seed, ls_pack_newton);
-	}
-	for (uint32_t k = 0; k < n; k++) {
-		*(ls_pack_f *)(u + 4 * k) = p[k];
-		*(ls_pack_f *)(u + 4 * k + s.n1) = p1[k];
-		*(ls_pack_f *)w[k] = q[k];
-		*(ls_pack_f *)(w[k] + s.n1) = q1[k];
+	const float *from = s->squares + (size_t)c * s->slots + slot;
+	ls_pack_f squares[4];
+	for (uint32_t i = 0; i < 4; i++)
+		squares[i] = *(const ls_pack_f *)(from + i * s->slots);
+	ls_pack_turn(squares);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t f = slot + i - 1;
+		if (f >= fields || !(whole || at->v[f])) /* slot 0 is no field */
+			continue;
+		ls_pack_f *sum = (ls_pack_f *)(at->sums[f] + c), unit = ls_pack_all(x ? slope * x[f] : slope), step;
+		LS_CELL_SHARED_STEP(step, *sum, unit, share, squares[i], lr, ls_pack_fma, ls_pack_seed, ls_pack_newton);
+		*(ls_pack_f *)(s->steps + (size_t)(slot + i) * s->part.room + c) = step;
 	}
 }
 
-/* Asks for line k of the 2 (a.n + b.n) that the next row has at a meeting: of each entry factors, then state. Pairs are
- * at most as many: a line has at most four fields. */
-INLINE void ask_one(float *const *next_a, struct online_side a, float *const *next_b, struct online_side b, uint32_t k,
-		    size_t n1)
+/* The steps of all fields of a row: with what its entries' factors are added to their partners'. */
+INLINE void online_steps(const struct ls_online_table *t, const struct ls_online_share *s,
+			 const struct ls_online_found *at, const float *x, bool whole, float slope, float lr)
 {
-	const float *at = k / 2 < a.n ? next_a[k / 2] + b.at : next_b[k / 2 - a.n] + a.at;
-	if (k % 2)
-		__builtin_prefetch(at + n1, 1, 2);
-	else
-		__builtin_prefetch(at, 1, 3);
+	const float share = ls_online_part_of_squares(t->m);
+	for (uint32_t slot = 0; slot < s->slots; slot += 4)
+		for (uint32_t c = 0; c < s->part.room; c += 4)
+			four_steps(s, at, x, slot, c, t->m->n_fields, whole, slope, lr, share);
+}
+
+/* Asks for line k of the a.n + b.n that the next row has at a meeting. Pairs are at most as many: a line has at most
+ * four fields. */
+INLINE void ask_one(float *const *next_a, struct online_side a, float *const *next_b, struct online_side b, uint32_t k)
+{
+	__builtin_prefetch(k < a.n ? next_a[k] + b.at : next_b[k - a.n] + a.at, 1, 3);
+}
+
+/* Where a block's entries have their factors for another's, and their steps: in locals, so that they are not read
+ * again after each store. */
+struct online_lines {
+	float *at[LINE / 4];
+	ls_pack_f step[LINE / 4];
+};
+
+INLINE struct online_lines lines_of(struct online_side a, struct online_side b, bool whole, const float *steps,
+				    uint32_t room, uint32_t K)
+{
+	struct online_lines ret = {0};
+	STRAIGHT
+	for (uint32_t i = 0; i < LINE / K; i++)
+		if (i < a.n && (whole || a.v[i])) {
+			ret.at[i] = a.v[i] + b.at;
+			ret.step[i] = ls_pack_all(steps[i * room]);
+		}
+	return ret;
+}
+
+/* One pair: each takes its step times the other. */
+INLINE void update_pair(float *u, ls_pack_f step_u, float *w, ls_pack_f step_w, const float *x_u, const float *x_w,
+			uint32_t K)
+{
+	for (uint32_t k = 0; k < K; k += 4) {
+		ls_pack_f p = *(ls_pack_f *)(u + k), q = *(ls_pack_f *)(w + k);
+		*(ls_pack_f *)(u + k) = ls_pack_fma(step_u, x_w ? q * *x_w : q, p);
+		*(ls_pack_f *)(w + k) = ls_pack_fma(step_w, x_u ? p * *x_u : p, q);
+	}
 }
 
 /* All pairs of two blocks; on the way, what the next row has there is asked for. */
 INLINE void update_meeting(struct online_side a, struct online_side b, float *const *next_a, float *const *next_b,
-			   bool same, bool whole, uint32_t K, struct online_step s)
+			   bool same, bool whole, uint32_t K, const float *steps_a, const float *steps_b, uint32_t room)
 {
-	const uint32_t once = whole ? AT_ONCE : 1;
+	struct online_lines of_a = lines_of(a, b, whole, steps_a, room, K),
+			    of_b = lines_of(b, a, whole, steps_b, room, K);
 	uint32_t k = 0;
-	STRAIGHT
-	for (uint32_t i = 0; i < a.n; i++) {
-		STRAIGHT
-		for (uint32_t j = same ? i + 1 : 0; j < b.n; j += once) {
-			uint32_t end = j + once < b.n ? j + once : b.n;
-			for (uint32_t asked = j; asked < end; asked++)
-				ask_one(next_a, a, next_b, b, k++, s.n1);
-			if (whole || (a.v[i] && b.v[j]))
-				online_pairs(a, b, i, j, end, K, s);
+	for (uint32_t i = 0; i < LINE / K && i < a.n; i++) {
+		for (uint32_t j = same ? i + 1 : 0; j < LINE / K && j < b.n; j++) {
+			if (j % 2 == 0 && k < a.n + b.n)
+				ask_one(next_a, a, next_b, b, k++);
+			if (whole || (of_a.at[i] && of_b.at[j]))
+				update_pair(of_a.at[i] + j * K, of_a.step[i], of_b.at[j] + i * K, of_b.step[j],
+					    a.x ? a.x + i : NULL, b.x ? b.x + j : NULL, K);
 		}
 	}
-	for (; k < 2 * (a.n + b.n); k++)
-		ask_one(next_a, a, next_b, b, k, s.n1);
+	for (; k < a.n + b.n; k++)
+		ask_one(next_a, a, next_b, b, k);
 }
 
 INLINE void adagrad_lanes(float *v, size_t state, uint32_t n, const float *g, const struct ls_update *u)
@@ -254,86 +295,102 @@ INLINE void adagrad_lanes(float *v, size_t state, uint32_t n, const float *g, co
 	}
 }
 
-INLINE void update_weights(struct online_side a, bool whole, const struct ls_update *u, float slope)
+/* Linear weights of the thread's blocks, gathered, so that their updates fill vectors. */
+struct online_weights {
+	uint32_t n;
+	float *at[LS_ONLINE_FIELDS], v[2][LS_ONLINE_FIELDS], g[LS_ONLINE_FIELDS];
+};
+
+INLINE void gather_weights(struct online_side a, bool whole, float slope, struct online_weights *w)
 {
-	float values[2][LINE], g[LINE], *at[LINE];
-	uint32_t n = 0;
 	for (uint32_t i = 0; i < a.n; i++)
 		if (whole || a.v[i]) {
-			at[n] = a.v[i] + a.at;
-			values[0][n] = at[n][0];
-			values[1][n] = at[n][1];
-			g[n++] = a.x ? slope * a.x[i] : slope;
+			w->at[w->n] = a.v[i] + a.at;
+			w->v[0][w->n] = w->at[w->n][0];
+			w->v[1][w->n] = w->at[w->n][1];
+			w->g[w->n++] = a.x ? slope * a.x[i] : slope;
 		}
-	adagrad_lanes(values[0], LINE, n, g, u);
-	for (uint32_t i = 0; i < n; i++) {
-		at[i][0] = values[0][i];
-		at[i][1] = values[1][i];
+}
+
+INLINE void update_weights(const struct ls_online_table *t, float *const *v, const float *x, bool whole,
+			   struct ls_online_part p, const struct ls_update *u, float slope, uint32_t K)
+{
+	struct online_weights w;
+	w.n = 0;
+	for (uint32_t c = 0; c < p.n; c++)
+		gather_weights(weights_of(t, v, x, p, c, K), whole, slope, &w);
+	adagrad_lanes(w.v[0], LS_ONLINE_FIELDS, w.n, w.g, u);
+	for (uint32_t i = 0; i < w.n; i++) {
+		w.at[i][0] = w.v[0][i];
+		w.at[i][1] = w.v[1][i];
 	}
 }
 
+/* steps: of the meeting's class, by slot. */
 INLINE void update_sides(float *const *v, const float *x, float *const *next, struct ls_online_meeting at, uint32_t na,
-			 uint32_t nb, bool same, bool whole, uint32_t K, struct online_step s)
+			 uint32_t nb, bool same, bool whole, uint32_t K, const float *steps, uint32_t room)
 {
-	const uint32_t L = LINE / K;
-	update_meeting(side_of(v, x, at.a, na, K, at.line_b), side_of(v, x, at.b, nb, K, at.line_a),
-		       next + ls_online_first(at.a, L), next + ls_online_first(at.b, L), same, whole, K, s);
+	const uint32_t L = LINE / K, lo_a = ls_online_first(at.a, L), lo_b = ls_online_first(at.b, L);
+	update_meeting(side_of(v, x, at.a, na, K, at.line_b), side_of(v, x, at.b, nb, K, at.line_a), next + lo_a,
+		       next + lo_b, same, whole, K, steps + (size_t)(lo_a + 1) * room,
+		       steps + (size_t)(lo_b + 1) * room, room);
 }
 
 /* As add_blocks. */
 INLINE void update_blocks(float *const *v, const float *x, uint32_t fields, float *const *next,
-			  struct ls_online_meeting at, bool whole, uint32_t K, struct online_step s)
+			  struct ls_online_meeting at, bool whole, uint32_t K, const float *steps, uint32_t room)
 {
-	const uint32_t L = LINE / K, na = block_size(at.a, fields, K), nb = block_size(at.b, fields, K);
-	bool same = at.a == at.b, squares = in_squares(x, whole, K);
-	if (!squares && !same && na == L && nb == L)
-		update_sides(v, x, next, at, L, L, false, whole, K, s);
-	else if (!squares && !same && na == L - 1 && nb == L)
-		update_sides(v, x, next, at, L - 1, L, false, whole, K, s);
-	else if (!squares && same && na == L)
-		update_sides(v, x, next, at, L, L, true, whole, K, s);
+	const uint32_t L = LINE / K;
+	if (in_squares(x, whole, K) || at.blocks == LS_ONLINE_ANY)
+		update_sides(v, x, next, at, block_size(at.a, fields, K), block_size(at.b, fields, K), at.a == at.b,
+			     whole, K, steps, room);
+	else if (at.blocks == LS_ONLINE_FULL)
+		update_sides(v, x, next, not_zero(at), L, L, false, whole, K, steps, room);
+	else if (at.blocks == LS_ONLINE_SAME)
+		update_sides(v, x, next, not_zero(at), L, L, true, whole, K, steps, room);
 	else
-		update_sides(v, x, next, at, na, nb, same, whole, K, s);
+		update_sides(v, x, next, with_zero(at), L - 1, L, false, whole, K, steps, room);
 }
 
 /* later: what to ask for of the next row, by field. */
 INLINE void online_updates(const struct ls_online_table *t, const struct ls_online_row *r, const float *x, bool whole,
-			   float *const *v, float *const *later, const struct ls_online_share *s, float slope,
-			   uint32_t K)
+			   const struct ls_online_found *mine, float *const *later, const struct ls_online_share *s,
+			   float slope, uint32_t K)
 {
-	float x_room[LS_ONLINE_FIELDS];
+	float x_room[LS_ONLINE_FIELDS], *const *v = mine->v;
 	_Alignas(64) float square_room[SQUARE_X];
-	struct online_step step = {s->part.state, slope, r->update.lr};
-	uint32_t fields = t->m->n_fields;
+	const uint32_t fields = t->m->n_fields, room = s->part.room;
 	x = find_x(r, x, whole, x_room);
-	bool squares = in_squares(x, whole, K);
-	const float *x_square = squares ? square_x(x, fields, K, square_room) : NULL;
-	for (uint32_t i = 0; i < s->n; i++)
-		if (squares && is_full(fields, s->meeting[i], K))
-			square_update_blocks(v, x_square, later, s->meeting[i], K, step);
+	bool wide = in_squares(x, whole, K);
+	const float *x_square = wide ? square_x(x, fields, K, square_room) : NULL;
+	online_steps(t, s, mine, x, whole, slope, r->update.lr);
+	for (uint32_t i = 0; i < s->n; i++) {
+		const float *steps = s->steps + s->meeting[i].class;
+		if (wide && is_full(fields, s->meeting[i], K))
+			square_update_blocks(v, x_square, later, s->meeting[i], K, steps, room);
 		else
-			update_blocks(v, x, fields, later, s->meeting[i], whole, K, step);
-	for (uint32_t c = 0; c < s->part.n; c++)
-		update_weights(weights_of(t, v, x, s->part, c, K), whole, &r->update, slope);
+			update_blocks(v, x, fields, later, s->meeting[i], whole, K, steps, room);
+	}
+	update_weights(t, v, x, whole, s->part, &r->update, slope, K);
 	copy_away(t, r, s, true);
 }
 
-static inline void online_update(const struct ls_online_table *t, const struct ls_online_row *r, float *const *v,
-				 const struct ls_online_row *next, float *const *later, const struct ls_online_share *s,
-				 float slope)
+static inline void online_update(const struct ls_online_table *t, const struct ls_online_row *r,
+				 const struct ls_online_found *mine, const struct ls_online_row *next,
+				 float *const *later, const struct ls_online_share *s, float slope)
 {
 	bool whole = r->n == t->m->n_fields;
 	ask_away(t, next, s->part);
 	if (t->m->padded == 4 && whole && !r->x)
-		online_updates(t, r, NULL, true, v, later, s, slope, 4);
+		online_updates(t, r, NULL, true, mine, later, s, slope, 4);
 	else if (t->m->padded == 4 && whole)
-		online_updates(t, r, r->x, true, v, later, s, slope, 4);
+		online_updates(t, r, r->x, true, mine, later, s, slope, 4);
 	else if (t->m->padded == 4)
-		online_updates(t, r, r->x, false, v, later, s, slope, 4);
+		online_updates(t, r, r->x, false, mine, later, s, slope, 4);
 	else if (t->m->padded == 8)
-		online_updates(t, r, r->x, whole, v, later, s, slope, 8);
+		online_updates(t, r, r->x, whole, mine, later, s, slope, 8);
 	else
-		online_updates(t, r, r->x, whole, v, later, s, slope, 16);
+		online_updates(t, r, r->x, whole, mine, later, s, slope, 16);
 }
 
 /* --- any row, any model: by one thread --- */
@@ -397,29 +454,69 @@ INLINE float alone_score(const struct ls_online_table *t, const struct ls_online
 	return score;
 }
 
-/* Gradients of the feature of entry i, over all of the row's entries that have it. */
-INLINE void alone_gradients(const struct ls_fm_model *m, const struct ls_online_row *r, uint32_t i,
+/* Gradients of the feature of entry i, over all of the row's entries that have it. once: there is one, and the
+ * gradients of factors are left as a product, of its unit and P. */
+INLINE void alone_gradients(const struct ls_fm_model *m, const struct ls_online_row *r, uint32_t i, bool once,
 			    struct ls_online_room *room)
 {
 	size_t lanes = (size_t)m->n_fields * m->padded, each = m->outputs * lanes;
 	for (uint32_t j = i; j < r->n; j++)
 		for (uint32_t o = 0; o < m->outputs && r->feature[j] == r->feature[i]; o++) {
-			float gx = room->slope[o] * (r->x ? r->x[j] : 1.0f);
+			float gx = room->slope[o] * (r->x ? r->x[j] : 1.0f), unit = once ? 1.0f : gx;
 			const float *back = room->back + j * each + o * lanes;
 			float *sums = room->sums + o * lanes;
+			room->unit[o] = once ? gx : 1.0f;
 			room->linear[o] = j == i ? gx : room->linear[o] + gx;
 			for (size_t k = 0; k < lanes; k++)
-				sums[k] = j == i ? gx * back[k] : sums[k] + gx * back[k];
+				sums[k] = j == i ? unit * back[k] : sums[k] + unit * back[k];
 		}
 }
 
 /* Whether an entry of field g stands beside one of those that have the feature of entry i, the first of them. */
-INLINE bool has_partner(const struct ls_online_row *r, uint32_t i, uint32_t g, const uint32_t *entries)
+INLINE bool has_partner(const struct ls_online_row *r, uint32_t i, uint32_t g, const struct ls_online_room *room)
 {
-	bool found = false;
-	for (uint32_t j = i; j < r->n && entries[g] && !found; j++)
-		found = r->feature[j] == r->feature[i] && entries[g] > (r->field[j] == g);
+	bool found = room->entries[g] > (r->field[i] == g);
+	for (uint32_t j = i + 1; j < r->n && room->again && room->entries[g] && !found; j++)
+		found = r->feature[j] == r->feature[i] && room->entries[g] > (r->field[j] == g);
 	return found;
+}
+
+/* AdaGrad's step of a feature's factors for the fields of a block, which share a sum of squares. */
+INLINE void alone_block(const struct ls_online_table *t, const struct ls_online_row *r, uint32_t i, uint32_t o,
+			uint32_t block, struct ls_online_room *room)
+{
+	const struct ls_fm_model *m = t->m;
+	uint32_t K = m->padded, L = ls_online_line(K), lo = ls_online_first(block, L),
+		 hi = ls_online_first(block + 1, L);
+	float *d = room->sums + ((size_t)o * m->n_fields + lo) * K, lanes[MAX_K], *v[LINE / 4] = {0};
+	memset(lanes, 0, sizeof *lanes * K);
+	for (uint32_t g = lo; g < hi && g < m->n_fields; g++) {
+		if (!has_partner(r, i, g, room))
+			continue;
+		v[g - lo] = ls_online_factors(t, r->feature[i], o, g).v;
+		for (uint32_t k = 0; k < K; k++) {
+			float *at = &d[(g - lo) * K + k];
+			*at = ls_cell_regular(*at, v[g - lo][k], &r->update);
+			lanes[k] = ls_fmaf(*at, *at, lanes[k]);
+		}
+	}
+	uint32_t class = ls_online_meet(ls_online_block(r->field[i], L), block, t->classes);
+	float step = ls_cell_shared_step(ls_online_sum(t, r->feature[i], o, class), room->unit[o],
+					 ls_online_part_of_squares(m), ls_halve_sum(lanes, (int)K), &r->update);
+	for (uint32_t g = 0; g < L; g++)
+		for (uint32_t k = 0; k < K && v[g]; k++)
+			v[g][k] = ls_fmaf(step, d[g * K + k], v[g][k]);
+}
+
+/* Of an optimizer whose state is beside factors: those for field g. */
+INLINE void alone_field(const struct ls_online_table *t, const struct ls_online_row *r, uint32_t i, uint32_t o,
+			uint32_t g, struct ls_online_room *room)
+{
+	const struct ls_fm_model *m = t->m;
+	struct ls_online_at at = ls_online_factors(t, r->feature[i], o, g);
+	const float *sums = room->sums + ((size_t)o * m->n_fields + g) * m->padded;
+	if (has_partner(r, i, g, room))
+		alone_lanes(at.v, at.state, m->padded, sums, &r->update);
 }
 
 /* The step of the feature of entry i: its linear weights, and of its factors those that multiply another entry's. */
@@ -428,14 +525,16 @@ INLINE void alone_update(const struct ls_online_table *t, const struct ls_online
 {
 	const struct ls_fm_model *m = t->m;
 	struct ls_online_at weights = ls_online_weights(t, r->feature[i]);
-	alone_gradients(m, r, i, room);
+	bool shared = ls_fm_shares_sums(&m->opts);
+	room->again = ls_online_find(r->feature + i + 1, r->n - i - 1, r->feature[i]) < r->n - i - 1;
+	alone_gradients(m, r, i, shared && !room->again && !r->update.regular, room);
 	alone_lanes(weights.v, weights.state, m->outputs, room->linear, &r->update);
-	for (uint32_t g = 0; g < m->n_fields; g++)
-		for (uint32_t o = 0; o < m->outputs && has_partner(r, i, g, room->entries); o++) {
-			struct ls_online_at at = ls_online_factors(t, r->feature[i], o, g);
-			const float *sums = room->sums + ((size_t)o * m->n_fields + g) * m->padded;
-			alone_lanes(at.v, at.state, m->padded, sums, &r->update);
-		}
+	for (uint32_t o = 0; o < m->outputs; o++) {
+		for (uint32_t b = 0; b < t->classes && shared; b++)
+			alone_block(t, r, i, o, b, room);
+		for (uint32_t g = 0; g < m->n_fields && !shared; g++)
+			alone_field(t, r, i, o, g, room);
+	}
 }
 
 /* Scores, loss and slopes. False when one of them is not finite. */

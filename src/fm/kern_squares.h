@@ -84,6 +84,19 @@ INLINE ls_wide_f choose(ls_wide_s kept, ls_wide_f old, ls_wide_f changed)
 	return (ls_wide_f)(((ls_wide_s)old & kept) | ((ls_wide_s)changed & ~kept));
 }
 
+/* What the lanes of n entries add up to, each entry's halved: K lanes each, LINE / K at most. */
+INLINE void store_squares(ls_pack_f *sum, uint32_t n, uint32_t K, float *to)
+{
+	for (uint32_t h = K / 8; h; h /= 2)
+		for (uint32_t i = 0; i < LINE / K; i++)
+			for (uint32_t c = 0; c < h; c++)
+				sum[i * K / 4 + c] += sum[i * K / 4 + c + h];
+	ls_pack_f four = K == 4   ? ls_pack_halve(sum[0], sum[1], sum[2], sum[3])
+			 : K == 8 ? ls_pack_halve(sum[0], sum[2], sum[0], sum[2])
+				  : ls_pack_halve(sum[0], sum[0], sum[0], sum[0]);
+	memcpy(to, &four, sizeof(float) * n);
+}
+
 /* Vectors of slots i .. i + W of lines, from float `at` on. */
 INLINE void square_load(float *const *line, uint32_t skip, uint32_t i, uint32_t W, size_t at, ls_wide_f *ret)
 {
@@ -91,127 +104,138 @@ INLINE void square_load(float *const *line, uint32_t skip, uint32_t i, uint32_t 
 		ret[k] = i + k < skip ? (ls_wide_f){0} : *(const ls_wide_f *)(line[i + k] + at);
 }
 
-/* Adds the products of a square to the lanes of b's fields: of each, in the order of a's. */
-INLINE ls_wide_f square_add(const struct square_meeting *m, uint32_t i, uint32_t j, uint32_t K, ls_wide_f sum)
+/* Adds the squares of vectors to the lanes of the fields that they are for. own: but for the vectors' own fields. */
+INLINE ls_wide_f square_squares(const ls_wide_f *v, bool own, uint32_t K, ls_wide_f sum)
+{
+	STRAIGHT
+	for (uint32_t k = 0; k < LS_WIDE / K; k++) {
+		ls_wide_f added = ls_wide_fma(v[k], v[k], sum);
+		sum = own ? choose(field_is(k, K), sum, added) : added;
+	}
+	return sum;
+}
+
+/* Adds the products of a square to the lanes of b's fields: of each, in the order of a's. And of a's entries and of b's
+ * the squares of their partners. */
+INLINE ls_wide_f square_add(const struct square_meeting *m, uint32_t i, uint32_t j, uint32_t K, ls_wide_f sum,
+			    ls_wide_f *of_a, ls_wide_f *of_b)
 {
 	const uint32_t W = LS_WIDE / K;
 	bool own = m->same && i == j;
 	ls_wide_f p[LINE / 4], q[LINE / 4];
 	square_load(m->a, m->skip, i, W, (size_t)j * K, p);
 	square_load(m->b, m->same ? m->skip : 0, j, W, (size_t)i * K, q);
+	for (uint32_t k = 0; k < W && m->x_a; k++) {
+		p[k] = p[k] * m->x_a[(i + k) * K];
+		q[k] = q[k] * m->x_b[(j + k) * K];
+	}
+	*of_a = square_squares(q, own, K, *of_a);
+	if (!own)
+		*of_b = square_squares(p, false, K, *of_b);
 	ls_wide_turn(q, W);
 	STRAIGHT
 	for (uint32_t k = 0; k < W; k++) {
-		if (i + k < m->skip)
-			continue;
-		ls_wide_f u = m->x_a ? p[k] * m->x_a[(i + k) * K] : p[k];
-		ls_wide_f w = m->x_b ? q[k] * *(const ls_wide_f *)(m->x_b + j * K) : q[k];
-		ls_wide_f added = ls_wide_fma(u, w, sum);
+		ls_wide_f added = i + k < m->skip ? sum : ls_wide_fma(p[k], q[k], sum);
 		sum = own ? choose(fields_before(k + 1, K), sum, added) : added;
 	}
 	return sum;
 }
 
-INLINE void square_add_meeting(struct square_meeting m, uint32_t K, float *total)
+INLINE void square_add_meeting(struct square_meeting m, uint32_t K, float *total, float *squares_a, float *squares_b)
 {
 	const uint32_t W = LS_WIDE / K, L = LINE / K;
+	ls_wide_f of_a[LINE / LS_WIDE] = {0}, of_b[LINE / LS_WIDE] = {0}, *both = m.same ? of_a : of_b;
 	STRAIGHT
 	for (uint32_t j = 0; j < L; j += W) {
 		ls_wide_f *to = (ls_wide_f *)(total + (size_t)j * K), sum = *to;
 		STRAIGHT
 		for (uint32_t i = 0; i < L; i += W)
 			if (!m.same || i <= j)
-				sum = square_add(&m, i, j, K, sum);
+				sum = square_add(&m, i, j, K, sum, &of_a[i / W], &both[j / W]);
 		*to = sum;
 	}
+	store_squares((ls_pack_f *)of_a, L, K, squares_a);
+	if (!m.same)
+		store_squares((ls_pack_f *)of_b, L, K, squares_b);
 }
 
-/* The gradient of a vector: x is its entry's, others' are of what multiplies it. */
-INLINE ls_wide_f square_gradient(float slope, const float *x, const float *others, ls_wide_f other)
-{
-	return x ? LS_CELL_PAIR_GRADIENT(slope, *x, other, *(const ls_wide_f *)others) : slope * other;
-}
-
-/* One vector of values; at a meeting of a block with itself it has its own field, which is left alone. */
-INLINE void square_step(float *at, ls_wide_f v, ls_wide_f g, struct online_step s, bool own, ls_wide_s kept)
-{
-	ls_wide_f old = v, sum = *(ls_wide_f *)(at + s.n1), old_sum = sum;
-	LS_CELL_ADAGRAD_ONLINE(v, sum, g, s.lr, ls_wide_fma, ls_wide_seed, ls_wide_newton);
-	*(ls_wide_f *)at = own ? choose(kept, old, v) : v;
-	*(ls_wide_f *)(at + s.n1) = own ? choose(kept, old_sum, sum) : sum;
-}
-
-/* The steps of vectors v of slots i .. i + W, from float `at` of their lines on. x and others: as square_gradient. */
-INLINE void square_steps(float *const *line, uint32_t skip, uint32_t i, size_t at, const ls_wide_f *v, const float *x,
-			 const float *others, const ls_wide_f *other, bool own, uint32_t K, struct online_step s)
+/* The steps of vectors v of slots i .. i + W, from float `at` of their lines on; other is what multiplies them. At a
+ * meeting of a block with itself a vector has its own field, which is left alone. */
+INLINE void square_steps(float *const *line, uint32_t skip, uint32_t i, size_t at, const ls_wide_f *v,
+			 const ls_wide_f *other, const float *steps, uint32_t room, bool own, uint32_t K)
 {
 	STRAIGHT
 	for (uint32_t k = 0; k < LS_WIDE / K; k++)
-		if (i + k >= skip)
-			square_step(line[i + k] + at, v[k],
-				    square_gradient(s.slope, x ? x + k * K : NULL, others, other[k]), s, own,
-				    field_is(k, K));
+		if (i + k >= skip) {
+			ls_wide_f changed = ls_wide_fma(ls_wide_all(steps[(size_t)(i + k) * room]), other[k], v[k]);
+			*(ls_wide_f *)(line[i + k] + at) = own ? choose(field_is(k, K), v[k], changed) : changed;
+		}
 }
 
-INLINE void square_update(const struct square_meeting *m, uint32_t i, uint32_t j, uint32_t K, struct online_step s)
+/* steps: of a's slots, and of b's. */
+INLINE void square_update(const struct square_meeting *m, uint32_t i, uint32_t j, uint32_t K, const float *steps_a,
+			  const float *steps_b, uint32_t room)
 {
 	const uint32_t W = LS_WIDE / K, skip_j = m->same ? m->skip : 0;
-	const float *x_i = m->x_a ? m->x_a + i * K : NULL, *x_j = m->x_b ? m->x_b + j * K : NULL;
 	bool own = m->same && i == j;
 	ls_wide_f p[LINE / 4], q[LINE / 4], of_p[LINE / 4], of_q[LINE / 4];
 	square_load(m->a, m->skip, i, W, (size_t)j * K, p);
 	square_load(m->b, skip_j, j, W, (size_t)i * K, q);
 	for (uint32_t k = 0; k < W; k++) {
-		of_p[k] = q[k];
-		of_q[k] = p[k];
+		of_p[k] = m->x_a ? q[k] * m->x_b[(j + k) * K] : q[k];
+		of_q[k] = m->x_a ? p[k] * m->x_a[(i + k) * K] : p[k];
 	}
 	ls_wide_turn(of_p, W);
 	ls_wide_turn(of_q, W);
-	square_steps(m->a, m->skip, i, (size_t)j * K, p, x_i, x_j, of_p, own, K, s);
+	square_steps(m->a, m->skip, i, (size_t)j * K, p, of_p, steps_a, room, own, K);
 	if (!own)
-		square_steps(m->b, skip_j, j, (size_t)i * K, q, x_j, x_i, of_q, false, K, s);
+		square_steps(m->b, skip_j, j, (size_t)i * K, q, of_q, steps_b, room, false, K);
 }
 
-INLINE void square_update_meeting(struct square_meeting m, uint32_t K, struct online_step s)
+INLINE void square_update_meeting(struct square_meeting m, uint32_t K, const float *steps_a, const float *steps_b,
+				  uint32_t room)
 {
 	const uint32_t W = LS_WIDE / K, L = LINE / K;
 	STRAIGHT
 	for (uint32_t i = 0; i < L; i += W) {
 		for (uint32_t k = i; k < i + W; k++)
 			if (k >= m.skip)
-				ask_line(m.next_a[k], s.n1);
+				__builtin_prefetch(m.next_a[k], 1, 3);
 		for (uint32_t k = i; k < i + W && !m.same; k++)
-			ask_line(m.next_b[k], s.n1);
+			__builtin_prefetch(m.next_b[k], 1, 3);
 		STRAIGHT
 		for (uint32_t j = m.same ? i : 0; j < L; j += W)
-			square_update(&m, i, j, K, s);
+			square_update(&m, i, j, K, steps_a, steps_b, room);
 	}
 }
 
 /* By what is a constant of the calls. */
-INLINE void square_add_blocks(float *const *v, const float *x, struct ls_online_meeting at, uint32_t K, float *total)
+INLINE void square_add_blocks(float *const *v, const float *x, struct ls_online_meeting at, uint32_t K, float *total,
+			      float *squares)
 {
+	float *of_a = squares + at.a * (LINE / K), *of_b = squares + at.b * (LINE / K);
 	if (at.a && at.a < at.b)
-		square_add_meeting(square_meeting_of(v, x, v, at, 0, false, K), K, total);
+		square_add_meeting(square_meeting_of(v, x, v, at, 0, false, K), K, total, of_a, of_b);
 	else if (at.a)
-		square_add_meeting(square_meeting_of(v, x, v, at, 0, true, K), K, total);
+		square_add_meeting(square_meeting_of(v, x, v, at, 0, true, K), K, total, of_a, of_b);
 	else if (at.b)
-		square_add_meeting(square_meeting_of(v, x, v, at, 1, false, K), K, total);
+		square_add_meeting(square_meeting_of(v, x, v, at, 1, false, K), K, total, of_a, of_b);
 	else
-		square_add_meeting(square_meeting_of(v, x, v, at, 1, true, K), K, total);
+		square_add_meeting(square_meeting_of(v, x, v, at, 1, true, K), K, total, of_a, of_b);
 }
 
 INLINE void square_update_blocks(float *const *v, const float *x, float *const *next, struct ls_online_meeting at,
-				 uint32_t K, struct online_step s)
+				 uint32_t K, const float *steps, uint32_t room)
 {
+	const float *of_a = steps + (size_t)at.a * (LINE / K) * room, *of_b = steps + (size_t)at.b * (LINE / K) * room;
 	if (at.a && at.a < at.b)
-		square_update_meeting(square_meeting_of(v, x, next, at, 0, false, K), K, s);
+		square_update_meeting(square_meeting_of(v, x, next, at, 0, false, K), K, of_a, of_b, room);
 	else if (at.a)
-		square_update_meeting(square_meeting_of(v, x, next, at, 0, true, K), K, s);
+		square_update_meeting(square_meeting_of(v, x, next, at, 0, true, K), K, of_a, of_b, room);
 	else if (at.b)
-		square_update_meeting(square_meeting_of(v, x, next, at, 1, false, K), K, s);
+		square_update_meeting(square_meeting_of(v, x, next, at, 1, false, K), K, of_a, of_b, room);
 	else
-		square_update_meeting(square_meeting_of(v, x, next, at, 1, true, K), K, s);
+		square_update_meeting(square_meeting_of(v, x, next, at, 1, true, K), K, of_a, of_b, room);
 }
 
 #endif

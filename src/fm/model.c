@@ -49,6 +49,11 @@ void ls_fm_big_free(void *p, size_t bytes)
 		munmap(p, whole_pages(bytes));
 }
 
+static uint64_t sums_bytes(const struct ls_fm_model *m)
+{
+	return sizeof(float) * m->n_features * m->n_sums;
+}
+
 static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 {
 	const struct ls_fm_opts *o = &m->opts;
@@ -67,6 +72,8 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 	uint64_t group = ls_fm_aligned(m) ? LS_FM_GROUP : 1;
 	uint64_t floats = (m->n_features + group - 1) / group * group * ls_fm_stride(m);
 	m->bytes = sizeof(float) * (floats + (ls_fm_aligned(m) ? ls_fm_linear_room(m) : 0)); /* the last record's end */
+	if (ls_fm_shares_sums(o) && m->states)
+		m->n_sums = m->outputs * ls_online_classes(m->n_fields, m->padded);
 	return 0;
 }
 
@@ -76,7 +83,7 @@ uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, u
 				.n_features = n_features,
 				.n_fields = n_fields,
 				.states = ls_fm_states_of(opts->optimizer)};
-	return set_sizes(&m, NULL) ? UINT64_MAX : m.bytes;
+	return set_sizes(&m, NULL) ? UINT64_MAX : m.bytes + sums_bytes(&m);
 }
 
 static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, uint32_t states,
@@ -95,12 +102,13 @@ static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_
 		free(m);
 		return rc;
 	}
-	uint64_t need = m->bytes + sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
+	uint64_t need = m->bytes + sums_bytes(m) + sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
 	m->linear = need <= ls_memory_most("") ? ls_fm_big_alloc(m->bytes) : NULL;
 	m->record = m->linear ? m->linear + ls_fm_linear_room(m) : NULL;
 	m->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 	m->pair = m->n_pairs ? ls_alloc_array((size_t)m->outputs * m->n_pairs * (1 + m->states), sizeof(float)) : NULL;
-	if (!m->linear || (m->n_pairs && !m->pair)) {
+	m->sums = m->linear && m->n_sums ? ls_fm_big_alloc(sums_bytes(m)) : NULL;
+	if (!m->linear || (m->n_pairs && !m->pair) || (m->n_sums && !m->sums)) {
 		ls_fm_model_free(m);
 		return ls_err_set(err, LS_ENOMEM,
 				  "no memory for %llu MiB of parameters, for features up to number %llu; fewer factors "
@@ -128,6 +136,7 @@ void ls_fm_model_free(struct ls_fm_model *m)
 	if (!m)
 		return;
 	ls_fm_big_free(m->linear, m->bytes);
+	ls_fm_big_free(m->sums, sums_bytes(m));
 	free(m->bias);
 	free(m->pair);
 	free(m);
@@ -146,7 +155,10 @@ static void init_states(const struct ls_fm_model *m, const struct ls_update *u, 
 
 static void init_feature_states(const struct ls_fm_model *m, const struct ls_update *u, uint64_t feature)
 {
-	init_states(m, u, m->record + feature * ls_fm_stride(m), ls_fm_lanes(m), m->width);
+	for (uint32_t i = 0; i < m->n_sums; i++)
+		m->sums[feature * m->n_sums + i] = m->opts.initial_sum;
+	if (!m->n_sums)
+		init_states(m, u, m->record + feature * ls_fm_stride(m), ls_fm_lanes(m), m->width);
 	init_states(m, u, m->linear + feature * ls_fm_stride(m), m->outputs, m->outputs);
 }
 

@@ -9,7 +9,10 @@
  *
  * A model that is trained online, with as many factors as divide a cache line, has a field at the same place in its
  * line in every feature and state: its linear weights take the room of a field before the first, they and the factors
- * fill whole lines, and so does each state; and it has memory for whole groups of features (online_table.h). */
+ * fill whole lines, and so does each state; and it has memory for whole groups of features (online_table.h).
+ *
+ * AdaGrad online has no state beside factors: a sum of squares is that of all factors of a feature that are used in one
+ * class (online_classes.h). These sums lie apart. */
 #ifndef LS_FM_MODEL_H
 #define LS_FM_MODEL_H
 
@@ -20,6 +23,7 @@
 #include "base/err.h"
 #include "base/pool.h"
 #include "fm/kinds.h"
+#include "fm/online_classes.h"
 
 enum ls_fm_decay { LS_DECAY_NONE, LS_DECAY_LINEAR, LS_DECAY_INVSQRT };
 
@@ -48,7 +52,7 @@ struct ls_fm_opts {
 	uint64_t seed;
 };
 
-enum { LS_FM_LINE = 16, LS_FM_GROUP = 64 }; /* floats of a cache line; features of a group */
+enum { LS_FM_GROUP = 64 }; /* features of a group (online_table.h) */
 
 struct ls_fm_model {
 	struct ls_fm_opts opts;
@@ -64,6 +68,8 @@ struct ls_fm_model {
 	float *record;    /* factors of feature 0, likewise */
 	float *bias;      /* outputs × (1 + states) */
 	float *pair;      /* outputs × n_pairs × (1 + states), or NULL */
+	float *sums;      /* AdaGrad online: n_sums of each feature; otherwise NULL */
+	uint32_t n_sums;  /* outputs × classes, or 0 */
 	size_t bytes;     /* of all features, from linear on */
 };
 
@@ -127,11 +133,17 @@ static inline bool ls_fm_aligned(const struct ls_fm_model *m)
 	return m->opts.online && LS_FM_LINE % m->padded == 0;
 }
 
+/* Whether factors share sums of squares. */
+static inline bool ls_fm_shares_sums(const struct ls_fm_opts *o)
+{
+	return o->online && o->optimizer == LS_ADAGRAD;
+}
+
 /* Floats of a feature's factors with their states, which in an aligned model end behind the next feature's linear
  * weights; and of its linear weights, or of the bias, with theirs. */
 static inline size_t ls_fm_record_size(const struct ls_fm_model *m)
 {
-	return (size_t)m->width * (1 + m->states);
+	return (size_t)m->width * (1 + (ls_fm_shares_sums(&m->opts) ? 0 : m->states));
 }
 
 static inline size_t ls_fm_linear_size(const struct ls_fm_model *m)

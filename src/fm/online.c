@@ -76,11 +76,29 @@ struct ls_online {
 
 /* --- making it --- */
 
+static enum ls_online_blocks blocks_of(const struct ls_online_table *t, uint32_t a, uint32_t b)
+{
+	bool full = ls_online_first(b + 1, ls_online_line(t->m->padded)) <= t->m->n_fields;
+	if (!full || !b)
+		return LS_ONLINE_ANY;
+	return a == b ? LS_ONLINE_SAME : a ? LS_ONLINE_FULL : LS_ONLINE_ZERO;
+}
+
 static struct ls_online_meeting meeting_of(const struct ls_online_table *t, uint32_t a, uint32_t b, uint32_t class)
 {
 	bool spread = t->home != NULL;
-	return (struct ls_online_meeting){(uint8_t)a, (uint8_t)b, (uint8_t) class, (uint8_t)(spread ? class : b),
-					  (uint8_t)(spread ? class : a)};
+	return (struct ls_online_meeting){(uint8_t)a,
+					  (uint8_t)b,
+					  (uint8_t) class,
+					  (uint8_t)(spread ? class : b),
+					  (uint8_t)(spread ? class : a),
+					  (uint8_t)blocks_of(t, a, b)};
+}
+
+/* Zeros, on lines that nobody else has. */
+static float *floats(size_t n)
+{
+	return ls_xalloc_aligned(128, (sizeof(float) * n + 127) / 128 * 128);
 }
 
 /* A thread's classes, and which blocks meet in them. */
@@ -91,7 +109,10 @@ static void make_share(struct ls_online_share *s, const struct ls_online_table *
 	ls_pool_share(classes, thread, threads, &lo, &hi);
 	s->part = t->of_class[lo];
 	if (t->home)
-		s->copies = ls_xalloc_aligned(128, sizeof(float) * t->m->n_fields * 2 * LS_FM_LINE * s->part.n);
+		s->copies = floats((size_t)t->m->n_fields * LS_FM_LINE * s->part.n);
+	s->slots = (classes * ls_online_line(t->m->padded) + 3) / 4 * 4;
+	s->squares = floats((size_t)s->slots * s->part.room);
+	s->steps = floats((size_t)s->slots * s->part.room);
 	s->meeting = ls_xalloc(sizeof *s->meeting * (hi - lo) * classes);
 	for (uint32_t a = 0; a < classes; a++)
 		for (uint32_t b = a; b < classes; b++) {
@@ -124,11 +145,12 @@ static int make_room(struct ls_online *o, struct ls_err *err)
 	r->score = ls_alloc_array(m->outputs, sizeof(float));
 	r->slope = ls_alloc_array(m->outputs, sizeof(float));
 	r->linear = ls_alloc_array(m->outputs, sizeof(float));
+	r->unit = ls_alloc_array(m->outputs, sizeof(float));
 	r->entries = ls_alloc_array(m->n_fields, sizeof *r->entries);
 	o->place = ls_alloc_array(o->longest * WINDOW, sizeof *o->place);
 	o->x = o->has_x ? ls_alloc_array(o->longest * WINDOW, sizeof(float)) : NULL;
-	if (!r->back || !r->total || !r->sums || !r->score || !r->slope || !r->linear || !r->entries || !o->place ||
-	    (o->has_x && !o->x))
+	if (!r->back || !r->total || !r->sums || !r->score || !r->slope || !r->linear || !r->unit || !r->entries ||
+	    !o->place || (o->has_x && !o->x))
 		return ls_err_set(err, LS_ENOMEM, "no memory for rows of up to %llu entries",
 				  (unsigned long long)o->longest);
 	return 0;
@@ -166,6 +188,8 @@ void ls_online_free(struct ls_online *o)
 	for (int t = 0; o->members && t < ls_pool_threads(o->pool); t++) {
 		struct ls_online_share *s = &o->members[t].share;
 		free(s->copies);
+		free(s->squares);
+		free(s->steps);
 		free(s->meeting);
 		free(o->members[t].bias);
 	}
@@ -179,6 +203,7 @@ void ls_online_free(struct ls_online *o)
 	free(o->room.score);
 	free(o->room.slope);
 	free(o->room.linear);
+	free(o->room.unit);
 	free(o->room.entries);
 	free(o);
 }
@@ -358,8 +383,8 @@ static void update_bias(struct member *w, const struct ls_online_row *r, float s
 	w->bias[1] = p.s1;
 }
 
-/* Finds a row's lines, and asks for the first of each record, which finds their pages. A line whose page must be looked
- * up holds up all that comes after it; together, and while the others' parts are on their way, they cost least. */
+/* Finds a row's lines, and asks for its sums, which are wanted first after its score: together, and while the others'
+ * parts are on their way. */
 static void find_lines(const struct ls_online *o, struct member *w, const struct ls_online_row *r, uint64_t number)
 {
 	struct ls_online_found *to = &w->lines[number % 2];
@@ -375,7 +400,8 @@ static void find_lines(const struct ls_online *o, struct member *w, const struct
 	for (uint32_t i = 0; i < r->n; i++) {
 		uint32_t f = whole ? i : r->field[i];
 		to->v[f] = to->later[f] = ls_online_lines(base, group, p, feature[i]);
-		__builtin_prefetch(to->v[f], 1, 3);
+		to->sums[f] = p.sums + (size_t)feature[i] * p.room;
+		__builtin_prefetch(to->sums[f], 1, 3);
 	}
 	for (uint32_t k = 0; k < r->n_away; k++)
 		to->v[r->field[r->away[k].entry]] = w->share.copies + (size_t)k * p.each;
@@ -415,7 +441,7 @@ static void update(const struct ls_online *o, const struct member *w, const stru
 		   const struct ls_online_row *next, uint64_t number, float slope)
 {
 	const struct ls_online_found *mine = &w->lines[number % 2], *then = &w->lines[(number + (next != NULL)) % 2];
-	o->kern->online_update(&o->table, r, mine->v, next ? next : r, then->later, &w->share, slope);
+	o->kern->online_update(&o->table, r, mine, next ? next : r, then->later, &w->share, slope);
 }
 
 /* What comes after the score, for a member. False when it was not finite: all of them see that. */

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 
-uint32_t ls_online_front_most = 1 << 13;
+uint32_t ls_online_front_most = 1 << 15;
 
 enum { RUNS = 64, RUN = 1024, SAMPLE = RUNS * RUN }; /* rows that are counted, in runs: data may be on a disk */
 
@@ -128,6 +128,9 @@ static void change_places(void *context, int thread, int threads)
 		float *a = c->m->linear + i * stride + lo, *b = c->m->linear + c->f->other[i] * stride + lo;
 		if (a != b)
 			exchange(a, b, hi - lo);
+		if (a != b && thread == 0 && c->m->n_sums)
+			exchange(c->m->sums + (size_t)i * c->m->n_sums,
+				 c->m->sums + (size_t)c->f->other[i] * c->m->n_sums, c->m->n_sums);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "fm/cell.h"
 
+bool ls_online_shares = true;
 #if defined(__x86_64__)
 bool ls_online_spreads = true;
 #else
@@ -31,7 +32,12 @@ static void find_homes(void *context, int thread, int threads)
 	}
 }
 
-static void share_classes(struct ls_online_table *t, bool spread, int threads)
+static size_t part_bytes(const struct ls_fm_model *m, const struct ls_online_part *p)
+{
+	return sizeof(float) * m->n_features * p->room;
+}
+
+static int share_classes(struct ls_online_table *t, bool spread, int threads, struct ls_err *err)
 {
 	const struct ls_fm_model *m = t->m;
 	const uint32_t stride = (uint32_t)ls_fm_stride(m); /* of few fields, and of one output */
@@ -40,15 +46,19 @@ static void share_classes(struct ls_online_table *t, bool spread, int threads)
 		uint64_t lo, hi;
 		ls_pool_share(t->classes, i, threads, &lo, &hi);
 		uint32_t n = (uint32_t)(hi - lo);
-		struct ls_online_part p = {.lo = (uint32_t)lo, .n = n, .each = stride, .state = m->width};
+		struct ls_online_part p = {.lo = (uint32_t)lo, .n = n, .each = stride, .room = (n + 3) / 4 * 4};
 		if (spread) {
-			p.start = lo * 2 * LS_FM_LINE * LS_FM_GROUP;
-			p.each = n * 2 * LS_FM_LINE;
-			p.state = (size_t)n * LS_FM_LINE;
+			p.start = lo * LS_FM_LINE * LS_FM_GROUP;
+			p.each = n * LS_FM_LINE;
 		}
+		p.sums = n ? ls_fm_big_alloc(part_bytes(m, &p)) : NULL;
+		if (n && !p.sums)
+			return ls_err_set(err, LS_ENOMEM, "no memory for the sums of squares of %llu features",
+					  (unsigned long long)m->n_features);
 		for (uint64_t c = lo; c < hi; c++)
 			t->of_class[c] = p;
 	}
+	return 0;
 }
 
 static int make_homes(struct ls_online_table *t, const struct ls_rows *rows, struct ls_pool *pool, struct ls_err *err)
@@ -72,18 +82,21 @@ int ls_online_table_init(struct ls_online_table *t, struct ls_fm_model *m, const
 	bool usual = m->opts.optimizer == LS_ADAGRAD && !ls_fm_update(&m->opts, 0, 1).regular && m->outputs == 1;
 	t->m = m;
 	t->classes = ls_online_classes(m->n_fields, m->padded);
-	t->shared = usual && (m->padded == 4 || m->padded == 8 || m->padded == 16) && t->classes <= LS_ONLINE_CLASSES &&
-		    m->n_fields <= LS_ONLINE_FIELDS;
+	t->shared = ls_online_shares && usual && (m->padded == 4 || m->padded == 8 || m->padded == 16) &&
+		    t->classes <= LS_ONLINE_CLASSES && m->n_fields <= LS_ONLINE_FIELDS;
 	int rc = ls_online_front_init(&t->front, m, rows, err);
 	if (rc || !t->shared)
 		return rc;
 	bool spread = ls_online_spreads && ls_pool_threads(pool) > 1;
-	share_classes(t, spread, ls_pool_threads(pool));
-	return spread ? make_homes(t, rows, pool, err) : 0;
+	rc = share_classes(t, spread, ls_pool_threads(pool), err);
+	return rc == 0 && spread ? make_homes(t, rows, pool, err) : rc;
 }
 
 void ls_online_table_free(struct ls_online_table *t)
 {
+	for (uint32_t c = 0; t->shared && c < t->classes; c++)
+		if (t->of_class[c].sums && t->of_class[c].lo == c)
+			ls_fm_big_free(t->of_class[c].sums, part_bytes(t->m, &t->of_class[c]));
 	free(t->home);
 	ls_online_front_free(&t->front);
 }
@@ -104,8 +117,8 @@ static void move_records(const struct move *a, uint64_t first, uint64_t n, float
 		uint32_t place = (uint32_t)(first + i), home = ls_online_block(ls_online_home(t, place), line);
 		for (uint32_t b = 0; b < t->classes; b++) {
 			float *copy = records + i * ls_fm_stride(t->m) + (size_t)b * LS_FM_LINE;
-			ls_online_copy(ls_online_class_line(t, place, ls_online_meet(home, b, t->classes)),
-				       (struct ls_online_at){copy, t->m->width}, a->spread);
+			ls_online_copy(ls_online_class_line(t, place, ls_online_meet(home, b, t->classes)), copy,
+				       a->spread);
 		}
 	}
 }
@@ -131,9 +144,27 @@ static void move_groups(void *context, int thread, int threads)
 	free(records);
 }
 
+/* Sums from the model to the parts, or back. */
+static void move_sums(void *context, int thread, int threads)
+{
+	const struct move *a = context;
+	const struct ls_online_table *t = a->t;
+	uint64_t lo, hi;
+	ls_pool_share(t->m->n_features, thread, threads, &lo, &hi);
+	for (uint64_t j = lo; j < hi; j++)
+		for (uint32_t c = 0; c < t->classes; c++) {
+			const struct ls_online_part *p = &t->of_class[c];
+			float *kept = t->m->sums + j * t->classes + c, *apart = p->sums + j * p->room + c - p->lo;
+			*(a->spread ? apart : kept) = a->spread ? *kept : *apart;
+		}
+}
+
 void ls_online_spread(struct ls_online_table *t, struct ls_pool *pool)
 {
 	ls_online_front_set(&t->front, t->m, pool, true);
+	if (t->shared && !t->sums_apart)
+		ls_pool_run(pool, move_sums, &(struct move){t, true});
+	t->sums_apart = t->shared;
 	if (!t->home || t->is_spread)
 		return;
 	ls_pool_run(pool, move_groups, &(struct move){t, true});
@@ -145,5 +176,8 @@ void ls_online_gather(struct ls_online_table *t, struct ls_pool *pool)
 	if (t->is_spread)
 		ls_pool_run(pool, move_groups, &(struct move){t, false});
 	t->is_spread = false;
+	if (t->sums_apart)
+		ls_pool_run(pool, move_sums, &(struct move){t, false});
+	t->sums_apart = false;
 	ls_online_front_set(&t->front, t->m, pool, false);
 }

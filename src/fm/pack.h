@@ -178,6 +178,27 @@ INLINE ls_pack_f ls_pack_all(float x)
 	return (ls_pack_f){x, x, x, x};
 }
 
+/* The lanes of each halved. */
+INLINE ls_pack_f ls_pack_halve(ls_pack_f a, ls_pack_f b, ls_pack_f c, ls_pack_f d)
+{
+	ls_pack_f ab = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+	ls_pack_f cd = __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);
+	return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) + __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+}
+
+/* Turns a matrix of 4 × 4 floats over. */
+INLINE void ls_pack_turn(ls_pack_f *v)
+{
+	ls_pack_f ab = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6),
+		  AB = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
+	ls_pack_f cd = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6),
+		  CD = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
+	v[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+	v[1] = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
+	v[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+	v[3] = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+}
+
 INLINE ls_mid_f ls_mid_all(float x)
 {
 #if defined(__AVX2__)

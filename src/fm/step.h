@@ -112,9 +112,9 @@ struct ls_kern {
 	void (*online_forward)(const struct ls_online_table *t, const struct ls_online_row *r, float *const *v,
 			       const struct ls_online_share *s, float *part);
 	/* its parameters' step, with those of the next row asked for; */
-	void (*online_update)(const struct ls_online_table *t, const struct ls_online_row *r, float *const *v,
-			      const struct ls_online_row *next, float *const *later, const struct ls_online_share *s,
-			      float slope);
+	void (*online_update)(const struct ls_online_table *t, const struct ls_online_row *r,
+			      const struct ls_online_found *mine, const struct ls_online_row *next, float *const *later,
+			      const struct ls_online_share *s, float slope);
 	/* or everything, by one thread: false, with nothing changed, when the row is not finite. */
 	bool (*online_alone)(const struct ls_online_table *t, const struct ls_online_row *r,
 			     struct ls_online_room *room);

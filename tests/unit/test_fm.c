@@ -463,6 +463,33 @@ static bool ref_has(const struct ref *p, const struct ls_rows *rows, uint64_t ro
 	return found;
 }
 
+/* Which sum of squares a factor has: of its feature and output, that of the class in which the block of its field meets
+ * the feature's, the first that the row has. The s1 of parameters that are factors are theirs, by this number. */
+static size_t ref_sum_of(const struct ref *p, const struct ls_rows *rows, uint64_t row, const double *at)
+{
+	const struct ls_fm_model *m = p->m;
+	uint64_t vector = (uint64_t)(at - p->factor) / m->opts.factors, e = rows->start[row];
+	while (rows->feature[e] != vector / m->n_fields / m->outputs)
+		e++;
+	uint32_t line = 16 / m->padded, blocks = m->n_fields / line + 1;
+	uint32_t a = (rows->field[e] + 1u) / line, b = (uint32_t)(vector % m->n_fields + 1) / line;
+	return (size_t)(p->factor - p->bias) + vector / m->n_fields * blocks + (a + b) % blocks;
+}
+
+/* AdaGrad's step of a row's factors, which share sums: each takes the mean over as many as a block may have. */
+static void ref_shared_steps(const struct ref *p, const struct ls_rows *rows, uint64_t row, size_t n, const double *g,
+			     double *s1)
+{
+	const struct ls_fm_opts *o = &p->m->opts;
+	size_t first = (size_t)(p->factor - p->bias);
+	for (size_t i = first; i < n; i++)
+		if (ref_has(p, rows, row, p->bias + i))
+			s1[ref_sum_of(p, rows, row, p->bias + i)] += g[i] * g[i] / (16 / p->m->padded * o->factors);
+	for (size_t i = first; i < n; i++)
+		if (ref_has(p, rows, row, p->bias + i))
+			p->bias[i] -= (double)o->lr * g[i] / ref_root(s1[ref_sum_of(p, rows, row, p->bias + i)]);
+}
+
 /* All gradients of a row by central differences, then the steps of what it has. Returns the loss before them. */
 static double ref_online_row(const struct ref *p, const struct ls_rows *rows, uint64_t row, size_t n, double *s1,
 			     double *s2)
@@ -476,7 +503,10 @@ static double ref_online_row(const struct ref *p, const struct ls_rows *rows, ui
 		g[i] = (up - ref_weighted_loss(p, rows, row)) / (2 * h);
 		all[i] = keep;
 	}
-	for (size_t i = 0; i < n; i++)
+	bool shared = p->m->opts.optimizer == LS_ADAGRAD;
+	if (shared)
+		ref_shared_steps(p, rows, row, n, g, s1);
+	for (size_t i = 0; i < (shared ? (size_t)(p->factor - all) : n); i++)
 		if (ref_has(p, rows, row, all + i))
 			all[i] = ref_step(&p->m->opts, (double)row + 1, all[i], g[i], &s1[i], &s2[i]);
 	free(g);

@@ -1,7 +1,6 @@
 /* Training a row at a time: a row that all threads do together, at once or after a barrier, with lines as they lie or
- * spread (online_table.h), leaves the bytes that it leaves when one thread does it alone. An L2 penalty so small that
- * every product with it is zero makes all rows go alone and changes no gradient. What the bytes are is the business of
- * tests/bitwise, and of test_fm whether they are right. */
+ * spread (online_table.h), leaves the bytes that it leaves when one thread does it alone, which ls_online_shares asks
+ * for. What the bytes are is the business of tests/bitwise, and of test_fm whether they are right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +17,6 @@
 #include "fm/pack.h"
 
 enum { MAX_ROWS = 90, MAX_FIELDS = 256, OWN = 3, MAX_ENTRIES = MAX_ROWS * MAX_FIELDS };
-
-static const float NOTHING = 1e-45f; /* the least float above zero: times anything below 0.5 it is zero */
 
 struct sample {
 	struct ls_rows rows;
@@ -96,7 +93,7 @@ static struct plan make_plan(uint32_t *state)
 	return p;
 }
 
-static struct ls_fm_model *make_model(const struct plan *p, bool alone, struct ls_pool *pool)
+static struct ls_fm_model *make_model(const struct plan *p, struct ls_pool *pool)
 {
 	struct ls_fm_opts o = ls_fm_defaults(LS_FFM, p->task, LS_ADAGRAD);
 	struct ls_fm_model *m;
@@ -109,7 +106,6 @@ static struct ls_fm_model *make_model(const struct plan *p, bool alone, struct l
 	o.label_smoothing = p->smooth && p->task == LS_BINARY ? 0.1f : 0.0f;
 	o.shuffle = p->shuffle;
 	o.seed = p->seed;
-	o.l2 = alone ? NOTHING : 0.0f;
 	assert_int_equal(ls_fm_model_new(&o, (uint64_t)p->fields * OWN, p->fields, &m, &err), 0);
 	ls_fm_model_init(m, pool);
 	return m;
@@ -124,7 +120,8 @@ static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *row
 	struct ls_cpu *cpu;
 	struct ls_err err = {0};
 	assert_int_equal(ls_pool_new(threads, &pool, &err), 0);
-	struct ls_fm_model *m = make_model(p, alone, pool);
+	struct ls_fm_model *m = make_model(p, pool);
+	ls_online_shares = !alone;
 	assert_int_equal(ls_cpu_new(m, rows, pool, NULL, &cpu, &err), 0);
 	*loss = 0;
 	for (uint64_t step = 0, end = rows->n_rows + rows->n_rows / 2; step < end;) {
@@ -146,6 +143,7 @@ static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *row
 static void same_bytes(const struct ls_fm_model *a, const struct ls_fm_model *b, const struct plan *p, int threads)
 {
 	if (memcmp(a->linear, b->linear, sizeof(float) * a->n_features * ls_fm_stride(a)) != 0 ||
+	    memcmp(a->sums, b->sums, sizeof(float) * a->n_features * a->n_sums) != 0 ||
 	    memcmp(a->bias, b->bias, sizeof(float) * ls_fm_linear_size(a)) != 0)
 		fail_msg("%u rows, %u fields, %u factors, stray %u, gaps %u, values %d, normalize %d, spread %d, "
 			 "%u in front, %d threads: other bytes",
@@ -230,7 +228,7 @@ static void lines_have_one_class(void **state)
 			struct ls_pool *pool;
 			struct ls_err err = {0};
 			assert_int_equal(ls_pool_new(1, &pool, &err), 0);
-			struct ls_fm_model *m = make_model(&p, false, pool);
+			struct ls_fm_model *m = make_model(&p, pool);
 			uint32_t line = ls_online_line(padded), classes = ls_online_classes(fields, padded);
 			assert_int_equal(ls_fm_stride(m) % LS_FM_LINE, 0);
 			assert_int_equal(m->width % LS_FM_LINE, 0);
@@ -255,7 +253,7 @@ static uint32_t try_front(const struct plan *p, uint32_t most, int threads, uint
 	struct ls_pool *pool;
 	struct ls_err err = {0};
 	assert_int_equal(ls_pool_new(threads, &pool, &err), 0);
-	struct ls_fm_model *m = make_model(p, false, pool);
+	struct ls_fm_model *m = make_model(p, pool);
 	size_t stride = ls_fm_stride(m), bytes = sizeof(float) * m->n_features * stride;
 	float *before = ls_xalloc(bytes);
 	memcpy(before, m->linear, bytes);
@@ -323,7 +321,7 @@ static void the_most_frequent_are_in_front(void **state)
 	struct ls_pool *pool;
 	struct ls_err err = {0};
 	assert_int_equal(ls_pool_new(1, &pool, &err), 0);
-	struct ls_fm_model *m = make_model(&p, false, pool);
+	struct ls_fm_model *m = make_model(&p, pool);
 	for (int i = 0; i < 3 * 6; i++) {
 		struct ls_online_front f = {0};
 		struct ls_rows rows;
@@ -354,8 +352,8 @@ static void homes_are_by_place(void **state)
 		for (uint64_t e = 0; e < s->rows.n_entries; e++)
 			s->field[e] = (uint16_t)(s->feature[e] / OWN);
 		assert_int_equal(ls_pool_new(2, &pool, &err), 0);
-		struct ls_fm_model *m = make_model(&p, false, pool);
-		ls_online_spreads = true;
+		struct ls_fm_model *m = make_model(&p, pool);
+		ls_online_shares = ls_online_spreads = true;
 		ls_online_front_most = 1 + draw(&seed, 60);
 		assert_int_equal(ls_online_table_init(&t, m, &s->rows, pool, &err), 0);
 		for (uint64_t e = 0; e < s->rows.n_entries; e++)
@@ -437,7 +435,8 @@ static struct ls_fm_model *stop_and_go_on(const struct plan *p, int threads, boo
 	float *bad = &s->value[s->start[70]];
 	bad[0] = bad[1] = 3e38f;
 	assert_int_equal(ls_pool_new(threads, &pool, &err), 0);
-	struct ls_fm_model *m = make_model(p, alone, pool);
+	struct ls_fm_model *m = make_model(p, pool);
+	ls_online_shares = !alone;
 	assert_int_equal(ls_cpu_new(m, &s->rows, pool, NULL, &cpu, &err), 0);
 	for (uint64_t first = 0; first <= 70; first += 70) {
 		ls_cpu_hold(cpu, first ? (threads + 1) / 2 : threads);

@@ -20,7 +20,7 @@ python3 - <<'P'
 data = bytearray(open("m", "rb").read())
 n = int.from_bytes(data[:8], "little")
 for name, was, now in (("kind", rb'{\"kind\": \"ffm\"', rb'{\"kind\": \"fm\" '), ("batch", rb'\"batch\": 1', rb'\"batch\": 2'),
-                       ("arithmetic", rb'\"online\": 4', rb'\"online\": 3')):
+                       ("arithmetic", rb'\"online\": 5', rb'\"online\": 4')):
     head = data[8 : 8 + n]
     assert head.count(was) == 1
     open(name, "wb").write(data[:8] + head.replace(was, now) + data[8 + n :])
