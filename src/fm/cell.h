@@ -74,15 +74,9 @@ struct ls_param {
 /* A row at a time 1 / root(s1) is one step of Newton's from a seed y, which is quicker than root and division. That, y
  * (3 - s1 y y) / 2, is less by up to 0.1752 %, and so within 0.0878 % if it is taken a little larger. fma, and
  * newton(a, b), which is (3 - a b) / 2, round once. */
-#define LS_CELL_NEWTON 1.000877f
-#define LS_CELL_ADAGRAD_ONLINE(v, s1, g, lr, fma, seed, newton)                                                        \
-	do {                                                                                                           \
-		(s1) = fma((g), (g), (s1));                                                                            \
-		LS_AUTO y_ = seed(s1);                                                                                 \
-		(v) = fma(-((lr)*LS_CELL_NEWTON) * (g)*y_, newton((s1)*y_, y_), (v));                                  \
-	} while (0)
+#define LS_CELL_NEWTON                        1.000877f
 #define LS_CELL_NEWTON_STEP(a, b, three, fma) (0.5f * fma(-(a), (b), (three)))
-/* The same for factors that share a sum of squares. Their gradients are unit times what it is to be multiplied with for
+/* The step of factors that share a sum of squares. Their gradients are unit times what it is to be multiplied with for
  * their step; squares are what the squares of that add up to, of which the sum takes a share. */
 #define LS_CELL_SHARED_STEP(step, s1, unit, share, squares, lr, fma, seed, newton)                                     \
 	do {                                                                                                           \
@@ -137,7 +131,9 @@ LS_FN float ls_cell_newton(float a, float b)
 LS_FN struct ls_param ls_cell_adagrad_online(struct ls_param p, float g, const struct ls_update *u)
 {
 	g = ls_cell_regular(g, p.v, u);
-	LS_CELL_ADAGRAD_ONLINE(p.v, p.s1, g, u->lr, ls_fmaf, ls_cell_seed, ls_cell_newton);
+	p.s1 = ls_fmaf(g, g, p.s1);
+	float y = ls_cell_seed(p.s1);
+	p.v = ls_fmaf(-(u->lr * LS_CELL_NEWTON) * g * y, ls_cell_newton(p.s1 * y, y), p.v);
 	return p;
 }
 

@@ -228,8 +228,7 @@ INLINE void online_steps(const struct ls_online_table *t, const struct ls_online
 			four_steps(s, at, x, slot, c, t->m->n_fields, whole, slope, lr, share);
 }
 
-/* Asks for line k of the a.n + b.n that the next row has at a meeting. Pairs are at most as many: a line has at most
- * four fields. */
+/* Asks for line k of the a.n + b.n that the next row has at a meeting, or of a.n if a block meets itself. */
 INLINE void ask_one(float *const *next_a, struct online_side a, float *const *next_b, struct online_side b, uint32_t k)
 {
 	__builtin_prefetch(k < a.n ? next_a[k] + b.at : next_b[k - a.n] + a.at, 1, 3);
@@ -272,17 +271,17 @@ INLINE void update_meeting(struct online_side a, struct online_side b, float *co
 {
 	struct online_lines of_a = lines_of(a, b, whole, steps_a, room, K),
 			    of_b = lines_of(b, a, whole, steps_b, room, K);
-	uint32_t k = 0;
+	uint32_t k = 0, lines = same ? a.n : a.n + b.n;
 	for (uint32_t i = 0; i < LINE / K && i < a.n; i++) {
 		for (uint32_t j = same ? i + 1 : 0; j < LINE / K && j < b.n; j++) {
-			if (j % 2 == 0 && k < a.n + b.n)
+			if (j % 2 == 0 && k < lines)
 				ask_one(next_a, a, next_b, b, k++);
 			if (whole || (of_a.at[i] && of_b.at[j]))
 				update_pair(of_a.at[i] + j * K, of_a.step[i], of_b.at[j] + i * K, of_b.step[j],
 					    a.x ? a.x + i : NULL, b.x ? b.x + j : NULL, K);
 		}
 	}
-	for (; k < a.n + b.n; k++)
+	for (; k < lines; k++)
 		ask_one(next_a, a, next_b, b, k);
 }
 

@@ -159,16 +159,18 @@ INLINE void square_add_meeting(struct square_meeting m, uint32_t K, float *total
 		store_squares((ls_pack_f *)of_b, L, K, squares_b);
 }
 
-/* The steps of vectors v of slots i .. i + W, from float `at` of their lines on; other is what multiplies them. At a
- * meeting of a block with itself a vector has its own field, which is left alone. */
+/* The steps of vectors v of slots i .. i + W, from float `at` of their lines on; other is what multiplies them. What is
+ * not for another entry is left alone: at a meeting of a block with itself (own) a vector's own field, and where linear
+ * weights are (weights) those. */
 INLINE void square_steps(float *const *line, uint32_t skip, uint32_t i, size_t at, const ls_wide_f *v,
-			 const ls_wide_f *other, const float *steps, uint32_t room, bool own, uint32_t K)
+			 const ls_wide_f *other, const float *steps, uint32_t room, bool own, bool weights, uint32_t K)
 {
 	STRAIGHT
 	for (uint32_t k = 0; k < LS_WIDE / K; k++)
 		if (i + k >= skip) {
-			ls_wide_f changed = ls_wide_fma(ls_wide_all(steps[(size_t)(i + k) * room]), other[k], v[k]);
-			*(ls_wide_f *)(line[i + k] + at) = own ? choose(field_is(k, K), v[k], changed) : changed;
+			ls_wide_f to = ls_wide_fma(ls_wide_all(steps[(size_t)(i + k) * room]), other[k], v[k]);
+			to = own ? choose(field_is(k, K), v[k], to) : to;
+			*(ls_wide_f *)(line[i + k] + at) = weights ? choose(field_is(0, K), v[k], to) : to;
 		}
 }
 
@@ -187,9 +189,9 @@ INLINE void square_update(const struct square_meeting *m, uint32_t i, uint32_t j
 	}
 	ls_wide_turn(of_p, W);
 	ls_wide_turn(of_q, W);
-	square_steps(m->a, m->skip, i, (size_t)j * K, p, of_p, steps_a, room, own, K);
+	square_steps(m->a, m->skip, i, (size_t)j * K, p, of_p, steps_a, room, own, skip_j && !j, K);
 	if (!own)
-		square_steps(m->b, skip_j, j, (size_t)i * K, q, of_q, steps_b, room, false, K);
+		square_steps(m->b, skip_j, j, (size_t)i * K, q, of_q, steps_b, room, false, m->skip && !i, K);
 }
 
 INLINE void square_update_meeting(struct square_meeting m, uint32_t K, const float *steps_a, const float *steps_b,

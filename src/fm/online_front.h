@@ -3,7 +3,8 @@
  * that it looks pages up in. Records change places within the model's memory, by a list of exchanges that is undone
  * before anybody else reads the model.
  *
- * Belongs to online.c. Exchanges run on all threads of the pool, each on its part of every record. */
+ * Belongs to online.c. Exchanges run on all threads of the pool, each on its part of every record, and thread 0 on the
+ * sums of squares (model.h). */
 #ifndef LS_FM_ONLINE_FRONT_H
 #define LS_FM_ONLINE_FRONT_H
 

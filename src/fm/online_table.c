@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "fm/cell.h"
 
@@ -41,6 +42,7 @@ static int share_classes(struct ls_online_table *t, bool spread, int threads, st
 {
 	const struct ls_fm_model *m = t->m;
 	const uint32_t stride = (uint32_t)ls_fm_stride(m); /* of few fields, and of one output */
+	uint64_t need = ls_fm_model_bytes(&m->opts, m->n_features, m->n_fields);
 	t->group = LS_FM_GROUP * stride;
 	for (int i = 0; i < threads; i++) {
 		uint64_t lo, hi;
@@ -51,7 +53,8 @@ static int share_classes(struct ls_online_table *t, bool spread, int threads, st
 			p.start = lo * LS_FM_LINE * LS_FM_GROUP;
 			p.each = n * LS_FM_LINE;
 		}
-		p.sums = n ? ls_fm_big_alloc(part_bytes(m, &p)) : NULL;
+		need += part_bytes(m, &p);
+		p.sums = n && need <= ls_memory_most("") ? ls_fm_big_alloc(part_bytes(m, &p)) : NULL;
 		if (n && !p.sums)
 			return ls_err_set(err, LS_ENOMEM, "no memory for the sums of squares of %llu features",
 					  (unsigned long long)m->n_features);

@@ -108,8 +108,8 @@ static inline void ls_online_copy(float *kept, float *copy, bool back)
 	memcpy(back ? kept : copy, back ? copy : kept, sizeof(float) * LS_FM_LINE);
 }
 
-/* What a sum of squares takes of what the squares of a block's gradients add up to: their mean, if it has all fields.
- */
+/* What a sum of squares takes of what the squares of a block's gradients add up to: their mean, if its fields fill a
+ * line. */
 static inline float ls_online_part_of_squares(const struct ls_fm_model *m)
 {
 	return 1.0f / (float)(ls_online_line(m->padded) * m->opts.factors);

@@ -1,5 +1,6 @@
 /* Vectors of lanes for kern.c: LS_PACK doubles at a time, the width that the instruction set of this compilation likes.
- * Which width changes nothing in the bytes: no two lanes are ever added. Owns nothing; any thread. */
+ * Which width changes nothing in the bytes: no two lanes are ever added, but by ls_pack_halve. Owns nothing; any
+ * thread. */
 #ifndef LS_FM_PACK_H
 #define LS_FM_PACK_H
 
@@ -269,11 +270,6 @@ typedef uint32_t ls_wide_s __attribute__((vector_size(4 * LS_WIDE)));
 #define LS_WIDE_COUNT ((ls_wide_s){LS_RUN(0)})
 #endif
 
-INLINE ls_wide_f ls_wide_seed(ls_wide_f x)
-{
-	return (ls_wide_f)LS_CELL_SEED((ls_wide_s)x);
-}
-
 INLINE ls_wide_f ls_wide_all(float x)
 {
 #if defined(__AVX512F__) && LS_WIDE == 16
@@ -300,11 +296,6 @@ INLINE ls_wide_f ls_wide_fma(ls_wide_f a, ls_wide_f b, ls_wide_f c)
 		((ls_pack_f *)&ret)[i] = ls_pack_fma(((ls_pack_f *)&a)[i], ((ls_pack_f *)&b)[i], ((ls_pack_f *)&c)[i]);
 	return ret;
 #endif
-}
-
-INLINE ls_wide_f ls_wide_newton(ls_wide_f a, ls_wide_f b)
-{
-	return LS_CELL_NEWTON_STEP(a, b, (ls_wide_f){0} + 3.0f, ls_wide_fma);
 }
 
 /* Turns a matrix of W × W runs, W to a vector, over. W is a constant of the call: LS_WIDE / 4 at most. */

@@ -403,7 +403,7 @@ static int load(const char *path, const char *format, int threads, struct ls_bun
 	}
 	for (uint32_t s = 0; rc == 0 && s <= m->states; s++) {
 		struct ls_fm_group groups[LS_FM_GROUPS];
-		if (s == 1 && m->padded != opts.factors) /* padding, which is in no file */
+		if (s == 1 && !m->n_sums && m->padded != opts.factors) /* padding, which is in no file */
 			ls_fm_model_start_states(m);
 		size_t n = ls_fm_groups(m, s, groups);
 		for (size_t i = 0; i < n && rc == 0; i++)

@@ -107,8 +107,8 @@ struct ls_kern {
 	/* Scores alone, for rows lo..hi of the data: score has (hi - lo) × outputs. */
 	void (*predict)(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo, uint64_t hi, float *score,
 			float *scratch);
-	/* A row at a time (online.h); v is the row's, later the next one's (ls_online_found). The share's parts of the
-	 * score, by class; */
+	/* A row at a time (online.h); v and mine are the row's, later the next one's (ls_online_found). The share's
+	 * parts of the score, by class; */
 	void (*online_forward)(const struct ls_online_table *t, const struct ls_online_row *r, float *const *v,
 			       const struct ls_online_share *s, float *part);
 	/* its parameters' step, with those of the next row asked for; */

@@ -463,6 +463,12 @@ static bool ref_has(const struct ref *p, const struct ls_rows *rows, uint64_t ro
 	return found;
 }
 
+/* Fields of a block, but for the first: as many as fill 16 floats. */
+static uint32_t ref_line(const struct ls_fm_model *m)
+{
+	return m->padded < 16 ? 16 / m->padded : 1;
+}
+
 /* Which sum of squares a factor has: of its feature and output, that of the class in which the block of its field meets
  * the feature's, the first that the row has. The s1 of parameters that are factors are theirs, by this number. */
 static size_t ref_sum_of(const struct ref *p, const struct ls_rows *rows, uint64_t row, const double *at)
@@ -471,7 +477,7 @@ static size_t ref_sum_of(const struct ref *p, const struct ls_rows *rows, uint64
 	uint64_t vector = (uint64_t)(at - p->factor) / m->opts.factors, e = rows->start[row];
 	while (rows->feature[e] != vector / m->n_fields / m->outputs)
 		e++;
-	uint32_t line = 16 / m->padded, blocks = m->n_fields / line + 1;
+	uint32_t line = ref_line(m), blocks = m->n_fields / line + 1;
 	uint32_t a = (rows->field[e] + 1u) / line, b = (uint32_t)(vector % m->n_fields + 1) / line;
 	return (size_t)(p->factor - p->bias) + vector / m->n_fields * blocks + (a + b) % blocks;
 }
@@ -484,7 +490,7 @@ static void ref_shared_steps(const struct ref *p, const struct ls_rows *rows, ui
 	size_t first = (size_t)(p->factor - p->bias);
 	for (size_t i = first; i < n; i++)
 		if (ref_has(p, rows, row, p->bias + i))
-			s1[ref_sum_of(p, rows, row, p->bias + i)] += g[i] * g[i] / (16 / p->m->padded * o->factors);
+			s1[ref_sum_of(p, rows, row, p->bias + i)] += g[i] * g[i] / (ref_line(p->m) * o->factors);
 	for (size_t i = first; i < n; i++)
 		if (ref_has(p, rows, row, p->bias + i))
 			p->bias[i] -= (double)o->lr * g[i] / ref_root(s1[ref_sum_of(p, rows, row, p->bias + i)]);
@@ -504,6 +510,8 @@ static double ref_online_row(const struct ref *p, const struct ls_rows *rows, ui
 		all[i] = keep;
 	}
 	bool shared = p->m->opts.optimizer == LS_ADAGRAD;
+	for (size_t i = 0; i < n; i++)
+		g[i] += (double)p->m->opts.l2 * all[i];
 	if (shared)
 		ref_shared_steps(p, rows, row, n, g, s1);
 	for (size_t i = 0; i < (shared ? (size_t)(p->factor - all) : n); i++)
@@ -516,7 +524,7 @@ static double ref_online_row(const struct ref *p, const struct ls_rows *rows, ui
 /* Rows 0 .. SEQUENCE one after the other, every one seeing what the one before it changed. */
 static void compare_online(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool)
 {
-	enum { SEQUENCE = 10, MOST = 1024 };
+	enum { SEQUENCE = 10, MOST = 4096 };
 	static double all[MOST], after[MOST], s1[MOST], s2[MOST];
 	size_t n;
 	struct ref p = ref_of(m, all, &n);
@@ -542,26 +550,38 @@ static void compare_online(struct ls_fm_model *m, const struct ls_rows *rows, st
 	ls_cpu_free(cpu);
 }
 
+static void try_online(struct ls_fm_opts o, bool in_order, struct ls_pool *pool)
+{
+	struct sample *s = make_sample(o.task, in_order);
+	o.online = true;
+	o.batch = 1;
+	o.lr = 0.1f;
+	o.shuffle = LS_SHUFFLE_NONE;
+	struct ls_fm_model *m = make_model(&o, pool);
+	compare_online(m, &s->rows, pool);
+	ls_fm_model_free(m);
+	free(s);
+}
+
 static void online_against_the_reference(void **state)
 {
 	(void)state;
 	static const enum ls_fm_optimizer optimizers[] = {LS_ADAGRAD, LS_SGD, LS_FTRL, LS_ADAM};
+	static const uint32_t factors[] = {4, 8, 12, 16, 20};
 	struct ls_pool *pool;
 	struct ls_err err = {0};
 	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
 	for (int i = 0; i < 48; i++) { /* 4 optimizers × 3 tasks × normalize × in_order */
-		enum ls_fm_task task = (enum ls_fm_task)(i / 4 % 3);
-		struct sample *s = make_sample(task, i / 24);
-		struct ls_fm_opts o = make_opts(LS_FFM, task, optimizers[i % 4], i / 12 % 2);
-		o.online = true;
-		o.batch = 1;
-		o.lr = 0.1f;
+		struct ls_fm_opts o = make_opts(LS_FFM, (enum ls_fm_task)(i / 4 % 3), optimizers[i % 4], i / 12 % 2);
 		o.factors = 3;
-		o.shuffle = LS_SHUFFLE_NONE;
-		struct ls_fm_model *m = make_model(&o, pool);
-		compare_online(m, &s->rows, pool);
-		ls_fm_model_free(m);
-		free(s);
+		try_online(o, i / 24, pool);
+	}
+	for (int i = 0; i < 60;
+	     i++) { /* AdaGrad, whose sums are shared by factors: 5 numbers × 3 tasks × l2 × in_order */
+		struct ls_fm_opts o = make_opts(LS_FFM, (enum ls_fm_task)(i / 5 % 3), LS_ADAGRAD, false);
+		o.factors = factors[i % 5];
+		o.l2 = i / 15 % 2 ? 0.01f : 0.0f;
+		try_online(o, i / 30, pool);
 	}
 	ls_pool_free(pool);
 }

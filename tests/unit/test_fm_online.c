@@ -218,7 +218,7 @@ static void alone_by_any_threads(void **state)
 	}
 }
 
-/* Every two fields meet in one class, and a thread's classes are whole lines of a record, the next state's too. */
+/* Every two fields meet in one class, and a thread's classes are whole lines of a record. */
 static void lines_have_one_class(void **state)
 {
 	(void)state;
