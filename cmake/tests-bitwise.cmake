@@ -93,6 +93,7 @@ set_source_files_properties(tests/bitwise/kern_order.c tests/bitwise/kern_wide.c
   COMPILE_OPTIONS "-Og;-Wno-psabi") # quickly compiled; what takes or returns wide vectors is called from this file alone
 if(NOT CMAKE_CROSSCOMPILING)
   bitwise_test(kill ${bitwise}/kill $<TARGET_FILE:lockstep>)
+  bitwise_test(infinite ${bitwise}/infinite $<TARGET_FILE:lockstep>)
   costly(kill) # of what is in the file when, which no compiler decides; the threads of a resumed training meet in ways
 
   # Programs with other kernels: as wide as AVX-512's, and wrong on purpose, a*b+c fused into one rounding or the factors
@@ -107,6 +108,7 @@ if(NOT CMAKE_CROSSCOMPILING)
     target_link_libraries(kern_wide PRIVATE ls_flags)
     with_kernels(wide_kernels $<TARGET_OBJECTS:kern_wide>)
     online_test(wide "." $<TARGET_FILE:wide_kernels> --threads 2 --kernels baseline)
+    bitwise_test(wide-infinite ${bitwise}/infinite $<TARGET_FILE:wide_kernels> --kernels baseline)
     add_executable(test_fm_wide_lanes tests/unit/test_fm_wide.c $<TARGET_OBJECTS:kern_wide>)
     target_link_libraries(test_fm_wide_lanes PRIVATE ls_core PkgConfig::cmocka)
     bitwise_test(wide-rows $<TARGET_FILE:test_fm_wide_lanes>)

@@ -129,15 +129,16 @@ INLINE void add_blocks(float *const *v, const float *x, uint32_t fields, struct 
 		       uint32_t K, float *total, float *squares)
 {
 	const uint32_t L = LINE / K;
-	if (in_squares(x, whole, K) || at.blocks == LS_ONLINE_ANY)
+	bool wide = in_squares(x, whole, K);
+	if (!wide && at.blocks == LS_ONLINE_FULL)
+		add_sides(v, x, not_zero(at), L, L, false, whole, K, total, squares);
+	else if (!wide && at.blocks == LS_ONLINE_SAME)
+		add_sides(v, x, not_zero(at), L, L, true, whole, K, total, squares);
+	else if (!wide && at.blocks == LS_ONLINE_ZERO)
+		add_sides(v, x, with_zero(at), L - 1, L, false, whole, K, total, squares);
+	else
 		add_sides(v, x, at, block_size(at.a, fields, K), block_size(at.b, fields, K), at.a == at.b, whole, K,
 			  total, squares);
-	else if (at.blocks == LS_ONLINE_FULL)
-		add_sides(v, x, not_zero(at), L, L, false, whole, K, total, squares);
-	else if (at.blocks == LS_ONLINE_SAME)
-		add_sides(v, x, not_zero(at), L, L, true, whole, K, total, squares);
-	else
-		add_sides(v, x, with_zero(at), L - 1, L, false, whole, K, total, squares);
 }
 
 /* A block whose linear weights belong to a class, the one of its number; where they are is `at`. */
@@ -174,7 +175,7 @@ INLINE void online_parts(const struct ls_online_table *t, const struct ls_online
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct ls_online_meeting at = s->meeting[i];
 		float *squares = s->squares + (size_t)at.class * s->slots;
-		if (wide && is_full(fields, at, K))
+		if (wide && at.blocks != LS_ONLINE_ANY)
 			square_add_blocks(v, x_square, at, K, totals[at.class], squares);
 		else
 			add_blocks(v, x, fields, at, whole, K, totals[at.class], squares);
@@ -340,15 +341,16 @@ INLINE void update_blocks(float *const *v, const float *x, uint32_t fields, floa
 			  struct ls_online_meeting at, bool whole, uint32_t K, const float *steps, uint32_t room)
 {
 	const uint32_t L = LINE / K;
-	if (in_squares(x, whole, K) || at.blocks == LS_ONLINE_ANY)
+	bool wide = in_squares(x, whole, K);
+	if (!wide && at.blocks == LS_ONLINE_FULL)
+		update_sides(v, x, next, not_zero(at), L, L, false, whole, K, steps, room);
+	else if (!wide && at.blocks == LS_ONLINE_SAME)
+		update_sides(v, x, next, not_zero(at), L, L, true, whole, K, steps, room);
+	else if (!wide && at.blocks == LS_ONLINE_ZERO)
+		update_sides(v, x, next, with_zero(at), L - 1, L, false, whole, K, steps, room);
+	else
 		update_sides(v, x, next, at, block_size(at.a, fields, K), block_size(at.b, fields, K), at.a == at.b,
 			     whole, K, steps, room);
-	else if (at.blocks == LS_ONLINE_FULL)
-		update_sides(v, x, next, not_zero(at), L, L, false, whole, K, steps, room);
-	else if (at.blocks == LS_ONLINE_SAME)
-		update_sides(v, x, next, not_zero(at), L, L, true, whole, K, steps, room);
-	else
-		update_sides(v, x, next, with_zero(at), L - 1, L, false, whole, K, steps, room);
 }
 
 /* later: what to ask for of the next row, by field. */
@@ -365,7 +367,7 @@ INLINE void online_updates(const struct ls_online_table *t, const struct ls_onli
 	online_steps(t, s, mine, x, whole, slope, r->update.lr);
 	for (uint32_t i = 0; i < s->n; i++) {
 		const float *steps = s->steps + s->meeting[i].class;
-		if (wide && is_full(fields, s->meeting[i], K))
+		if (wide && s->meeting[i].blocks != LS_ONLINE_ANY)
 			square_update_blocks(v, x_square, later, s->meeting[i], K, steps, room);
 		else
 			update_blocks(v, x, fields, later, s->meeting[i], whole, K, steps, room);

@@ -32,11 +32,6 @@ INLINE bool in_squares(const float *x, bool whole, uint32_t K)
 	return LS_WIDE > 4 && K <= LS_WIDE && whole && (K == 4 || !x);
 }
 
-INLINE bool is_full(uint32_t fields, struct ls_online_meeting at, uint32_t K)
-{
-	return ls_online_first(at.b + 1, LINE / K) <= fields;
-}
-
 /* Each field's x K times, behind as many zeros, or NULL if x is. */
 INLINE const float *square_x(const float *x, uint32_t fields, uint32_t K, float *room)
 {
@@ -216,11 +211,11 @@ INLINE void square_add_blocks(float *const *v, const float *x, struct ls_online_
 			      float *squares)
 {
 	float *of_a = squares + at.a * (LINE / K), *of_b = squares + at.b * (LINE / K);
-	if (at.a && at.a < at.b)
+	if (at.blocks == LS_ONLINE_FULL)
 		square_add_meeting(square_meeting_of(v, x, v, at, 0, false, K), K, total, of_a, of_b);
-	else if (at.a)
+	else if (at.blocks == LS_ONLINE_SAME)
 		square_add_meeting(square_meeting_of(v, x, v, at, 0, true, K), K, total, of_a, of_b);
-	else if (at.b)
+	else if (at.blocks == LS_ONLINE_ZERO)
 		square_add_meeting(square_meeting_of(v, x, v, at, 1, false, K), K, total, of_a, of_b);
 	else
 		square_add_meeting(square_meeting_of(v, x, v, at, 1, true, K), K, total, of_a, of_b);
@@ -230,11 +225,11 @@ INLINE void square_update_blocks(float *const *v, const float *x, float *const *
 				 uint32_t K, const float *steps, uint32_t room)
 {
 	const float *of_a = steps + (size_t)at.a * (LINE / K) * room, *of_b = steps + (size_t)at.b * (LINE / K) * room;
-	if (at.a && at.a < at.b)
+	if (at.blocks == LS_ONLINE_FULL)
 		square_update_meeting(square_meeting_of(v, x, next, at, 0, false, K), K, of_a, of_b, room);
-	else if (at.a)
+	else if (at.blocks == LS_ONLINE_SAME)
 		square_update_meeting(square_meeting_of(v, x, next, at, 0, true, K), K, of_a, of_b, room);
-	else if (at.b)
+	else if (at.blocks == LS_ONLINE_ZERO)
 		square_update_meeting(square_meeting_of(v, x, next, at, 1, false, K), K, of_a, of_b, room);
 	else
 		square_update_meeting(square_meeting_of(v, x, next, at, 1, true, K), K, of_a, of_b, room);

@@ -78,10 +78,11 @@ struct ls_online {
 
 static enum ls_online_blocks blocks_of(const struct ls_online_table *t, uint32_t a, uint32_t b)
 {
-	bool full = ls_online_first(b + 1, ls_online_line(t->m->padded)) <= t->m->n_fields;
-	if (!full || !b)
+	if (ls_online_first(b + 1, ls_online_line(t->m->padded)) > t->m->n_fields)
 		return LS_ONLINE_ANY;
-	return a == b ? LS_ONLINE_SAME : a ? LS_ONLINE_FULL : LS_ONLINE_ZERO;
+	if (a == b)
+		return a ? LS_ONLINE_SAME : LS_ONLINE_SAME_ZERO;
+	return a ? LS_ONLINE_FULL : LS_ONLINE_ZERO;
 }
 
 static struct ls_online_meeting meeting_of(const struct ls_online_table *t, uint32_t a, uint32_t b, uint32_t class)

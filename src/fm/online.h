@@ -52,9 +52,10 @@ static inline uint32_t ls_online_find(const uint32_t *feature, uint32_t n, uint3
 
 /* Nearly all blocks have as many fields as fill a line; block 0 one less, whose place is the linear weights'. */
 enum ls_online_blocks {
-	LS_ONLINE_FULL, /* two blocks, both full; */
-	LS_ONLINE_ZERO, /* 0 and a full one; */
-	LS_ONLINE_SAME, /* a full one and itself; */
+	LS_ONLINE_FULL,      /* two blocks, both full; */
+	LS_ONLINE_ZERO,      /* 0 and a full one; */
+	LS_ONLINE_SAME,      /* a full one and itself; */
+	LS_ONLINE_SAME_ZERO, /* 0, with all its fields, and itself; */
 	LS_ONLINE_ANY
 };
 

@@ -576,8 +576,8 @@ static void online_against_the_reference(void **state)
 		o.factors = 3;
 		try_online(o, i / 24, pool);
 	}
-	for (int i = 0; i < 60;
-	     i++) { /* AdaGrad, whose sums are shared by factors: 5 numbers × 3 tasks × l2 × in_order */
+	/* AdaGrad, whose factors share sums: 5 numbers of them × 3 tasks × l2 × in_order */
+	for (int i = 0; i < 60; i++) {
 		struct ls_fm_opts o = make_opts(LS_FFM, (enum ls_fm_task)(i / 5 % 3), LS_ADAGRAD, false);
 		o.factors = factors[i % 5];
 		o.l2 = i / 15 % 2 ? 0.01f : 0.0f;
