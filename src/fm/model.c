@@ -49,6 +49,12 @@ void ls_fm_big_free(void *p, size_t bytes)
 		munmap(p, whole_pages(bytes));
 }
 
+void ls_fm_big_forget(void *p, size_t bytes)
+{
+	if (madvise(p, whole_pages(bytes), MADV_DONTNEED))
+		memset(p, 0, bytes);
+}
+
 static uint64_t sums_bytes(const struct ls_fm_model *m)
 {
 	return sizeof(float) * m->n_features * m->n_sums;

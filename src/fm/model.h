@@ -169,6 +169,8 @@ uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, u
 /* Anonymous memory, zeroed, on huge pages where the system gives them; free with ls_fm_big_free. NULL: none left. */
 void *ls_fm_big_alloc(size_t bytes);
 void ls_fm_big_free(void *p, size_t bytes);
+/* Gives its memory back until it is used again; it is zeros then. */
+void ls_fm_big_forget(void *p, size_t bytes);
 
 const char *ls_fm_kind_name(enum ls_fm_kind kind);
 const char *ls_fm_task_name(enum ls_fm_task task);

@@ -147,7 +147,7 @@ static void move_groups(void *context, int thread, int threads)
 	free(records);
 }
 
-/* Sums from the model to the parts, or back. */
+/* Sums from the model to the parts, or back: what they leave is forgotten by forget_sums. */
 static void move_sums(void *context, int thread, int threads)
 {
 	const struct move *a = context;
@@ -162,11 +162,23 @@ static void move_sums(void *context, int thread, int threads)
 		}
 }
 
+static void forget_sums(struct ls_online_table *t, bool spread)
+{
+	const struct ls_fm_model *m = t->m;
+	if (spread)
+		ls_fm_big_forget(m->sums, sizeof(float) * m->n_features * m->n_sums);
+	for (uint32_t c = 0; c < t->classes && !spread; c++)
+		if (t->of_class[c].lo == c)
+			ls_fm_big_forget(t->of_class[c].sums, part_bytes(m, &t->of_class[c]));
+}
+
 void ls_online_spread(struct ls_online_table *t, struct ls_pool *pool)
 {
 	ls_online_front_set(&t->front, t->m, pool, true);
-	if (t->shared && !t->sums_apart)
+	if (t->shared && !t->sums_apart) {
 		ls_pool_run(pool, move_sums, &(struct move){t, true});
+		forget_sums(t, true);
+	}
 	t->sums_apart = t->shared;
 	if (!t->home || t->is_spread)
 		return;
@@ -179,8 +191,10 @@ void ls_online_gather(struct ls_online_table *t, struct ls_pool *pool)
 	if (t->is_spread)
 		ls_pool_run(pool, move_groups, &(struct move){t, false});
 	t->is_spread = false;
-	if (t->sums_apart)
+	if (t->sums_apart) {
 		ls_pool_run(pool, move_sums, &(struct move){t, false});
+		forget_sums(t, false);
+	}
 	t->sums_apart = false;
 	ls_online_front_set(&t->front, t->m, pool, false);
 }
