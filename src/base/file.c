@@ -18,6 +18,7 @@ struct ls_writer {
 	char *path;   /* as the caller named it, for messages */
 	char *target; /* where links lead from there: what is replaced */
 	bool direct;  /* the target is a device or a pipe */
+	int mode;     /* of the file that is replaced; -1: there is none */
 	char *temp;   /* a name beside the target; NULL: direct, or a file that has no name before commit */
 	size_t used;
 	char buffer[1 << 16];
@@ -133,7 +134,7 @@ static int create_beside(const char *target, char **ret_temp)
 {
 	for (int tries = 0; tries < TRIES; tries++) {
 		char *temp = name_beside(target);
-		int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		int fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd >= 0) {
 			*ret_temp = temp;
 			return fd;
@@ -160,6 +161,16 @@ static int create_unnamed(const char *target)
 		close(fd);
 		return -1;
 	}
+	return fd;
+}
+
+int ls_file_unnamed(const char *path)
+{
+	char *temp = NULL;
+	int fd = create_unnamed(path);
+	if (fd < 0 && (fd = create_beside(path, &temp)) >= 0)
+		unlink(temp);
+	free(temp);
 	return fd;
 }
 
@@ -191,6 +202,32 @@ static void release(struct ls_writer *w)
 	free(w);
 }
 
+char *ls_file_follow(const char *path)
+{
+	enum { MOST = 40 };
+	char *at = ls_xstrdup(path);
+	for (int i = 0; i < MOST; i++) {
+		char to[4096];
+		ssize_t n = readlink(at, to, sizeof to);
+		if (n <= 0 || (size_t)n == sizeof to)
+			break;
+		char *folder = ls_file_folder(at);
+		char *next = *to == '/' ? ls_xstrndup(to, (size_t)n) : ls_xasprintf("%s/%.*s", folder, (int)n, to);
+		free(folder);
+		free(at);
+		at = next;
+	}
+	return at;
+}
+
+/* A file that only some may read is replaced by one that only they may read. */
+static int like_the_old(const struct ls_writer *w, int fd)
+{
+	if (fd >= 0 && w->mode >= 0)
+		(void)!fchmod(fd, (mode_t)w->mode);
+	return fd;
+}
+
 int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err)
 {
 	struct stat st;
@@ -199,14 +236,13 @@ int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err)
 		return ls_err_set(err, LS_EINPUT, "%s: is a folder, a file is to be written", path);
 	struct ls_writer *w = ls_xalloc(sizeof *w);
 	w->path = ls_xstrdup(path);
-	w->target = there ? realpath(path, NULL) : NULL;
-	if (!w->target)
-		w->target = ls_xstrdup(path);
+	w->target = ls_file_follow(path);
+	w->mode = there && S_ISREG(st.st_mode) ? (int)(st.st_mode & 0777) : -1;
 	/* renaming over /dev/null would be the end of it */
 	w->direct = there && !S_ISREG(st.st_mode);
-	w->fd = w->direct ? open(path, O_WRONLY | O_CLOEXEC) : create_unnamed(w->target);
+	w->fd = w->direct ? open(path, O_WRONLY | O_CLOEXEC) : like_the_old(w, create_unnamed(w->target));
 	if (w->fd < 0 && !w->direct)
-		w->fd = create_beside(w->target, &w->temp);
+		w->fd = like_the_old(w, create_beside(w->target, &w->temp));
 	if (w->fd < 0) {
 		ls_err_errno(err, path, w->direct ? "open" : "create a temporary file beside it");
 		if (err)
@@ -271,7 +307,7 @@ static int sync_folder(const char *path, struct ls_err *err)
 /* Without /proc, or on a filesystem without links, an unnamed file stays unnamed: a named one takes its bytes. */
 static int copy_beside(struct ls_writer *w, struct ls_err *err)
 {
-	int fd = create_beside(w->target, &w->temp);
+	int fd = like_the_old(w, create_beside(w->target, &w->temp));
 	if (fd < 0)
 		return ls_err_errno(err, w->path, "create a temporary file beside it");
 	off_t at = 0;
@@ -351,7 +387,7 @@ int ls_file_write_atomic(const char *path, const void *data, size_t len, struct 
 struct identity {
 	bool known, there;
 	struct stat st; /* of the file, or of its folder */
-	const char *name;
+	char *name;     /* there, or NULL */
 };
 
 static struct identity identify(const char *path)
@@ -362,17 +398,21 @@ static struct identity identify(const char *path)
 		id.known = S_ISREG(id.st.st_mode); /* /dev/null may be as many things as it likes */
 		return id;
 	}
-	const char *slash = strrchr(path, '/');
-	char *folder = ls_file_folder(path);
+	char *target = ls_file_follow(path), *folder = ls_file_folder(target);
+	const char *slash = strrchr(target, '/');
 	id.known = stat(folder, &id.st) == 0;
-	id.name = slash ? slash + 1 : path;
+	id.name = ls_xstrdup(slash ? slash + 1 : target);
 	free(folder);
+	free(target);
 	return id;
 }
 
 bool ls_file_same(const char *a, const char *b)
 {
 	struct identity x = identify(a), y = identify(b);
-	return x.known && y.known && x.there == y.there && x.st.st_dev == y.st.st_dev && x.st.st_ino == y.st.st_ino &&
-	       (x.there || strcmp(x.name, y.name) == 0);
+	bool same = x.known && y.known && x.there == y.there && x.st.st_dev == y.st.st_dev &&
+		    x.st.st_ino == y.st.st_ino && (x.there || strcmp(x.name, y.name) == 0);
+	free(x.name);
+	free(y.name);
+	return same;
 }

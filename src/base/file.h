@@ -1,6 +1,7 @@
 /* Files: reading whole, mapping, and writing so that nothing half-written is ever seen.
  * An atomic writer owns a file in the target's folder until commit puts it in the target's place. Where the filesystem
- * can, it has no name till then, so that a killed process leaves nothing. Links are followed; a device or a pipe
+ * can, it has no name till then, so that a killed process leaves nothing. Links are followed, also to where
+ * nothing is yet, and a file that is replaced keeps its mode; a device or a pipe
  * (/dev/stdout) is written to directly.
  * Any thread, one thread at a time an object. */
 #ifndef LS_BASE_FILE_H
@@ -23,6 +24,8 @@ struct ls_map {
 
 /* The folder that path is in, "." where it names none; to be freed. */
 char *ls_file_folder(const char *path);
+/* Where links lead from path, though nothing may be there; to be freed. */
+char *ls_file_follow(const char *path);
 /* Whether two paths are one regular file, there or not yet. */
 bool ls_file_same(const char *a, const char *b);
 
@@ -30,6 +33,9 @@ int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err); /* re
 /* The same for what is open already, for reading; path names it in messages. fd stays the caller's. */
 int ls_file_map_fd(int fd, const char *path, struct ls_map *ret, struct ls_err *err);
 void ls_file_unmap(struct ls_map *map);
+
+/* A file without a name, to write and read, on the filesystem that path is on: -1 with errno if there can be none. */
+int ls_file_unnamed(const char *path);
 
 struct ls_writer;
 

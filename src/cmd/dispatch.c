@@ -171,9 +171,17 @@ static int run_top(int argc, const char *const *argv)
 	return unknown_command(ls_cmds, "", argv[1]);
 }
 
+/* A file that may not grow (ulimit -f) is a failed write, too. Not ignored, for programs that are started inherit that.
+ */
+static void on_limit(int number)
+{
+	(void)number;
+}
+
 int ls_cmd_dispatch(int argc, const char *const *argv)
 {
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, which the check below reports */
+	signal(SIGXFSZ, on_limit);
 	int status = run_top(argc, argv);
 	if (ls_cmd_output_incomplete())
 		status = LS_EXIT_INTERNAL;

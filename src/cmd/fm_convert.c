@@ -1,6 +1,5 @@
 /* lockstep fm convert: rows in any form to the mapped binary form. */
 #include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"

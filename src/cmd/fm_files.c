@@ -12,24 +12,26 @@
 
 /* --- places to write to --- */
 
-static int refuse(const struct ls_fm_file *f, const char *why, struct ls_err *err)
+/* error: of a call, or 0. What may not be written is no mistake of the command line, nor is a disk's. */
+static int refuse(const struct ls_fm_file *f, int error, const char *why, struct ls_err *err)
 {
-	return ls_err_set(err, LS_EINPUT, "%s %s: cannot be written: %s", f->what, f->path, why);
+	return ls_err_set(err, error && error != ENOENT && error != ENOTDIR ? LS_EIO : LS_EINPUT,
+			  "%s %s: cannot be written: %s", f->what, f->path, why ? why : strerror(error));
 }
 
 static int check_folder(const struct ls_fm_file *f, const char *path, struct ls_err *err)
 {
 	char *folder = ls_file_folder(path);
 	struct stat st;
-	const char *why = NULL;
+	int rc = 0;
 	if (stat(folder, &st) < 0)
-		why = errno == ENOENT ? "its folder does not exist" : strerror(errno);
+		rc = refuse(f, errno, errno == ENOENT ? "its folder does not exist" : NULL, err);
 	else if (!S_ISDIR(st.st_mode))
-		why = "what should be its folder is a file";
+		rc = refuse(f, 0, "what should be its folder is a file", err);
 	else if (access(folder, W_OK | X_OK) < 0)
-		why = errno == EACCES ? "its folder may not be written to" : strerror(errno);
+		rc = refuse(f, errno, errno == EACCES ? "its folder may not be written to" : NULL, err);
 	free(folder);
-	return why ? refuse(f, why, err) : 0;
+	return rc;
 }
 
 /* A file is replaced, which its folder must allow; one that is added to, a device or a pipe is written to. */
@@ -41,15 +43,15 @@ static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 	if (strcmp(f->path, "-") == 0)
 		return ls_err_set(err, LS_EINPUT,
 				  "%s -: it goes to a file, not to standard output (./- is a file's name)", f->what);
-	if (stat(f->path, &st) < 0)
-		return errno == ENOENT || errno == ENOTDIR ? check_folder(f, f->path, err)
-							   : refuse(f, strerror(errno), err);
-	if (S_ISDIR(st.st_mode))
-		return refuse(f, "it is a folder", err);
-	if (!S_ISREG(st.st_mode) || f->append)
-		return access(f->path, W_OK) < 0 ? refuse(f, strerror(errno), err) : 0;
-	char *target = realpath(f->path, NULL); /* the link's folder is not asked, the file's is */
-	int rc = check_folder(f, target ? target : f->path, err);
+	bool there = stat(f->path, &st) == 0;
+	if (!there && errno != ENOENT && errno != ENOTDIR)
+		return refuse(f, errno, NULL, err);
+	if (there && S_ISDIR(st.st_mode))
+		return refuse(f, 0, "it is a folder", err);
+	if (there && (!S_ISREG(st.st_mode) || f->append))
+		return access(f->path, W_OK) < 0 ? refuse(f, errno, NULL, err) : 0;
+	char *target = ls_file_follow(f->path); /* the link's folder is not asked, the file's is */
+	int rc = check_folder(f, target, err);
 	free(target);
 	return rc;
 }

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "cmd/fm_common.h"
+#include "fm/cell.h"
 
 static int pick_name(const struct ls_args *args, const char *option, const char *choices)
 {
@@ -131,9 +132,9 @@ static void balance(struct ls_fm_opts *o, const struct ls_rows *rows)
 {
 	uint64_t count[LS_FM_MAX_CLASSES] = {0};
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
-		float y = o->task == LS_BINARY ? (rows->label[i] > 0.0f) : rows->label[i];
-		if (y >= 0.0f && y < (float)o->n_class_weights) /* others are refused when training starts */
-			count[(uint32_t)y]++;
+		float y = rows->label[i]; /* which may be no class: refused when training starts */
+		if (o->task == LS_BINARY || (y >= 0.0f && y < (float)o->n_class_weights))
+			count[ls_cell_class((int)o->task, y)]++;
 	}
 	for (uint32_t c = 0; c < o->n_class_weights; c++)
 		o->class_weight[c] =

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/fm_common.h"
 #include "cmd/fm_files.h"
@@ -81,12 +80,11 @@ static void on_early_signal(int number)
 
 static void catch_signals(void (*handler)(int))
 {
-	struct sigaction act = {.sa_handler = handler};
-	struct sigaction was;
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	if (sigaction(SIGHUP, NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* as nohup leaves it */
-		sigaction(SIGHUP, &act, NULL);
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction act = {.sa_handler = handler}, was;
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) /* ignored: as nohup leaves it, or a script's & */
+		if (sigaction(signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaction(signals[i], &act, NULL);
 }
 
 /* All that one call of the command has open. */

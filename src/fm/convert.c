@@ -1,12 +1,12 @@
 /* Data to .lsd. Text goes through block by block, so that it may be larger than memory; other forms are mapped anyway.
  */
-#include <string.h>
 
 #include "base/cpus.h"
 #include "fm/data.h"
 #include "fm/lsd.h"
 #include "fm/source.h"
 #include "fm/text.h"
+#include "num/num.h"
 
 struct stream {
 	struct ls_lsd_writer *w;
@@ -79,7 +79,9 @@ int ls_data_convert(const char *path, const struct ls_data_opts *o, const char *
 		rc = copy_rows_take(source, o, w, err);
 		source = NULL;
 	} else if (rc == 0) {
+		uint64_t saved = ls_fp_enter();
 		rc = stream_text(source, o, w, err);
+		ls_fp_leave(saved);
 	}
 	ls_source_free(source);
 	if (rc == 0)

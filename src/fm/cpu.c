@@ -352,7 +352,8 @@ static int self_exp(const struct ls_fm_model *m)
 	int e = LS_EXP_MIN;
 	for (uint32_t o = 0; o < m->outputs; o++)
 		for (uint32_t f = 0; f < m->n_fields && m->pair; f++)
-			e = ls_exps_larger(e, ls_exp_of(m->pair[o * m->n_pairs + ls_fm_pair_index(m->n_fields, f, f)]));
+			e = ls_exps_larger(
+				e, ls_exp_of(m->pair[(size_t)o * m->n_pairs + ls_fm_pair_index(m->n_fields, f, f)]));
 	return m->pair ? e : 0;
 }
 

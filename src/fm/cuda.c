@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "fm/batch.h"
 #include "fm/cuda_internal.h"
+#include "num/num.h"
 
 enum { GRAPH_ROWS = 1 << 17, MOST_GRAPH_STEPS = 64, GRAPH_ENTRIES = 1 << 24 };
 
@@ -82,11 +83,12 @@ static int put_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct 
 /* Constants and state of a stretch to the GPU, its steps, losses and state back. */
 static int run_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct ls_err *err)
 {
-	uint64_t n_rows = c->rows->n_rows;
+	uint64_t n_rows = c->rows->n_rows, saved = ls_fp_enter();
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t rows = ls_fm_order(&c->m->opts, n_rows, first + i).n;
 		c->updates[i] = ls_fm_update(&c->m->opts, first + i, rows);
 	}
+	ls_fp_leave(saved);
 	*c->state = (struct ls_cuda_state){.bad_row = UINT64_MAX};
 	int rc = ls_cuda_upload(c, c->updates, n * sizeof *c->updates, c->args.updates, err);
 	if (rc == 0)
@@ -175,7 +177,7 @@ static int size_training(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	uint64_t batch = c->m->opts.batch, steps = least(GRAPH_ROWS / batch, MOST_GRAPH_STEPS);
 	c->entries = ls_cuda_most_entries(c->rows, batch);
-	steps = c->conf.graph_steps ? c->conf.graph_steps : steps ? steps : 1;
+	steps = steps ? steps : 1;
 	c->graph_entries = ls_cuda_most_entries(c->rows, batch * steps);
 	for (; steps > 1 && c->graph_entries > GRAPH_ENTRIES; steps = (steps + 1) / 2)
 		c->graph_entries = ls_cuda_most_entries(c->rows, batch * ((steps + 1) / 2));
@@ -194,7 +196,7 @@ static int make_training(struct ls_fm_cuda *c, uint64_t room, struct ls_err *err
 static int make_engine(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	uint64_t room = 0;
-	int rc = ls_gpu_open(c->conf.library, c->conf.device, &c->gpu, err);
+	int rc = ls_gpu_open(NULL, c->conf.device, &c->gpu, err);
 	if (rc == 0)
 		rc = ls_cuda_find_kernels(c, err);
 	if (rc == 0 && c->rows)

@@ -18,13 +18,10 @@
 #include "gpu/kernels.h"
 
 struct ls_cuda_conf {
-	const char *library; /* the driver; NULL: the system's */
 	int device;
 	struct ls_kernels_conf kernels;
 	uint64_t memory_limit; /* bytes of GPU memory to use at most; 0: what is free */
 	bool stream;           /* the data in windows, even where they would fit */
-	uint32_t graph_steps;  /* steps launched as one; 0: as suits the batch */
-	uint32_t chunk;        /* entries of one feature that a lane group takes at most; 0: as suits */
 };
 
 /* rows NULL: an engine that only predicts. LS_EUNKNOWN: no GPU that this program could use; LS_ENOMEM: too small. */

@@ -200,8 +200,8 @@ int ls_cuda_make_batch(struct ls_fm_cuda *c, struct ls_err *err)
 	struct ls_cuda_args *a = &c->args;
 	uint64_t lanes = (uint64_t)m->blocks * m->padded, budget = (uint64_t)64 << 20; /* bytes of sums that meet */
 	a->heavy_each = (uint32_t)(m->outputs * (lanes + 2));
-	a->chunk = c->conf.chunk ? c->conf.chunk : c->entries > 1 << 20 ? 512 : 256; /* some for every warp */
-	while (!c->conf.chunk && c->entries / a->chunk * a->heavy_each * sizeof(int64_t) > budget)
+	a->chunk = c->entries > 1 << 20 ? 512 : 256; /* some for every warp */
+	while (c->entries / a->chunk * a->heavy_each * sizeof(int64_t) > budget)
 		a->chunk *= 2;
 	uint64_t heavy = c->entries / a->chunk + 1;
 	a->step_tiles = (uint32_t)((c->entries + LS_SORT_TILE - 1) / LS_SORT_TILE);

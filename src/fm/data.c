@@ -12,6 +12,7 @@
 #include "fm/lsd.h"
 #include "fm/source.h"
 #include "fm/text.h"
+#include "num/num.h"
 
 struct ls_data {
 	struct ls_rows rows;
@@ -286,7 +287,7 @@ int ls_data_check_needs(const char *name, bool labels, bool fields, const struct
 	return 0;
 }
 
-int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
+static int load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
 {
 	static const struct ls_data_opts usual = {0};
 	o = o ? o : &usual;
@@ -322,6 +323,14 @@ int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct 
 	d->rows.origin = &d->origin;
 	*ret = d;
 	return 0;
+}
+
+int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
+{
+	uint64_t saved = ls_fp_enter(); /* threads begin in their maker's mode */
+	int rc = load_take(s, o, ret, err);
+	ls_fp_leave(saved);
+	return rc;
 }
 
 int ls_data_load(const char *path, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)

@@ -1,6 +1,5 @@
 /* The digest of rows: leaves of a fixed number of rows, hashed by any thread, then the list of leaf digests hashed. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/digest.h"
 #include "base/mem.h"

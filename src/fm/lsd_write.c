@@ -1,13 +1,13 @@
 /* Writing .lsd with memory that does not grow: each section gathers in an unlinked file beside the target, chunk by
  * chunk with its checksum, and commit strings them together behind the header. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "fm/lsd.h"
 #include "fm/lsd_format.h"
@@ -36,14 +36,9 @@ static int io_error(const struct ls_lsd_writer *w, struct ls_err *err)
 	return LS_EIO;
 }
 
-/* The file is unlinked at once: however the program ends, nothing stays behind. */
 static int open_spool(const struct ls_lsd_writer *w, struct spool *s, struct ls_err *err)
 {
-	char *name = ls_xasprintf("%s.tmp.XXXXXX", w->path);
-	s->fd = mkostemp(name, O_CLOEXEC);
-	if (s->fd >= 0)
-		unlink(name);
-	free(name);
+	s->fd = ls_file_unnamed(w->path);
 	return s->fd < 0 ? io_error(w, err) : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "fm/auc.h"
 #include "fm/cell.h"
 #include "fm/fit.h"
+#include "num/num.h"
 
 static const char *const names[LS_METRICS] = {"logloss", "rmse", "accuracy", "auc", "macro-f1"};
 
@@ -68,11 +69,6 @@ static uint32_t best_class(const float *score, uint32_t n)
 		if (score[c] > score[best])
 			best = c;
 	return best;
-}
-
-static uint32_t true_class(const struct ls_fm_model *m, float label)
-{
-	return m->opts.task == LS_BINARY ? label > 0.0f : (uint32_t)label;
 }
 
 static uint32_t said_class(const struct ls_fm_model *m, const float *score)
@@ -151,7 +147,8 @@ static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, 
 	uint64_t *hit = ls_xalloc(sizeof *hit * classes * 2), *either = hit + classes;
 	double scale = rows->weight ? ls_pow2(grid_of(rows->weight, rows->n_rows)) : 1.0;
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
-		uint32_t is = true_class(m, rows->label[i]), said = said_class(m, score + i * m->outputs);
+		uint32_t is = ls_cell_class((int)m->opts.task, rows->label[i]),
+			 said = said_class(m, score + i * m->outputs);
 		uint64_t n = count(rows, i, scale);
 		hit[is] += is == said ? n : 0;
 		either[is] += n;
@@ -180,7 +177,9 @@ static void classification(const struct ls_fm_model *m, const struct ls_rows *ro
 		what[i] = row_logloss(m, score + i * m->outputs, rows->label[i]);
 	set(ret, LS_LOGLOSS, weighted_mean(rows, what));
 	for (uint64_t i = 0; i < rows->n_rows; i++)
-		what[i] = true_class(m, rows->label[i]) == said_class(m, score + i * m->outputs) ? 1.0f : 0.0f;
+		what[i] = ls_cell_class((int)m->opts.task, rows->label[i]) == said_class(m, score + i * m->outputs)
+				  ? 1.0f
+				  : 0.0f;
 	set(ret, LS_ACCURACY, weighted_mean(rows, what));
 	set(ret, LS_MACRO_F1, macro_f1(m, rows, score));
 }
@@ -224,7 +223,10 @@ int ls_metrics_compute(const struct ls_fm_model *m, const struct ls_rows *rows, 
 	if (rc)
 		return rc;
 	struct ls_metrics out = {0};
-	if (!compute(m, rows, score, &out))
+	uint64_t saved = ls_fp_enter();
+	bool ok = compute(m, rows, score, &out);
+	ls_fp_leave(saved);
+	if (!ok)
 		return ls_err_set(err, LS_ENOMEM, "no memory for the metrics of %llu rows",
 				  (unsigned long long)rows->n_rows);
 	*ret = out;
@@ -233,6 +235,7 @@ int ls_metrics_compute(const struct ls_fm_model *m, const struct ls_rows *rows, 
 
 void ls_fm_link(const struct ls_fm_model *m, float *score, uint64_t n_rows)
 {
+	uint64_t saved = ls_fp_enter();
 	for (uint64_t i = 0; i < n_rows && m->opts.task != LS_REGRESSION; i++) {
 		float *s = score + i * m->outputs;
 		if (m->opts.task == LS_BINARY)
@@ -240,4 +243,5 @@ void ls_fm_link(const struct ls_fm_model *m, float *score, uint64_t n_rows)
 		else
 			ls_softmaxf(s, s, (int)m->outputs);
 	}
+	ls_fp_leave(saved);
 }

@@ -67,8 +67,9 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 	m->blocks = o->kind == LS_FFM ? m->n_fields : 1;
 	m->padded = (o->factors + 3) / 4 * 4;
 	m->n_pairs = o->kind == LS_FWFM ? m->n_fields * (m->n_fields + 1) / 2 : 0;
-	uint64_t width = (uint64_t)m->outputs * m->blocks * m->padded;
-	if (width > 1 << 24 || m->n_fields > 1 << 14)
+	uint64_t width = (uint64_t)m->outputs * m->blocks * m->padded, most = 1u << 31; /* kernels count in 32 bits */
+	if (width > 1 << 24 || m->n_fields > 1 << 14 || (uint64_t)m->outputs * m->n_pairs >= most ||
+	    (uint64_t)m->outputs * m->n_fields * m->padded >= most)
 		return ls_err_set(err, LS_EINPUT,
 				  "%u outputs × %u fields × %u factors a feature is more than lockstep takes",
 				  m->outputs, m->n_fields, o->factors);
@@ -83,13 +84,18 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 	return 0;
 }
 
+static uint64_t all_bytes(const struct ls_fm_model *m)
+{
+	return m->bytes + sums_bytes(m) + sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
+}
+
 uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields)
 {
 	struct ls_fm_model m = {.opts = *opts,
 				.n_features = n_features,
 				.n_fields = n_fields,
 				.states = ls_fm_states_of(opts->optimizer)};
-	return set_sizes(&m, NULL) ? UINT64_MAX : m.bytes + sums_bytes(&m);
+	return set_sizes(&m, NULL) ? UINT64_MAX : all_bytes(&m);
 }
 
 static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, uint32_t states,
@@ -108,7 +114,7 @@ static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_
 		free(m);
 		return rc;
 	}
-	uint64_t need = m->bytes + sums_bytes(m) + sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
+	uint64_t need = all_bytes(m);
 	m->linear = need <= ls_memory_most("") ? ls_fm_big_alloc(m->bytes) : NULL;
 	m->record = m->linear ? m->linear + ls_fm_linear_room(m) : NULL;
 	m->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
@@ -209,11 +215,13 @@ static void init_features(void *context, int thread, int threads)
 
 void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool)
 {
+	uint64_t saved = ls_fp_enter();
 	struct init in = {m, ls_fm_update(&m->opts, 0, 1)};
 	ls_pool_run(pool, init_features, &in);
 	for (size_t i = 0; i < (size_t)m->outputs * m->n_pairs; i++)
 		m->pair[i] = first_pair;
 	init_other_states(m, &in.update);
+	ls_fp_leave(saved);
 }
 
 void ls_fm_model_start_states(struct ls_fm_model *m)

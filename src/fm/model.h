@@ -40,7 +40,7 @@ struct ls_fm_opts {
 	float lr, l1, l2;
 	float init_scale;        /* standard deviation of the initial factors */
 	float initial_sum;       /* AdaGrad: where the sums of squares start */
-	float beta1, beta2, eps; /* Adam; eps also guards nothing else */
+	float beta1, beta2, eps; /* Adam */
 	float ftrl_beta;
 	float label_smoothing;
 	uint32_t n_class_weights;              /* 0: every class weighs 1 */

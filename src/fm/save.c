@@ -7,15 +7,24 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "fm/number.h"
 #include "fm/tensors.h"
 #include "num/num.h"
 #include "tensor/safetensors.h"
 
 enum { MAX_TENSORS = 3 * LS_FM_GROUPS, MAX_META = 20 };
 
+static void add_number(struct ls_str *text, float value)
+{
+	char digits[LS_NUMBER_TEXT];
+	ls_number_print(value, digits);
+	ls_str_add(text, digits);
+}
+
 static void add_float(struct ls_str *text, const char *key, float value)
 {
-	ls_str_addf(text, ", \"%s\": %.9g", key, (double)value);
+	ls_str_addf(text, ", \"%s\": ", key);
+	add_number(text, value);
 }
 
 static void add_count(struct ls_str *text, const char *key, uint64_t value)
@@ -42,8 +51,10 @@ char *ls_fm_opts_text(const struct ls_fm_opts *o)
 	add_float(&text, "ftrl_beta", o->ftrl_beta);
 	add_float(&text, "label_smoothing", o->label_smoothing);
 	ls_str_add(&text, ", \"class_weight\": [");
-	for (uint32_t i = 0; i < o->n_class_weights; i++)
-		ls_str_addf(&text, "%s%.9g", i ? ", " : "", (double)o->class_weight[i]);
+	for (uint32_t i = 0; i < o->n_class_weights; i++) {
+		ls_str_add(&text, i ? ", " : "");
+		add_number(&text, o->class_weight[i]);
+	}
 	ls_str_addf(&text, "], \"normalize\": %s, \"shuffle\": \"%s\", \"decay\": \"%s\"",
 		    o->normalize ? "true" : "false", ls_fm_shuffle_name(o->shuffle), ls_fm_decay_name(o->decay));
 	add_count(&text, "warmup_steps", o->warmup_steps);
@@ -92,7 +103,6 @@ static const char *decay_at(int i)
 
 struct opts_source {
 	const json_t *object;
-	const char *path;
 	bool bad;
 };
 
@@ -148,7 +158,7 @@ static void get_class_weights(struct opts_source *s, struct ls_fm_opts *o)
 
 static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *ret, struct ls_err *err)
 {
-	struct opts_source s = {object, path, !json_is_object(object)};
+	struct opts_source s = {object, !json_is_object(object)};
 	const json_t *online = json_object_get(object, "online");
 	struct ls_fm_opts o = {.kind = (enum ls_fm_kind)get_name(&s, "kind", kind_at, 3),
 			       .task = (enum ls_fm_task)get_name(&s, "task", task_at, 3),
@@ -510,7 +520,7 @@ static int read_position(const struct ls_bundle *b, const char *path, struct ls_
 	    !get_text(b, "warm_start", at->warm_digest, sizeof at->warm_digest) ||
 	    ls_json_parse(text, strlen(text), path, &object, err))
 		return wrong(path, "its position is missing or not readable", err);
-	struct opts_source s = {object, path, !json_is_object(object)};
+	struct opts_source s = {object, !json_is_object(object)};
 	at->step = get_count(&s, "step", 0, INT64_MAX);
 	at->epochs = get_count(&s, "epochs", 0, INT64_MAX);
 	at->best_epoch = (uint32_t)get_count(&s, "best_epoch", 0, UINT32_MAX);

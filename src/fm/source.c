@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "fm/lsd_format.h"
 
 enum { SLICE = 4 << 20, INPUT = 256 << 10, MAGIC = 8, LONGEST_LINE = 1 << 30 };
 
@@ -69,7 +70,7 @@ static bool has_magic(const struct ls_source *s, const char *magic, size_t len)
 
 enum ls_content ls_source_content(const struct ls_source *s)
 {
-	if (has_magic(s, "\x89LSD\r\n\x1a\n", 8))
+	if (has_magic(s, (const char *)ls_lsd_magic, sizeof ls_lsd_magic))
 		return LS_CONTENT_LSD;
 	if (has_magic(s, "PK\3\4", 4) || has_magic(s, "PK\5\6", 4))
 		return LS_CONTENT_ZIP;

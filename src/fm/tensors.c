@@ -159,13 +159,14 @@ static void sum_block(void *context, size_t block)
 	const struct ls_fm_group *g = s->g;
 	uint64_t lo = block * s->rows, hi = g->rows - lo < s->rows ? g->rows : lo + s->rows, runs, each, sum = 0;
 	row_runs(g, &runs, &each);
-	float *row = ls_xalloc(sizeof *row * runs * each);
+	float *packed = runs > 1 ? ls_xalloc(sizeof *packed * runs * each) : NULL;
 	for (uint64_t r = lo; r < hi; r++) {
-		for (uint64_t i = 0; i < runs; i++)
-			memcpy(row + i * each, g->data + r * g->row_stride + i * g->inner, each * sizeof *row);
-		sum += ls_xxh64(row, sizeof *row * runs * each) * (2 * (16 * r + s->number) + 1);
+		const float *row = g->data + r * g->row_stride;
+		for (uint64_t i = 0; i < runs && packed; i++)
+			memcpy(packed + i * each, row + i * g->inner, each * sizeof *packed);
+		sum += ls_xxh64(packed ? packed : row, sizeof *row * runs * each) * (2 * (16 * r + s->number) + 1);
 	}
-	free(row);
+	free(packed);
 	atomic_fetch_add(&s->sum, sum);
 }
 

@@ -1,13 +1,11 @@
 #include "fm/text.h"
 
 #include <endian.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parallel.h"
 #include "fm/number.h"
 
 /* Where the parser stands. Capacities come from the length of the slice: the shortest entry is " 0:0", the shortest

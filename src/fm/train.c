@@ -15,6 +15,7 @@
 #include "fm/fit.h"
 #include "fm/step.h"
 #include "fm/tensors.h"
+#include "num/num.h"
 
 struct run {
 	const struct ls_train *t;
@@ -31,6 +32,7 @@ struct run {
 	bool kept;                  /* the checkpoint file is of this training … */
 	uint64_t saved;             /* … and of this step */
 	char digest[LS_SHA256_HEX]; /* of the model's file, where it is known */
+	struct stat left;           /* that file, once a best epoch's model was written to it */
 };
 
 /* --- the start --- */
@@ -356,7 +358,6 @@ static bool is_better(const struct run *r, double value)
 static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
-	double from = ls_clock();
 	int rc = answered(r, r->engine.predict(r->engine.state, t->valid, r->score, err));
 	if (rc == 0)
 		rc = ls_metrics_compute(r->m, t->valid, r->score, &e->valid, err);
@@ -373,9 +374,10 @@ static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 		r->at.best_epoch = e->epoch;
 		r->at.best_value = e->valid.value[t->metric];
 		rc = save_model(r, err);
+		if (rc == 0 && stat(t->output, &r->left) < 0)
+			r->left = (struct stat){0};
 		memcpy(r->at.best_digest, r->digest, sizeof r->digest);
 	}
-	e->valid_seconds = ls_clock() - from;
 	return rc;
 }
 
@@ -473,6 +475,12 @@ static int save_beside(struct run *r, char **ret_path, struct ls_err *err)
 	return rc ? rc : save_checkpoint_at(r, *ret_path, err);
 }
 
+/* Where there is no checkpoint. */
+static const char *what_else_is_kept(const struct run *r)
+{
+	return r->at.best_epoch ? "the best epoch's model is kept" : "nothing is kept";
+}
+
 static int stopped(struct run *r, struct ls_err *err)
 {
 	char *path = NULL;
@@ -486,8 +494,7 @@ static int stopped(struct run *r, struct ls_err *err)
 		ls_err_set(
 			err, LS_EINTR,
 			"stopped after step %llu; %s; no checkpoint is written (%.500s): --checkpoint FILE says where",
-			(unsigned long long)r->at.step,
-			r->at.best_epoch ? "the best epoch's model is kept" : "nothing is kept", why.msg);
+			(unsigned long long)r->at.step, what_else_is_kept(r), why.msg);
 	free(path);
 	return LS_EINTR;
 }
@@ -528,20 +535,37 @@ static void drop_model(struct run *r)
 	r->m = NULL;
 }
 
+static int other_model(const struct run *r, struct ls_err *err)
+{
+	return ls_err_set(err, LS_EINPUT,
+			  "%s: not the model that epoch %u of this training left there, the best one: it was changed "
+			  "meanwhile; train again%s",
+			  r->t->output, r->at.best_epoch, r->resumed ? " without --resume" : "");
+}
+
 /* Of the file that the best epoch left, in the place of what was trained after it. */
 static int digest_file(struct run *r, struct ls_err *err)
 {
 	drop_model(r);
 	int rc = digest_output(r, r->digest, err);
-	if (rc || !*r->at.best_digest || strcmp(r->digest, r->at.best_digest) == 0)
-		return rc;
-	return ls_err_set(err, LS_EINPUT,
-			  "%s: not the model that epoch %u of this training left there, the best one: it was changed "
-			  "meanwhile; train again without --resume",
-			  r->t->output, r->at.best_epoch);
+	bool same = !*r->at.best_digest || strcmp(r->digest, r->at.best_digest) == 0;
+	return rc || same ? rc : other_model(r, err);
 }
 
-/* Without validation the last parameters are the model; with it the best epoch's, whose file is there already. */
+/* Whether the output is the file that the best epoch left, if that was in this process and is a file. */
+static bool is_as_left(const struct run *r)
+{
+	const struct stat *left = &r->left;
+	struct stat st;
+	if (!S_ISREG(left->st_mode))
+		return true;
+	return stat(r->t->output, &st) == 0 && st.st_dev == left->st_dev && st.st_ino == left->st_ino &&
+	       st.st_size == left->st_size && st.st_mtim.tv_sec == left->st_mtim.tv_sec &&
+	       st.st_mtim.tv_nsec == left->st_mtim.tv_nsec;
+}
+
+/* Without validation the last parameters are the model; with it the best epoch's, whose file is there already: what a
+ * resumed training finds there need not be what it left. */
 static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
 {
 	struct ls_train_result res = {.steps = r->at.step,
@@ -550,8 +574,10 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 				      .best_value = r->at.best_value,
 				      .resumed = r->resumed};
 	memcpy(res.engine, r->engine.name, sizeof res.engine);
-	bool last = !r->t->valid || r->at.best_epoch == res.epochs;
+	bool last = !r->t->valid || (r->at.best_epoch == res.epochs && !r->resumed);
 	int rc = r->t->valid ? 0 : save_model(r, err);
+	if (!is_as_left(r))
+		return other_model(r, err);
 	if (rc == 0 && !*r->digest && last)
 		ls_fm_model_digest(r->m, r->digest);
 	else if (rc == 0 && !*r->digest)
@@ -573,14 +599,15 @@ static void add_what_is_kept(const struct run *r, struct ls_err *err)
 			   "it, on any --device",
 			   was.msg, r->t->checkpoint, (unsigned long long)r->saved);
 	else
-		ls_err_set(err, was.code,
-			   "%.800s; nothing is kept: --checkpoint FILE --checkpoint-every STEPS would have", was.msg);
+		ls_err_set(err, was.code, "%.700s; %s: --checkpoint FILE --checkpoint-every STEPS would have kept more",
+			   was.msg, what_else_is_kept(r));
 }
 
 int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls_err *err)
 {
 	struct run r = {.t = t, .threads = ls_pool_threads(t->pool)};
 	struct ls_err why = {0};
+	uint64_t saved = ls_fp_enter();
 	int rc = start(&r, err);
 	if (rc == 0) {
 		rc = steps(&r, &why);
@@ -593,5 +620,6 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 	}
 	drop_model(&r);
 	free(r.score);
+	ls_fp_leave(saved);
 	return rc;
 }

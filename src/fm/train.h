@@ -22,8 +22,8 @@ struct ls_train_event {
 	double loss;    /* mean over the rows of the epoch so far */
 	bool has_valid, is_best;
 	struct ls_metrics valid;
-	double seconds, valid_seconds; /* of training in this epoch; of validation */
-	int at_work;                   /* threads that take steps now; 0: none do */
+	double seconds; /* of training in this epoch */
+	int at_work;    /* threads that take steps now; 0: none do */
 };
 
 typedef void ls_train_tell(void *context, const struct ls_train_event *event);
@@ -54,14 +54,15 @@ struct ls_train {
 struct ls_train_result {
 	uint64_t steps;
 	uint32_t epochs, best_epoch;
-	double best_value, loss;
+	double best_value;
 	bool resumed;
 	char digest[LS_SHA256_HEX]; /* of the model written */
 	char engine[128];
 };
 
-/* Ends with the model at t->output, or with nothing there. LS_EINTR: stopped, checkpoint written if there is one.
- * LS_EDIFFER: the numbers left the finite range; the last checkpoint stands. */
+/* Ends with the model at t->output. If it fails, what was there still is, or the best epoch's model so far; LS_EINTR:
+ * stopped, checkpoint written if there is one; LS_EDIFFER: the numbers left the finite range; the last checkpoint
+ * stands. */
 int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls_err *err);
 
 #endif

@@ -13,7 +13,7 @@ enum { STRETCH = 4096 };
 static int take_steps(const struct ls_trial *t, const struct ls_engine *e, struct ls_err *err)
 {
 	int rc = 0;
-	double loss;
+	double loss = 0;
 	for (uint64_t at = 0; at < t->steps && rc == 0; at += STRETCH) {
 		uint64_t n = t->steps - at < STRETCH ? t->steps - at : STRETCH;
 		rc = e->steps(e->state, at, n, &loss, err);

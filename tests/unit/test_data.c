@@ -384,6 +384,31 @@ static void threads_do_not_matter(void **state)
 	}
 }
 
+/* What only one slice of many has: values other than 1, a weight, entries, and so fields; at the start, or the end. */
+static void slices_may_lack_what_others_have(void **state)
+{
+	(void)state;
+	static const char *const rows[][2] = {
+		{"1 3:2 5:4\n", "0 4:1\n"}, {"1 0.5 3:1\n", "0 4:1\n"}, {"1 7:3:1 8:4:2\n", "0\n"}, {"1 3:1\n", "0\n"}};
+	for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+		struct ls_str text = {0};
+		ls_str_add(&text, i % 2 ? "" : rows[i / 2][0]);
+		for (int k = 0; k < 200; k++)
+			ls_str_add(&text, rows[i / 2][1]);
+		ls_str_add(&text, i % 2 ? rows[i / 2][0] : "");
+		struct ls_data *whole = load(text.s, &(struct ls_data_opts){.threads = 1});
+		for (int threads = 1; threads <= 3; threads++)
+			for (size_t slice = 1; slice < 200; slice = slice * 5 + 3) {
+				struct ls_data_opts o = {.threads = threads, .slice_bytes = slice};
+				struct ls_data *d = load(text.s, &o);
+				same_rows(ls_data_rows(whole), ls_data_rows(d));
+				ls_data_free(d);
+			}
+		ls_data_free(whole);
+		ls_str_done(&text);
+	}
+}
+
 static void digests_tell_rows_apart(void **state)
 {
 	(void)state;
@@ -591,6 +616,7 @@ int main(void)
 		cmocka_unit_test(mixed_labels_before_a_fault),
 		cmocka_unit_test(rows_have_lines),
 		cmocka_unit_test(threads_do_not_matter),
+		cmocka_unit_test(slices_may_lack_what_others_have),
 		cmocka_unit_test(digests_tell_rows_apart),
 		cmocka_unit_test(ones_are_as_good_as_none),
 		cmocka_unit_test(gzip_reads_like_text),

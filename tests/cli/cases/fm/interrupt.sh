@@ -9,7 +9,7 @@ stopped() { # stopped SIGNAL WORDS OPTION…: the training ends by the signal an
 	local signal=$1 words=$2
 	shift 2
 	rm -f log
-	lockstep fm train "$@" -q --log log 2>err &
+	env --default-signal=INT lockstep fm train "$@" -q --log log 2>err & # which a script's & leaves ignored
 	local pid=$!
 	for _ in $(seq 2000); do [ -s log ] && break; sleep 0.01; done
 	kill -$signal $pid
@@ -43,10 +43,18 @@ lockstep fm digest m >/dev/null && cat m.ckpt
 mkfifo pipe
 stopped INT "nothing is kept; no checkpoint is written (pipe is no file that one could go beside)" "$@" -o pipe
 ls pipe*
+echo "= what was ignored before it began still is"
+rm -f log
+lockstep fm train "$@" -o i -q --log log 2>err &
+for _ in $(seq 2000); do [ -s log ] && break; sleep 0.01; done
+kill -INT $! && sleep 0.1 && kill -TERM $!
+wait $!
+echo "status $?"
+grep -o "the checkpoint i.ckpt is written" err
 echo "= a lost terminal; while data are read there is nothing to keep"
 stopped HUP "the checkpoint h.ckpt is written" "$@" -o h
 for signal in INT TERM HUP; do
-	lockstep fm train pipe -o h --checkpoint c 2>err &
+	env --default-signal=INT lockstep fm train pipe -o h --checkpoint c 2>err &
 	exec 3>pipe # once it is being read
 	kill -$signal $!
 	wait $!

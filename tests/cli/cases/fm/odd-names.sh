@@ -44,3 +44,6 @@ print([f["norm"] for f in v["top_features"] if f["feature"] in (3, 4)], v["top_p
 echo "= lines without a prediction"
 printf '# unlabelled\n1:1\n\n2:1\n\n' | lockstep fm predict m - | wc -l
 printf '1:1\n2:1\n\n' | lockstep fm predict m - | wc -l
+echo "= names as long as they may be"
+long=$(printf 'n%.0s' $(seq 250))
+lockstep fm convert $D/small.svm -o $long >/dev/null && lockstep fm train $long -o l$long -q && cmp m l$long && ls | grep -c nnn
