@@ -16,7 +16,9 @@ add_test(NAME lint.data COMMAND ${CMAKE_SOURCE_DIR}/tests/data/make $<TARGET_FIL
 set_tests_properties(lint.data PROPERTIES LABELS lint)
 if(LS_USERS_BUILD)
   add_test(NAME cli.bench_run COMMAND ${CMAKE_SOURCE_DIR}/tests/bench/run ${CMAKE_BINARY_DIR})
-  set_tests_properties(cli.bench_run PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(cli.bench_run PROPERTIES LABELS cli TIMEOUT 1800) # waits for tools/venv
+  add_test(NAME cli.quality COMMAND ${CMAKE_SOURCE_DIR}/tests/bench/quality $<TARGET_FILE:lockstep> $<TARGET_FILE:ctr-gen>)
+  set_tests_properties(cli.quality PROPERTIES LABELS cli TIMEOUT 300)
   add_test(NAME cli.bench_lines COMMAND ${CMAKE_SOURCE_DIR}/tests/bench/lines $<TARGET_FILE:bench-lines>)
   set_tests_properties(cli.bench_lines PROPERTIES LABELS cli TIMEOUT 60)
   add_test(NAME cli.memory COMMAND ${CMAKE_SOURCE_DIR}/tests/bench/memory $<TARGET_FILE:lockstep> $<TARGET_FILE:ctr-gen>)

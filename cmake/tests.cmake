@@ -99,7 +99,7 @@ foreach(test gpu-build.cuda_fm.nvcc gpu-build.cuda_fm.nvrtc gpu-build.cuda_fwfm.
 endforeach()
 set(cost 0)
 foreach(test torch.run-bisect torch.run-verify-frameworks torch.run-verify-cnn cli.compare-real render.tools torch.run-launchers
-    torch.run-undone torch.run-jax torch.run-schema cli.doctor-deep-torch cli.doctor-report-schema cli.convert-scipy)
+    torch.run-undone torch.run-jax torch.run-schema cli.doctor-deep-torch cli.doctor-report-schema cli.convert-scipy cli.bench_run)
   if(TEST ${test})
     math(EXPR cost "${cost} - 1")
     set_tests_properties(${test} PROPERTIES COST ${cost})
