@@ -178,7 +178,7 @@ const struct ls_cmd ls_cmd_fm_predict = {
 	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device DEVICE] [--device-memory SIZE] [--threads N] [--format "
 		    "svm|ffm|npz|lsd] "
 		    "[--labels FILE.npy] [--weights FILE.npy]",
-	.details = "Labels in DATA are not needed. A feature that the model has not seen counts as absent.",
+	.details = "Labels in DATA are not needed. A feature beyond the last that the model has counts as absent.",
 	.opts = predict_opts,
 	.min_pos = 2,
 	.max_pos = 2,

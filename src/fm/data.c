@@ -256,12 +256,19 @@ static const char *const content_format[] = {[LS_CONTENT_TEXT] = "text",
 					     [LS_CONTENT_LSD] = "lsd",
 					     [LS_CONTENT_ZIP] = "npz",
 					     [LS_CONTENT_NPY] = "a .npy, which may hold labels or weights",
-					     [LS_CONTENT_SAFETENSORS] = "safetensors, a model's"};
+					     [LS_CONTENT_SAFETENSORS] = "safetensors, a model's",
+					     [LS_CONTENT_PACKED] = "compressed data"};
 
 int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o, struct ls_err *err)
 {
 	enum ls_content content = ls_source_content(s);
 	const char *name = ls_source_name(s);
+	if (content == LS_CONTENT_PACKED)
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: compressed by xz, zstd or bzip2: unpack it, into a pipe to - if need be; gzip is "
+			"read as it is",
+			name);
 	if (content == LS_CONTENT_NPY || content == LS_CONTENT_SAFETENSORS)
 		return ls_err_set(err, LS_EINPUT, "%s: holds %s, not rows: text, .npz or .lsd", name,
 				  content_format[content]);
@@ -280,7 +287,9 @@ int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o
 int ls_data_check_needs(const char *name, bool labels, bool fields, const struct ls_data_opts *o, struct ls_err *err)
 {
 	if (o->need_labels && !labels)
-		return ls_err_set(err, LS_EINPUT, "%s: rows have no label, and no file of labels is given", name);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: rows have no label; --labels FILE would give them, for validation --valid-labels", name);
 	if (o->want_fields && !fields)
 		return ls_err_set(err, LS_EINPUT, "%s: entries have no field; libffm text (field:index:value) has",
 				  name);

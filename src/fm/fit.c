@@ -41,7 +41,8 @@ int ls_fm_fit_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, str
 					     "label %g is beyond the %u classes, from 0 on", (double)y, o->classes);
 		if (o->task == LS_BINARY && y != 0.0f && y != 1.0f && y != -1.0f)
 			return ls_rows_fault(rows, LS_OF_LABEL, i, LS_EINPUT, err,
-					     "label %g is not 0, 1 or -1; is this --task regression or multiclass?",
+					     "label %g is not 0, 1 or -1, which --task binary has; others are "
+					     "regression, multiclass",
 					     (double)y);
 	}
 	return o->task == LS_BINARY ? fit_signs(rows, err) : 0;

@@ -359,8 +359,10 @@ static int read_header(const struct ls_bundle *b, const char *path, const char *
 			     err);
 	uint64_t n, f;
 	if (!version || ls_str_to_u64(version, 0, INT32_MAX, "version", &n, NULL) || n != LS_NUMERICS_VERSION)
-		return ls_err_set(err, LS_EINPUT, "%s: made under numerics version %s, this is version %d", path,
-				  version ? version : "unknown", LS_NUMERICS_VERSION);
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: made under numerics version %s, this is version %d: train it again, or take the "
+				  "lockstep that made it",
+				  path, version ? version : "unknown", LS_NUMERICS_VERSION);
 	if (!features || !fields || !options || ls_str_to_u64(features, 0, (uint64_t)1 << 32, "n_features", &n, NULL) ||
 	    ls_str_to_u64(fields, 0, 65536, "n_fields", &f, NULL))
 		return wrong(path, "its metadata is not complete", err);

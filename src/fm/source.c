@@ -74,6 +74,8 @@ enum ls_content ls_source_content(const struct ls_source *s)
 		return LS_CONTENT_LSD;
 	if (has_magic(s, "PK\3\4", 4) || has_magic(s, "PK\5\6", 4))
 		return LS_CONTENT_ZIP;
+	if (has_magic(s, "\3757zXZ", 5) || has_magic(s, "\x28\xb5\x2f\xfd", 4) || has_magic(s, "BZh", 3))
+		return LS_CONTENT_PACKED;
 	if (has_magic(s, "\x93NUMPY", 6))
 		return LS_CONTENT_NPY;
 	if (s->magic_len >= 8 && !s->gzip && memcmp(s->magic + 4, "\0\0\0", 4) == 0) /* the length of its header */

@@ -10,7 +10,14 @@
 #include "base/err.h"
 #include "base/file.h"
 
-enum ls_content { LS_CONTENT_TEXT, LS_CONTENT_LSD, LS_CONTENT_ZIP, LS_CONTENT_NPY, LS_CONTENT_SAFETENSORS };
+enum ls_content {
+	LS_CONTENT_TEXT,
+	LS_CONTENT_LSD,
+	LS_CONTENT_ZIP,
+	LS_CONTENT_NPY,
+	LS_CONTENT_SAFETENSORS,
+	LS_CONTENT_PACKED
+};
 
 enum { LS_SLICE_PAD = 16 }; /* bytes behind a slice that may be read, so that numbers load in one go */
 

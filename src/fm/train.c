@@ -292,6 +292,9 @@ static int save_checkpoint_at(struct run *r, const char *path, struct ls_err *er
 static int save_checkpoint(struct run *r, struct ls_err *err)
 {
 	int rc = r->t->checkpoint ? save_checkpoint_at(r, r->t->checkpoint, err) : 0;
+	if (rc && r->kept && !r->engine_failed)
+		ls_err_advise(err,
+			      "the checkpoint before it stands, and the same command with --resume goes on from it");
 	if (rc == 0 && r->t->checkpoint) {
 		r->kept = true;
 		r->saved = r->at.step;

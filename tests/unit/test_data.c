@@ -207,7 +207,8 @@ static void rows_without_label(void **state)
 	assert_int_equal(ls_data_rows(d)->n_entries, 3);
 	ls_data_free(d);
 	struct ls_data_opts need = {.need_labels = true}, fields = {.want_fields = true};
-	refuses("3:1 4:1\n1:1\n", &need, "t: rows have no label, and no file of labels is given");
+	refuses("3:1 4:1\n1:1\n", &need,
+		"t: rows have no label; --labels FILE would give them, for validation --valid-labels");
 	refuses("1 1:1\n", &fields, "t: entries have no field; libffm text (field:index:value) has");
 }
 

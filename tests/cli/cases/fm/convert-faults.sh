@@ -22,3 +22,8 @@ no lockstep fm convert negative.svm
 no lockstep fm convert "$d/small-valid.svm" -o out.lsd --threads 0
 no lockstep fm convert "$d/small-valid.svm" -o no/such/folder/out.lsd
 ls
+for magic in '\375\067zXZ\0' '\050\265\057\375' 'BZh9'; do
+	printf "$magic more" >packed
+	lockstep fm convert packed -o x; echo "status $?" >&2
+	lockstep fm convert - -o x <packed; echo "status $?" >&2
+done

@@ -28,3 +28,7 @@ P
 cp best m; train $valid -o m --checkpoint bit --lr 0.5 --epochs 5 --resume
 train $valid -o m --checkpoint place --lr 0.5 --epochs 5 --resume
 cmp m best
+echo "= a checkpoint that there is no room for"
+lockstep fm train $D/small.svm -o x --checkpoint cx -q
+{ (ulimit -f 1 && exec lockstep fm train $D/small.svm --epochs 2 -o x --checkpoint cx -q --resume); echo "status $?"; } 2>&1 | cat
+lockstep fm train $D/small.svm --epochs 2 -o x --checkpoint cx -q --resume && lockstep fm train $D/small.svm --epochs 2 -o y -q && cmp x y && echo same
