@@ -6,19 +6,12 @@
 #include "cmd/fm_common.h"
 #include "fm/cell.h"
 
-static int pick_name(const struct ls_args *args, const char *option, const char *choices)
+/* fallback: what it is where the option is not given. */
+static int pick_word(const struct ls_args *args, const char *option, int fallback, int *ret, struct ls_err *err)
 {
 	const char *value = ls_args_get(args, option);
-	if (!value)
-		return 0;
-	int index = 0;
-	for (const char *p = choices; *p; index++) {
-		size_t len = strcspn(p, "|");
-		if (strlen(value) == len && memcmp(p, value, len) == 0)
-			return index;
-		p += len + (p[len] == '|');
-	}
-	return 0; /* the option table has refused everything else */
+	*ret = value ? ls_fm_word(option, value) : fallback;
+	return *ret >= 0 ? 0 : ls_err_set(err, LS_EINPUT, "--%s %s: there is none such", option, value);
 }
 
 static int get_float(const struct ls_args *args, const char *name, double min, double max, float *ret,
@@ -72,12 +65,15 @@ static int refuse_unused(const struct ls_args *a, const struct ls_fm_opts *o, st
 
 int ls_fm_model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls_err *err)
 {
-	static const enum ls_fm_optimizer optimizers[] = {LS_ADAGRAD, LS_SGD, LS_ADAM, LS_FTRL};
-	*o = ls_fm_defaults((enum ls_fm_kind)pick_name(a, "kind", "fm|ffm|fwfm"),
-			    (enum ls_fm_task)pick_name(a, "task", "binary|regression|multiclass"),
-			    optimizers[pick_name(a, "optimizer", "adagrad|sgd|adam|ftrl")]);
-	o->decay = (enum ls_fm_decay)pick_name(a, "decay", "none|linear|invsqrt");
-	o->shuffle = (enum ls_fm_shuffle)pick_name(a, "shuffle", "rows|blocks|none");
+	int kind, task, optimizer, decay, shuffle;
+	if (pick_word(a, "kind", LS_FM, &kind, err) || pick_word(a, "task", LS_BINARY, &task, err) ||
+	    pick_word(a, "optimizer", LS_ADAGRAD, &optimizer, err) ||
+	    pick_word(a, "decay", LS_DECAY_NONE, &decay, err) ||
+	    pick_word(a, "shuffle", LS_SHUFFLE_ROWS, &shuffle, err))
+		return LS_EINPUT;
+	*o = ls_fm_defaults((enum ls_fm_kind)kind, (enum ls_fm_task)task, (enum ls_fm_optimizer)optimizer);
+	o->decay = (enum ls_fm_decay)decay;
+	o->shuffle = (enum ls_fm_shuffle)shuffle;
 	o->normalize = ls_args_has(a, "normalize");
 	o->online = ls_args_has(a, "online");
 	uint32_t accum = 1;

@@ -332,32 +332,48 @@ struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enu
 	return o;
 }
 
+/* What the options that are words may be, in the order of their enums. */
+enum { KINDS, TASKS, OPTIMIZERS, SHUFFLES, DECAYS, WORDS, MOST_WORDS = 4 };
+static const struct {
+	const char *option, *names[MOST_WORDS];
+} words[WORDS] = {
+	[KINDS] = {"kind", {"fm", "ffm", "fwfm"}},
+	[TASKS] = {"task", {"binary", "regression", "multiclass"}},
+	[OPTIMIZERS] = {"optimizer", {"sgd", "adagrad", "adam", "ftrl"}},
+	[SHUFFLES] = {"shuffle", {"rows", "blocks", "none"}},
+	[DECAYS] = {"decay", {"none", "linear", "invsqrt"}},
+};
+
+int ls_fm_word(const char *option, const char *value)
+{
+	for (int i = 0; i < WORDS; i++)
+		for (int k = 0; strcmp(words[i].option, option) == 0 && k < MOST_WORDS && words[i].names[k]; k++)
+			if (strcmp(words[i].names[k], value) == 0)
+				return k;
+	return -1;
+}
+
 const char *ls_fm_kind_name(enum ls_fm_kind kind)
 {
-	static const char *const names[] = {"fm", "ffm", "fwfm"};
-	return names[kind];
+	return words[KINDS].names[kind];
 }
 
 const char *ls_fm_task_name(enum ls_fm_task task)
 {
-	static const char *const names[] = {"binary", "regression", "multiclass"};
-	return names[task];
+	return words[TASKS].names[task];
 }
 
 const char *ls_fm_optimizer_name(enum ls_fm_optimizer optimizer)
 {
-	static const char *const names[] = {"sgd", "adagrad", "adam", "ftrl"};
-	return names[optimizer];
+	return words[OPTIMIZERS].names[optimizer];
 }
 
 const char *ls_fm_shuffle_name(enum ls_fm_shuffle shuffle)
 {
-	static const char *const names[] = {"rows", "blocks", "none"};
-	return names[shuffle];
+	return words[SHUFFLES].names[shuffle];
 }
 
 const char *ls_fm_decay_name(enum ls_fm_decay decay)
 {
-	static const char *const names[] = {"none", "linear", "invsqrt"};
-	return names[decay];
+	return words[DECAYS].names[decay];
 }

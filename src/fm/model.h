@@ -177,5 +177,7 @@ const char *ls_fm_task_name(enum ls_fm_task task);
 const char *ls_fm_optimizer_name(enum ls_fm_optimizer optimizer);
 const char *ls_fm_shuffle_name(enum ls_fm_shuffle shuffle);
 const char *ls_fm_decay_name(enum ls_fm_decay decay);
+/* The number in its enum of what "kind", "task", "optimizer", "shuffle" or "decay" may be; -1: it may not. */
+int ls_fm_word(const char *option, const char *value);
 
 #endif

@@ -68,39 +68,6 @@ char *ls_fm_opts_text(const struct ls_fm_opts *o)
 
 /* --- reading options back --- */
 
-static int find_name(const char *text, const char *(*name)(int), int n)
-{
-	for (int i = 0; i < n; i++)
-		if (text && strcmp(text, name(i)) == 0)
-			return i;
-	return -1;
-}
-
-static const char *kind_at(int i)
-{
-	return ls_fm_kind_name((enum ls_fm_kind)i);
-}
-
-static const char *task_at(int i)
-{
-	return ls_fm_task_name((enum ls_fm_task)i);
-}
-
-static const char *optimizer_at(int i)
-{
-	return ls_fm_optimizer_name((enum ls_fm_optimizer)i);
-}
-
-static const char *shuffle_at(int i)
-{
-	return ls_fm_shuffle_name((enum ls_fm_shuffle)i);
-}
-
-static const char *decay_at(int i)
-{
-	return ls_fm_decay_name((enum ls_fm_decay)i);
-}
-
 struct opts_source {
 	const json_t *object;
 	bool bad;
@@ -136,9 +103,10 @@ static uint64_t get_count(struct opts_source *s, const char *key, uint64_t min, 
 	return s->bad ? min : (uint64_t)i;
 }
 
-static int get_name(struct opts_source *s, const char *key, const char *(*name)(int), int n)
+static int get_word(struct opts_source *s, const char *key)
 {
-	int i = find_name(json_string_value(json_object_get(s->object, key)), name, n);
+	const char *value = json_string_value(json_object_get(s->object, key));
+	int i = value ? ls_fm_word(key, value) : -1;
 	if (i < 0)
 		s->bad = true;
 	return i < 0 ? 0 : i;
@@ -160,11 +128,11 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 {
 	struct opts_source s = {object, !json_is_object(object)};
 	const json_t *online = json_object_get(object, "online");
-	struct ls_fm_opts o = {.kind = (enum ls_fm_kind)get_name(&s, "kind", kind_at, 3),
-			       .task = (enum ls_fm_task)get_name(&s, "task", task_at, 3),
-			       .optimizer = (enum ls_fm_optimizer)get_name(&s, "optimizer", optimizer_at, 4),
-			       .shuffle = (enum ls_fm_shuffle)get_name(&s, "shuffle", shuffle_at, 3),
-			       .decay = (enum ls_fm_decay)get_name(&s, "decay", decay_at, 3),
+	struct ls_fm_opts o = {.kind = (enum ls_fm_kind)get_word(&s, "kind"),
+			       .task = (enum ls_fm_task)get_word(&s, "task"),
+			       .optimizer = (enum ls_fm_optimizer)get_word(&s, "optimizer"),
+			       .shuffle = (enum ls_fm_shuffle)get_word(&s, "shuffle"),
+			       .decay = (enum ls_fm_decay)get_word(&s, "decay"),
 			       .factors = (uint32_t)get_count(&s, "factors", 1, LS_FM_MAX_FACTORS),
 			       .classes = (uint32_t)get_count(&s, "classes", 1, LS_FM_MAX_CLASSES),
 			       .batch = (uint32_t)get_count(&s, "batch", 1, LS_FM_MAX_BATCH),
