@@ -340,11 +340,37 @@ static int into_place(struct ls_writer *w, struct ls_err *err)
 	return rc;
 }
 
+static struct ls_file_id id_of(const struct stat *st)
+{
+	return (struct ls_file_id){S_ISREG(st->st_mode),  st->st_dev,         st->st_ino,
+				   (uint64_t)st->st_size, st->st_mtim.tv_sec, st->st_mtim.tv_nsec};
+}
+
+bool ls_file_is(const char *path, const struct ls_file_id *id)
+{
+	struct stat st;
+	if (!id->known)
+		return true;
+	if (stat(path, &st) < 0)
+		return false;
+	struct ls_file_id is = id_of(&st);
+	return is.known && is.dev == id->dev && is.ino == id->ino && is.size == id->size && is.sec == id->sec &&
+	       is.nsec == id->nsec;
+}
+
 int ls_writer_commit(struct ls_writer *w, struct ls_err *err)
 {
+	return ls_writer_commit_id(w, NULL, err);
+}
+
+int ls_writer_commit_id(struct ls_writer *w, struct ls_file_id *ret_id, struct ls_err *err)
+{
+	struct stat st;
 	int rc = flush(w, w->buffer, w->used, err);
 	if (rc == 0 && !w->direct)
 		rc = into_place(w, err);
+	if (rc == 0 && ret_id) /* by its descriptor: the name may be another's already */
+		*ret_id = fstat(w->fd, &st) == 0 ? id_of(&st) : (struct ls_file_id){0};
 	if (rc) {
 		rc = LS_EIO;
 		if (err)

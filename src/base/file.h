@@ -37,12 +37,23 @@ void ls_file_unmap(struct ls_map *map);
 /* A file without a name, to write and read, on the filesystem that path is on: -1 with errno if there can be none. */
 int ls_file_unnamed(const char *path);
 
+/* Which file it is and what is in it, as long as nobody writes to it. */
+struct ls_file_id {
+	bool known; /* not of devices and pipes, which are whatever they are */
+	uint64_t dev, ino, size;
+	int64_t sec, nsec; /* when it was last written to */
+};
+
+/* Whether path is that file still, if it is known. */
+bool ls_file_is(const char *path, const struct ls_file_id *id);
+
 struct ls_writer;
 
 int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err);
 int ls_writer_write(struct ls_writer *w, const void *data, size_t len, struct ls_err *err);
 int ls_writer_commit(struct ls_writer *w, struct ls_err *err); /* fsync, rename, fsync the folder; frees w either way */
-void ls_writer_abort(struct ls_writer *w);                     /* removes the temporary file; NULL is fine */
+int ls_writer_commit_id(struct ls_writer *w, struct ls_file_id *ret_id, struct ls_err *err); /* ret_id may be NULL */
+void ls_writer_abort(struct ls_writer *w); /* removes the temporary file; NULL is fine */
 
 /* The three above in one. */
 int ls_file_write_atomic(const char *path, const void *data, size_t len, struct ls_err *err);

@@ -201,7 +201,7 @@ static void common_meta(struct meta *meta, const struct ls_fm_model *m, const ch
 /* The parameters and `states` of the optimizer's states. All states must be finite, written or not: behind an infinite
  * one AdaGrad and Adam divide by infinity, and a parameter that looks sound has stood still. */
 static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t states, int threads,
-			const struct meta *meta, struct ls_err *err)
+			const struct meta *meta, struct ls_file_id *ret_id, struct ls_err *err)
 {
 	struct ls_fm_group groups[MAX_TENSORS];
 	struct ls_tensor tensors[MAX_TENSORS];
@@ -214,11 +214,11 @@ static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t 
 		if (ls_fm_group_check(&groups[i], threads, path, err) ||
 		    ls_fm_group_describe(&groups[i], &tensors[i], err))
 			return err->code;
-	return ls_safetensors_write(path, tensors, n, meta->kv, meta->n, err);
+	return ls_safetensors_write(path, tensors, n, meta->kv, meta->n, ret_id, err);
 }
 
 int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,
-		     struct ls_err *err)
+		     struct ls_file_id *ret_id, struct ls_err *err)
 {
 	struct meta meta;
 	struct ls_err mine = {0};
@@ -226,7 +226,7 @@ int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const struct
 	add_meta_take(&meta, "steps", ls_xasprintf("%llu", (unsigned long long)at->step));
 	if (*at->warm_digest)
 		add_meta_take(&meta, "warm_start", ls_xstrdup(at->warm_digest));
-	int rc = write_groups(path, m, 0, threads, &meta, err ? err : &mine);
+	int rc = write_groups(path, m, 0, threads, &meta, ret_id, err ? err : &mine);
 	meta_done(&meta);
 	return rc;
 }
@@ -267,7 +267,7 @@ int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const s
 	add_meta_take(&meta, "best_digest", ls_xstrdup(at->best_digest));
 	add_meta_take(&meta, "warm_start", ls_xstrdup(at->warm_digest));
 	add_meta_take(&meta, "checksum", checksum_text(m, meta.kv, meta.n, threads));
-	int rc = write_groups(path, m, m->states, threads, &meta, err ? err : &mine);
+	int rc = write_groups(path, m, m->states, threads, &meta, NULL, err ? err : &mine);
 	meta_done(&meta);
 	return rc;
 }

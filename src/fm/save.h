@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "fm/model.h"
 
 /* Where a training stands; part of a checkpoint. */
@@ -24,9 +25,10 @@ struct ls_fm_position {
 	char warm_digest[LS_SHA256_HEX];  /* of the model that it started from, or empty */
 };
 
-/* Parameters, options, and what else decided them, from at: the data, the model they started from, steps. */
+/* Parameters, options, and what else decided them, from at: the data, the model they started from, steps. ret_id may be
+ * NULL. */
 int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,
-		     struct ls_err *err);
+		     struct ls_file_id *ret_id, struct ls_err *err);
 /* It has no states (ls_fm_model_new_bare). */
 int ls_fm_load_model(const char *path, int threads, struct ls_fm_model **ret, struct ls_err *err);
 

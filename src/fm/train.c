@@ -32,7 +32,7 @@ struct run {
 	bool kept;                  /* the checkpoint file is of this training … */
 	uint64_t saved;             /* … and of this step */
 	char digest[LS_SHA256_HEX]; /* of the model's file, where it is known */
-	struct stat left;           /* that file, once a best epoch's model was written to it */
+	struct ls_file_id left;     /* that file, as it was when the model was written to it */
 };
 
 /* --- the start --- */
@@ -314,7 +314,7 @@ static void save_task(void *context, size_t task)
 	struct saving *s = context;
 	struct run *r = s->r;
 	if (task == 0)
-		s->rc = ls_fm_save_model(r->t->output, r->m, &r->at, r->threads, s->err);
+		s->rc = ls_fm_save_model(r->t->output, r->m, &r->at, r->threads, &r->left, s->err);
 	else
 		ls_fm_model_digest(r->m, r->digest);
 }
@@ -377,8 +377,6 @@ static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 		r->at.best_epoch = e->epoch;
 		r->at.best_value = e->valid.value[t->metric];
 		rc = save_model(r, err);
-		if (rc == 0 && stat(t->output, &r->left) < 0)
-			r->left = (struct stat){0};
 		memcpy(r->at.best_digest, r->digest, sizeof r->digest);
 	}
 	return rc;
@@ -555,18 +553,6 @@ static int digest_file(struct run *r, struct ls_err *err)
 	return rc || same ? rc : other_model(r, err);
 }
 
-/* Whether the output is the file that the best epoch left, if that was in this process and is a file. */
-static bool is_as_left(const struct run *r)
-{
-	const struct stat *left = &r->left;
-	struct stat st;
-	if (!S_ISREG(left->st_mode))
-		return true;
-	return stat(r->t->output, &st) == 0 && st.st_dev == left->st_dev && st.st_ino == left->st_ino &&
-	       st.st_size == left->st_size && st.st_mtim.tv_sec == left->st_mtim.tv_sec &&
-	       st.st_mtim.tv_nsec == left->st_mtim.tv_nsec;
-}
-
 /* Without validation the last parameters are the model; with it the best epoch's, whose file is there already: what a
  * resumed training finds there need not be what it left. */
 static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
@@ -579,7 +565,7 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 	memcpy(res.engine, r->engine.name, sizeof res.engine);
 	bool last = !r->t->valid || (r->at.best_epoch == res.epochs && !r->resumed);
 	int rc = r->t->valid ? 0 : save_model(r, err);
-	if (!is_as_left(r))
+	if (rc == 0 && !ls_file_is(r->t->output, &r->left))
 		return other_model(r, err);
 	if (rc == 0 && !*r->digest && last)
 		ls_fm_model_digest(r->m, r->digest);

@@ -390,7 +390,7 @@ static int write_all(struct ls_writer *w, const struct ls_str *header, const str
 }
 
 int ls_safetensors_write(const char *path, const struct ls_tensor *tensors, size_t n, const struct ls_kv *metadata,
-			 size_t n_meta, struct ls_err *err)
+			 size_t n_meta, struct ls_file_id *ret_id, struct ls_err *err)
 {
 	struct ls_str header = {0};
 	struct ls_writer *w = NULL;
@@ -402,7 +402,7 @@ int ls_safetensors_write(const char *path, const struct ls_tensor *tensors, size
 		if (rc)
 			ls_writer_abort(w);
 		else
-			rc = ls_writer_commit(w, err);
+			rc = ls_writer_commit_id(w, ret_id, err);
 	}
 	ls_str_done(&header);
 	return rc;

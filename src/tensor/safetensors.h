@@ -4,6 +4,7 @@
 #ifndef LS_TENSOR_SAFETENSORS_H
 #define LS_TENSOR_SAFETENSORS_H
 
+#include "base/file.h"
 #include "tensor/tensor.h"
 
 /* The whole format is checked: header length, strict JSON, dtype and shape against bytes, no hole, no overlap, nothing
@@ -15,8 +16,9 @@ int ls_safetensors_open_index(const char *path, struct ls_bundle **ret, struct l
 int ls_safetensors_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *name, struct ls_err *err);
 
 /* Writes tensors (in memory, packed on the way if strided) in the given order, atomically. The same input gives the
- * same bytes: header keys in the order given, metadata first, header padded with spaces to 8 bytes. */
+ * same bytes: header keys in the order given, metadata first, header padded with spaces to 8 bytes. ret_id may be
+ * NULL. */
 int ls_safetensors_write(const char *path, const struct ls_tensor *tensors, size_t n, const struct ls_kv *metadata,
-			 size_t n_meta, struct ls_err *err);
+			 size_t n_meta, struct ls_file_id *ret_id, struct ls_err *err);
 
 #endif

@@ -255,11 +255,11 @@ static void threads_do_not_change_the_answer(void **state)
 	struct ls_tensor t = {.name = "w", .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)data};
 	struct ls_err err;
 	assert_int_equal(ls_tensor_set_contiguous(&t, &n, 1, &err), 0);
-	assert_int_equal(ls_safetensors_write(a, &t, 1, NULL, 0, &err), 0);
+	assert_int_equal(ls_safetensors_write(a, &t, 1, NULL, 0, NULL, &err), 0);
 	for (uint64_t i = 16383; i < n; i += 16384) /* the last element of each chunk */
 		data[i] = (float)i;
 	data[1 << 20] = -0.0f; /* the first of a block */
-	assert_int_equal(ls_safetensors_write(b, &t, 1, NULL, 0, &err), 0);
+	assert_int_equal(ls_safetensors_write(b, &t, 1, NULL, 0, NULL, &err), 0);
 	char *first = NULL;
 	for (unsigned threads = 1; threads <= 7; threads += 2) {
 		struct ls_cmp_options opt = {.threads = threads};

@@ -706,7 +706,7 @@ static void infinity_is_named(void **state)
 	assert_true(loss == -1);
 	ls_cpu_free(cpu);
 	m->linear[ls_fm_stride(m)] = INFINITY;
-	assert_int_equal(ls_fm_save_model("/tmp/ls-never-written", m, &(struct ls_fm_position){0}, 2, &err),
+	assert_int_equal(ls_fm_save_model("/tmp/ls-never-written", m, &(struct ls_fm_position){0}, 2, NULL, &err),
 			 LS_EDIFFER);
 	assert_int_not_equal(remove("/tmp/ls-never-written"), 0);
 	ls_fm_model_free(m);

@@ -91,7 +91,7 @@ static void there_and_back(const struct ls_fm_opts *o, int threads)
 	struct ls_fm_position at = {.step = 3, .epochs = 2}, back;
 	char was[LS_SHA256_HEX], is[LS_SHA256_HEX];
 	ls_fm_model_digest(m, was);
-	assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0}, threads, &err), 0);
+	assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0}, threads, NULL, &err), 0);
 	assert_int_equal(ls_fm_load_model(path, threads, &bare, &err), 0);
 	assert_int_equal(bare->states, 0);
 	ls_fm_model_digest(bare, is);
@@ -174,7 +174,7 @@ static void positions_that_cannot_be(void **state)
 		snprintf(at.metric, sizeof at.metric, "%s", cases[i].valid ? ls_metric_name(LS_LOGLOSS) : "");
 		struct ls_err err = {0};
 		struct ls_train_result result;
-		assert_int_equal(ls_fm_save_model(model, m, &at, 1, &err), 0);
+		assert_int_equal(ls_fm_save_model(model, m, &at, 1, NULL, &err), 0);
 		assert_int_equal(ls_fm_save_checkpoint(path, m, &at, 1, &err), 0);
 		assert_int_equal(ls_fm_train(&t, &result, &err), cases[i].fine ? LS_EINTERNAL : LS_EINPUT);
 		assert_non_null(strstr(err.msg, cases[i].fine ? "resumed" : "its best epoch cannot be"));
@@ -206,7 +206,7 @@ static void the_first_is_named(void **state)
 		m->record[bad[i] * ls_fm_stride(m) + ls_fm_lanes(m) - 1] = i % 2 ? NAN : -INFINITY;
 		snprintf(want, sizeof want, "factors of feature %u is not", bad[i]);
 		for (int threads = 1; threads <= 3; threads++) {
-			assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0}, threads, &err),
+			assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0}, threads, NULL, &err),
 					 LS_EDIFFER);
 			assert_non_null(strstr(err.msg, want));
 		}
@@ -221,7 +221,7 @@ static void loading_names_it_too(void **state)
 	struct ls_fm_opts o = options(LS_FM, LS_ADAGRAD, 4);
 	struct ls_fm_model *m = make_model(&o);
 	struct ls_err err = {0};
-	assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0}, 2, &err), 0);
+	assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0}, 2, NULL, &err), 0);
 	FILE *f = fopen(path, "r+b");
 	float bad = INFINITY;
 	assert_non_null(f);

@@ -63,7 +63,7 @@ static void safetensors_round_trip(void **state)
 	struct ls_bundle *b;
 	const struct ls_kv meta[] = {{"format", "pt"}, {"a", "b\n"}};
 	sample(t);
-	assert_int_equal(ls_safetensors_write(in_folder("a.safetensors"), t, 2, meta, 2, &err), 0);
+	assert_int_equal(ls_safetensors_write(in_folder("a.safetensors"), t, 2, meta, 2, NULL, &err), 0);
 	assert_int_equal(ls_safetensors_open(in_folder("a.safetensors"), &b, &err), 0);
 	assert_int_equal(b->n_tensors, 2);
 	assert_string_equal(b->tensors[0].name, t[0].name);
@@ -87,12 +87,12 @@ static void safetensors_writer_refuses(void **state)
 	struct ls_err err;
 	sample(t);
 	t[1].name = t[0].name;
-	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, &err), LS_EINTERNAL);
+	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, NULL, &err), LS_EINTERNAL);
 	t[1].name = "\xff";
-	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, &err), LS_EINTERNAL);
+	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, NULL, &err), LS_EINTERNAL);
 	sample(t);
 	t[0].swapped = true;
-	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, &err), LS_EINTERNAL);
+	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, NULL, &err), LS_EINTERNAL);
 	assert_false(ls_file_exists(in_folder("x")));
 }
 
@@ -108,7 +108,7 @@ static void safetensors_packs_strided(void **state)
 	assert_int_equal(ls_tensor_set_contiguous(&t, (uint64_t[]){2, 2, 3}, 3, &err), 0);
 	t.stride[0] = 8;
 	t.stride[1] = 4;
-	assert_int_equal(ls_safetensors_write(in_folder("strided"), &t, 1, NULL, 0, &err), 0);
+	assert_int_equal(ls_safetensors_write(in_folder("strided"), &t, 1, NULL, 0, NULL, &err), 0);
 	assert_int_equal(ls_safetensors_open(in_folder("strided"), &b, &err), 0);
 	assert_int_equal(b->tensors[0].nbytes, sizeof packed);
 	assert_memory_equal(b->tensors[0].data, packed, sizeof packed);
@@ -166,8 +166,8 @@ static void safetensors_shards(void **state)
 	struct ls_err err;
 	struct ls_bundle *b;
 	sample(t);
-	assert_int_equal(ls_safetensors_write(in_folder("1.safetensors"), &t[0], 1, NULL, 0, &err), 0);
-	assert_int_equal(ls_safetensors_write(in_folder("2.safetensors"), &t[1], 1, NULL, 0, &err), 0);
+	assert_int_equal(ls_safetensors_write(in_folder("1.safetensors"), &t[0], 1, NULL, 0, NULL, &err), 0);
+	assert_int_equal(ls_safetensors_write(in_folder("2.safetensors"), &t[1], 1, NULL, 0, NULL, &err), 0);
 	const char *index = "{\"weight_map\":{\"w \\\"é\":\"1.safetensors\",\"mask\":\"2.safetensors\"}}";
 	char path[256];
 	snprintf(path, sizeof path, "%s", in_folder("i.json"));
