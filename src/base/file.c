@@ -18,8 +18,11 @@ struct ls_writer {
 	char *path;   /* as the caller named it, for messages */
 	char *target; /* where links lead from there: what is replaced */
 	bool direct;  /* the target is a device or a pipe */
-	int mode;     /* of the file that is replaced; -1: there is none */
-	char *temp;   /* a name beside the target; NULL: direct, or a file that has no name before commit */
+	bool there;   /* a file is replaced: its owner, group and mode are kept as far as that can be */
+	uid_t owner;
+	gid_t group;
+	mode_t mode;
+	char *temp; /* a name beside the target; NULL: direct, or a file that has no name before commit */
 	size_t used;
 	char buffer[1 << 16];
 };
@@ -164,13 +167,34 @@ static int create_unnamed(const char *target)
 	return fd;
 }
 
+char *ls_file_follow(const char *path)
+{
+	enum { MOST = 40 };
+	struct stat st;
+	bool other = stat(path, &st) == 0 && !S_ISREG(st.st_mode); /* what a link to a pipe says is no path */
+	char *at = ls_xstrdup(path);
+	for (int i = 0; i < MOST && !other; i++) {
+		char to[4096];
+		ssize_t n = readlink(at, to, sizeof to);
+		if (n <= 0 || (size_t)n == sizeof to)
+			break;
+		char *folder = ls_file_folder(at);
+		char *next = *to == '/' ? ls_xstrndup(to, (size_t)n) : ls_xasprintf("%s/%.*s", folder, (int)n, to);
+		free(folder);
+		free(at);
+		at = next;
+	}
+	return at;
+}
+
 int ls_file_unnamed(const char *path)
 {
-	char *temp = NULL;
-	int fd = create_unnamed(path);
-	if (fd < 0 && (fd = create_beside(path, &temp)) >= 0)
+	char *temp = NULL, *target = ls_file_follow(path);
+	int fd = create_unnamed(target);
+	if (fd < 0 && (fd = create_beside(target, &temp)) >= 0)
 		unlink(temp);
 	free(temp);
+	free(target);
 	return fd;
 }
 
@@ -202,29 +226,14 @@ static void release(struct ls_writer *w)
 	free(w);
 }
 
-char *ls_file_follow(const char *path)
-{
-	enum { MOST = 40 };
-	char *at = ls_xstrdup(path);
-	for (int i = 0; i < MOST; i++) {
-		char to[4096];
-		ssize_t n = readlink(at, to, sizeof to);
-		if (n <= 0 || (size_t)n == sizeof to)
-			break;
-		char *folder = ls_file_folder(at);
-		char *next = *to == '/' ? ls_xstrndup(to, (size_t)n) : ls_xasprintf("%s/%.*s", folder, (int)n, to);
-		free(folder);
-		free(at);
-		at = next;
-	}
-	return at;
-}
-
-/* A file that only some may read is replaced by one that only they may read. */
+/* A file that only some may read is not replaced by one that others may: what is its group's is nobody's, where it
+ * cannot have its group. */
 static int like_the_old(const struct ls_writer *w, int fd)
 {
-	if (fd >= 0 && w->mode >= 0)
-		(void)!fchmod(fd, (mode_t)w->mode);
+	if (fd < 0 || !w->there)
+		return fd;
+	bool same = fchown(fd, w->owner, w->group) == 0 || fchown(fd, (uid_t)-1, w->group) == 0;
+	(void)!fchmod(fd, w->mode & (same ? 0777 : 0707));
 	return fd;
 }
 
@@ -237,7 +246,12 @@ int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err)
 	struct ls_writer *w = ls_xalloc(sizeof *w);
 	w->path = ls_xstrdup(path);
 	w->target = ls_file_follow(path);
-	w->mode = there && S_ISREG(st.st_mode) ? (int)(st.st_mode & 0777) : -1;
+	w->there = there && S_ISREG(st.st_mode);
+	if (w->there) {
+		w->owner = st.st_uid;
+		w->group = st.st_gid;
+		w->mode = st.st_mode;
+	}
 	/* renaming over /dev/null would be the end of it */
 	w->direct = there && !S_ISREG(st.st_mode);
 	w->fd = w->direct ? open(path, O_WRONLY | O_CLOEXEC) : like_the_old(w, create_unnamed(w->target));

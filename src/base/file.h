@@ -24,7 +24,7 @@ struct ls_map {
 
 /* The folder that path is in, "." where it names none; to be freed. */
 char *ls_file_folder(const char *path);
-/* Where links lead from path, though nothing may be there; to be freed. */
+/* Where links lead from path, though nothing may be there, a device's or a pipe's as it is; to be freed. */
 char *ls_file_follow(const char *path);
 /* Whether two paths are one regular file, there or not yet. */
 bool ls_file_same(const char *a, const char *b);

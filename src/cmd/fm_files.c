@@ -15,8 +15,9 @@
 /* error: of a call, or 0. What may not be written is no mistake of the command line, nor is a disk's. */
 static int refuse(const struct ls_fm_file *f, int error, const char *why, struct ls_err *err)
 {
-	return ls_err_set(err, error && error != ENOENT && error != ENOTDIR ? LS_EIO : LS_EINPUT,
-			  "%s %s: cannot be written: %s", f->what, f->path, why ? why : strerror(error));
+	bool name = !error || error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP;
+	return ls_err_set(err, name ? LS_EINPUT : LS_EIO, "%s %s: cannot be written: %s", f->what, f->path,
+			  why ? why : strerror(error));
 }
 
 static int check_folder(const struct ls_fm_file *f, const char *path, struct ls_err *err)

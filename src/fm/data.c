@@ -256,8 +256,7 @@ static const char *const content_format[] = {[LS_CONTENT_TEXT] = "text",
 					     [LS_CONTENT_LSD] = "lsd",
 					     [LS_CONTENT_ZIP] = "npz",
 					     [LS_CONTENT_NPY] = "a .npy, which may hold labels or weights",
-					     [LS_CONTENT_SAFETENSORS] = "safetensors, a model's",
-					     [LS_CONTENT_PACKED] = "compressed data"};
+					     [LS_CONTENT_SAFETENSORS] = "safetensors, a model's"};
 
 int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o, struct ls_err *err)
 {

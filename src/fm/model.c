@@ -68,13 +68,18 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 	m->padded = (o->factors + 3) / 4 * 4;
 	m->n_pairs = o->kind == LS_FWFM ? m->n_fields * (m->n_fields + 1) / 2 : 0;
 	uint64_t width = (uint64_t)m->outputs * m->blocks * m->padded, most = 1u << 31; /* kernels count in 32 bits */
-	if (width > 1 << 24 || m->n_fields > 1 << 14 || (uint64_t)m->outputs * m->n_pairs >= most ||
-	    (uint64_t)m->outputs * m->n_fields * m->padded >= most)
+	if (width > 1 << 24 || m->n_fields > 1 << 14)
 		return ls_err_set(
 			err, LS_EINPUT,
 			"%u outputs × %u fields × %u factors a feature is more than lockstep takes: 16384 fields "
 			"at most, and 16777216 factors a feature; fewer --factors or fields numbered without gaps "
 			"may do",
+			m->outputs, m->n_fields, o->factors);
+	if ((uint64_t)m->outputs * m->n_pairs >= most || (uint64_t)m->outputs * m->n_fields * m->padded >= most)
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%u outputs with %u fields, a weight for each pair of these and %u factors for each, are "
+			"more than lockstep takes: 2147483647 of either; fewer classes or fields would do",
 			m->outputs, m->n_fields, o->factors);
 	m->width = (uint32_t)width;
 	if (ls_fm_aligned(m))

@@ -245,7 +245,7 @@ static char *checksum_text(const struct ls_fm_model *m, const struct ls_kv *kv, 
 	struct ls_str text = {0};
 	for (size_t i = 0; i < n; i++)
 		ls_str_addf(&text, "%s=%s\n", kv[i].key, kv[i].value);
-	uint64_t sum = ls_xxh64(text.s, text.len) + ls_fm_model_checksum(m, threads);
+	uint64_t sum = ls_xxh64(text.s, text.len) + ls_fm_model_checksum(m, m->states, threads);
 	ls_str_done(&text);
 	return ls_xasprintf("%016llx", (unsigned long long)sum);
 }

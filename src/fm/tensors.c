@@ -170,10 +170,10 @@ static void sum_block(void *context, size_t block)
 	atomic_fetch_add(&s->sum, sum);
 }
 
-uint64_t ls_fm_model_checksum(const struct ls_fm_model *m, int threads)
+uint64_t ls_fm_model_checksum(const struct ls_fm_model *m, uint32_t states, int threads)
 {
 	uint64_t sum = 0, number = 0;
-	for (uint32_t state = 0; state <= m->states; state++) {
+	for (uint32_t state = 0; state <= states; state++) {
 		struct ls_fm_group groups[LS_FM_GROUPS];
 		size_t n = ls_fm_groups(m, state, groups);
 		for (size_t i = 0; i < n; i++) {

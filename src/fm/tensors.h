@@ -39,7 +39,7 @@ int ls_fm_group_fill(const struct ls_fm_group *g, const uint8_t *from, int threa
 
 /* Over all parameters and states, without padding: the sum, modulo 2^64, over tensors t and rows r, both from 0, of the
  * XXH3-64 of the row's bytes times 2 (16 r + t) + 1. Not to tell models apart, but to find bytes that went bad. */
-uint64_t ls_fm_model_checksum(const struct ls_fm_model *m, int threads);
+uint64_t ls_fm_model_checksum(const struct ls_fm_model *m, uint32_t states, int threads);
 
 /* SHA-256 over kind, task, numerics version and every parameter: what must agree everywhere. */
 void ls_fm_model_digest(const struct ls_fm_model *m, char ret_hex[LS_SHA256_HEX]);

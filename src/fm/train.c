@@ -19,7 +19,8 @@
 
 struct run {
 	const struct ls_train *t;
-	int threads; /* for files */
+	char *output; /* where links lead from t's, which may lead elsewhere once it is replaced */
+	int threads;  /* for files */
 	struct ls_fm_model *m;
 	struct ls_engine engine;
 	struct ls_fm_position at;
@@ -32,7 +33,8 @@ struct run {
 	bool kept;                  /* the checkpoint file is of this training … */
 	uint64_t saved;             /* … and of this step */
 	char digest[LS_SHA256_HEX]; /* of the model's file, where it is known */
-	struct ls_file_id left;     /* that file, as it was when the model was written to it */
+	struct ls_file_id left;     /* that file, as it was when the model was written to it, */
+	uint64_t sum;               /* and the checksum of that model's parameters */
 };
 
 /* --- the start --- */
@@ -172,8 +174,8 @@ static int check_warm_start(const struct run *r, struct ls_err *err)
 		return rc;
 	ls_fm_model_free(old);
 	if (strcmp(digest, r->at.warm_digest) == 0 ||
-	    (ls_file_same(t->warm_start, t->output) && *r->at.warm_digest &&
-	     ls_fm_check_model(t->output, &t->opts, t->data_digest, r->at.warm_digest, NULL) == 0))
+	    (ls_file_same(t->warm_start, r->output) && *r->at.warm_digest &&
+	     ls_fm_check_model(r->output, &t->opts, t->data_digest, r->at.warm_digest, NULL) == 0))
 		return 0;
 	return ls_err_set(err, LS_EINPUT, "%s: did not start from %s; resume with the --warm-start it was made with",
 			  t->checkpoint, t->warm_start);
@@ -186,7 +188,7 @@ static int check_best(const struct run *r, struct ls_err *err)
 	const struct ls_train *t = r->t;
 	struct ls_err why;
 	if (!t->valid || !r->at.best_epoch ||
-	    ls_fm_check_model(t->output, &t->opts, t->data_digest, r->at.warm_digest, &why) == 0)
+	    ls_fm_check_model(r->output, &t->opts, t->data_digest, r->at.warm_digest, &why) == 0)
 		return 0;
 	return ls_err_set(
 		err, LS_EINPUT,
@@ -314,7 +316,7 @@ static void save_task(void *context, size_t task)
 	struct saving *s = context;
 	struct run *r = s->r;
 	if (task == 0)
-		s->rc = ls_fm_save_model(r->t->output, r->m, &r->at, r->threads, &r->left, s->err);
+		s->rc = ls_fm_save_model(r->output, r->m, &r->at, r->threads, &r->left, s->err);
 	else
 		ls_fm_model_digest(r->m, r->digest);
 }
@@ -326,6 +328,10 @@ static int save_model(struct run *r, struct ls_err *err)
 	r->digest[0] = 0;
 	if (s.rc == 0)
 		ls_parallel(r->threads, wanted ? 2 : 1, save_task, &s);
+	if (s.rc == 0 && !wanted && !r->left.known) /* a device or a pipe, which cannot be read again */
+		ls_fm_model_digest(r->m, r->digest);
+	if (s.rc == 0 && r->t->valid)
+		r->sum = ls_fm_model_checksum(r->m, 0, r->threads);
 	return s.rc;
 }
 
@@ -437,16 +443,32 @@ static bool is_over(const struct run *r)
 	return r->at.step >= r->total || stale;
 }
 
-/* Of the model at the output. */
-static int digest_output(const struct run *r, char ret[LS_SHA256_HEX], struct ls_err *err)
+/* With validation: whether the file is the one that the best epoch's model was written to, if that was in this process.
+ */
+static bool is_as_left(const struct run *r)
+{
+	return r->at.best_epoch && ls_file_is(r->output, &r->left);
+}
+
+/* Of the best epoch's model, which must be in the output still, if by another file. */
+static int digest_best(const struct run *r, char ret[LS_SHA256_HEX], struct ls_err *err)
 {
 	struct ls_fm_model *m;
-	int rc = ls_fm_load_model(r->t->output, r->threads, &m, err);
-	if (rc)
+	int rc = ls_fm_load_model(r->output, r->threads, &m, err);
+	bool same = rc == 0;
+	if (rc == LS_ENOMEM)
 		return rc;
-	ls_fm_model_digest(m, ret);
-	ls_fm_model_free(m);
-	return 0;
+	if (same) {
+		ls_fm_model_digest(m, ret);
+		same = !r->left.known || ls_fm_model_checksum(m, 0, r->threads) == r->sum;
+		same &= !*r->at.best_digest || strcmp(ret, r->at.best_digest) == 0;
+		ls_fm_model_free(m);
+	}
+	return same ? 0
+		    : ls_err_set(err, LS_EINPUT,
+				 "%s: not the model that epoch %u of this training left there, the best one: it was "
+				 "changed meanwhile; train again%s",
+				 r->output, r->at.best_epoch, r->resumed ? " without --resume" : "");
 }
 
 /* A name beside the model that no file has: MODEL.ckpt, MODEL.ckpt.2, …; caller frees. */
@@ -470,16 +492,16 @@ static int find_place(const char *output, char **ret, struct ls_err *err)
 /* Nobody has named a checkpoint: it goes beside the model. */
 static int save_beside(struct run *r, char **ret_path, struct ls_err *err)
 {
-	int rc = find_place(r->t->output, ret_path, err);
+	int rc = find_place(r->output, ret_path, err);
 	if (rc == 0 && r->at.best_epoch && !r->at.best_digest[0]) /* with one thread it is not worked out on the way */
-		rc = digest_output(r, r->at.best_digest, err);
+		rc = digest_best(r, r->at.best_digest, err);
 	return rc ? rc : save_checkpoint_at(r, *ret_path, err);
 }
 
 /* Where there is no checkpoint. */
 static const char *what_else_is_kept(const struct run *r)
 {
-	return r->at.best_epoch ? "the best epoch's model is kept" : "nothing is kept";
+	return is_as_left(r) ? "the best epoch's model is kept" : "nothing is kept";
 }
 
 static int stopped(struct run *r, struct ls_err *err)
@@ -536,23 +558,6 @@ static void drop_model(struct run *r)
 	r->m = NULL;
 }
 
-static int other_model(const struct run *r, struct ls_err *err)
-{
-	return ls_err_set(err, LS_EINPUT,
-			  "%s: not the model that epoch %u of this training left there, the best one: it was changed "
-			  "meanwhile; train again%s",
-			  r->t->output, r->at.best_epoch, r->resumed ? " without --resume" : "");
-}
-
-/* Of the file that the best epoch left, in the place of what was trained after it. */
-static int digest_file(struct run *r, struct ls_err *err)
-{
-	drop_model(r);
-	int rc = digest_output(r, r->digest, err);
-	bool same = !*r->at.best_digest || strcmp(r->digest, r->at.best_digest) == 0;
-	return rc || same ? rc : other_model(r, err);
-}
-
 /* Without validation the last parameters are the model; with it the best epoch's, whose file is there already: what a
  * resumed training finds there need not be what it left. */
 static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
@@ -564,13 +569,14 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 				      .resumed = r->resumed};
 	memcpy(res.engine, r->engine.name, sizeof res.engine);
 	bool last = !r->t->valid || (r->at.best_epoch == res.epochs && !r->resumed);
+	bool as_left = !r->t->valid || is_as_left(r);
 	int rc = r->t->valid ? 0 : save_model(r, err);
-	if (rc == 0 && !ls_file_is(r->t->output, &r->left))
-		return other_model(r, err);
-	if (rc == 0 && !*r->digest && last)
+	if (rc == 0 && as_left && last && !*r->digest) {
 		ls_fm_model_digest(r->m, r->digest);
-	else if (rc == 0 && !*r->digest)
-		rc = digest_file(r, err);
+	} else if (rc == 0 && (!as_left || !*r->digest)) {
+		drop_model(r); /* the best one comes in its place */
+		rc = digest_best(r, r->digest, err);
+	}
 	if (rc)
 		return rc;
 	memcpy(res.digest, r->digest, sizeof res.digest);
@@ -594,7 +600,7 @@ static void add_what_is_kept(const struct run *r, struct ls_err *err)
 
 int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls_err *err)
 {
-	struct run r = {.t = t, .threads = ls_pool_threads(t->pool)};
+	struct run r = {.t = t, .output = ls_file_follow(t->output), .threads = ls_pool_threads(t->pool)};
 	struct ls_err why = {0};
 	uint64_t saved = ls_fp_enter();
 	int rc = start(&r, err);
@@ -609,6 +615,7 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 	}
 	drop_model(&r);
 	free(r.score);
+	free(r.output);
 	ls_fp_leave(saved);
 	return rc;
 }

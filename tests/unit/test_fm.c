@@ -410,7 +410,7 @@ static void sizes_have_an_end(void **state)
 	struct ls_err err = {0};
 	o.classes = 256;
 	assert_int_equal(ls_fm_model_new(&o, 10, 4096, &m, &err), LS_EINPUT); /* 256 × 4096 × 4097 / 2 weights */
-	assert_non_null(strstr(err.msg, "256 outputs × 4096 fields"));
+	assert_non_null(strstr(err.msg, "256 outputs with 4096 fields"));
 	o.classes = 128;
 	o.factors = 256;
 	assert_int_equal(ls_fm_model_new(&o, 10, 1 << 14, &m, &err), LS_EINPUT);

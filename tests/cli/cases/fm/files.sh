@@ -33,15 +33,7 @@ train tr.svm -o m --log "$PWD/m"
 train tr.svm -o m --checkpoint folder/c --log folder/../folder/c
 train tr.svm -o m --warm-start warm --checkpoint warm
 sha256sum -- * 2>/dev/null | cmp - ../before && ls
-# what may not be written, or not that much, is no mistake of the command line: status 4
-place=$(mktemp -d)
-cp "$(readlink -f "$(command -v lockstep)")" $place/lockstep && cp tr.svm warm $place && mkdir $place/mine && chmod 755 $place && chmod 644 $place/warm && chmod 555 $place/mine
-as_nobody() { if [ "$(id -u)" = 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; else "$@"; fi; }
-for words in "fm train tr.svm -q -o mine/x" "fm train tr.svm -q -o /dev/null --log mine/x" "fm predict warm tr.svm -o mine/x" "fm convert tr.svm -o mine/x"; do
-	# shellcheck disable=SC2086
-	(cd $place && no as_nobody ./lockstep $words)
-done
-rm -rf $place
+# what may not be written that much is no mistake of the command line: status 4
 limited() { # its messages to a pipe, for what they are gathered in is a file, too
 	{ (ulimit -f 1 && exec lockstep "$@" >m); echo "status $?"; } 2>&1 | cat >&2
 }
@@ -51,6 +43,8 @@ limited fm convert tr.svm -o x
 limited fm predict warm $D/small.svm
 rm m
 sha256sum -- * 2>/dev/null | cmp - ../before && ls
+train tr.svm -o "$(printf 'n%.0s' $(seq 300))"
+ln -s loop loop && train tr.svm -o loop; rm loop
 # links lead somewhere, also to where nothing is yet; what may be read by some is not replaced by what all may read
 ln -s folder/new to && ln -s to there
 train tr.svm -o there && cmp folder/new warm && readlink there to
