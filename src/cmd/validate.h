@@ -7,7 +7,7 @@
 #include "env/facts.h"
 #include "fm/validate.h"
 
-/* --- validate_cells.c: tests/bitwise/cells.txt and golden.txt, as they travel inside the program --- */
+/* --- validate_cells.c: the golden tables of tests/bitwise, as they travel inside the program --- */
 
 struct ls_validate_cells {
 	struct ls_val_cell *cells;
