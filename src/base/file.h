@@ -1,7 +1,7 @@
 /* Files: reading whole, mapping, and writing so that nothing half-written is ever seen.
  * An atomic writer owns a file in the target's folder until commit puts it in the target's place. Where the filesystem
- * can, it has no name till then, so that a killed process leaves nothing. Links are followed, also to where
- * nothing is yet, and a file that is replaced keeps its mode; a device or a pipe
+ * can, it has no name till then, so that a killed process leaves nothing. Links are followed, also to where nothing is
+ * yet, and the owner, group and mode of a file that is replaced stay as far as that can be; a device or a pipe
  * (/dev/stdout) is written to directly.
  * Any thread, one thread at a time an object. */
 #ifndef LS_BASE_FILE_H

@@ -56,6 +56,10 @@ int ls_cmd_fail(const struct ls_err *err);
 /* The same for wrong usage found by the command itself; adds a pointer to the command's --help. */
 int ls_cmd_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int ls_cmd_status(int code); /* LS_E* to exit status */
+/* What to do when asked to stop (SIGINT, SIGTERM, SIGHUP); what is ignored, as nohup leaves it or a script's &, stays
+ * so.
+ */
+void ls_cmd_on_stop(void (*handler)(int));
 
 void ls_cmd_print_help(const struct ls_cmd *parent, const struct ls_cmd *cmd, FILE *to);
 /* Prints v as the one document on stdout and drops the reference. Strings that a user or a file decides go in through

@@ -171,6 +171,15 @@ static int run_top(int argc, const char *const *argv)
 	return unknown_command(ls_cmds, "", argv[1]);
 }
 
+void ls_cmd_on_stop(void (*handler)(int))
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction act = {.sa_handler = handler}, was;
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (sigaction(signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaction(signals[i], &act, NULL);
+}
+
 /* A file that may not grow (ulimit -f) is a failed write, too. Not ignored, for programs that are started inherit that.
  */
 static void on_limit(int number)

@@ -78,15 +78,6 @@ static void on_early_signal(int number)
 	_exit(128 + number);
 }
 
-static void catch_signals(void (*handler)(int))
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction act = {.sa_handler = handler}, was;
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) /* ignored: as nohup leaves it, or a script's & */
-		if (sigaction(signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
-			sigaction(signals[i], &act, NULL);
-}
-
 /* All that one call of the command has open. */
 struct session {
 	const struct ls_args *args;
@@ -396,10 +387,10 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	s.train.context = &s;
 	s.train.stop = &stop_signal;
 	ls_fm_guard_maps();
-	catch_signals(on_early_signal);
+	ls_cmd_on_stop(on_early_signal);
 	int rc = prepare(&s, &err);
 	if (rc == 0) {
-		catch_signals(on_signal);
+		ls_cmd_on_stop(on_signal);
 		ls_progress_start(&s.progress, !s.quiet, s.train.resume);
 		rc = ls_fm_train(&s.train, &result, &err);
 		ls_progress_clear(&s.progress);

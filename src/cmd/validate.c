@@ -128,6 +128,7 @@ static int prepare(struct session *s, const struct ls_args *args, struct ls_err 
 		rc = ls_writer_open(s->output, &s->writer, err);
 	if (rc == 0)
 		rc = gather(s, err);
+	ls_cmd_on_stop(on_signal); /* before there is a folder to leave behind */
 	if (rc == 0)
 		rc = make_scratch(s, err);
 	timestamp(s->created, sizeof s->created);
@@ -146,9 +147,6 @@ static int validate(struct session *s, struct ls_err *err)
 				   .tell = tell,
 				   .context = s,
 				   .stop = &stop_signal};
-	struct sigaction act = {.sa_handler = on_signal};
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
 	ls_progress_start(&s->progress, true, false);
 	int rc = ls_val_run(&plan, &s->val, err);
 	ls_progress_clear(&s->progress);
@@ -219,7 +217,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (rc)
 		status = ls_cmd_fail(&err);
 	session_done(&s);
-	return rc == LS_EINTR && stop_signal == SIGTERM ? 143 : status;
+	return rc == LS_EINTR ? 128 + (int)stop_signal : status;
 }
 
 const struct ls_cmd ls_cmd_validate = {
