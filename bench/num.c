@@ -89,12 +89,6 @@ static void run_philox(void)
 		sink += ls_philox(7, (uint64_t)i, 0).v[0];
 }
 
-static void run_normal(void)
-{
-	for (int i = 0; i < N; i++)
-		out[i] = ls_normalf(ls_philox(7, (uint64_t)i, 0));
-}
-
 static void run_perm(void)
 {
 	struct ls_perm p;
@@ -121,7 +115,6 @@ static const struct {
 	{"halving sum of 8", run_halve8, N / 8},
 	{"halving sum of 16", run_halve16, N / 16},
 	{"philox (4 words)", run_philox, N},
-	{"normal", run_normal, N},
 	{"permutation of 45e6", run_perm, N},
 };
 

@@ -60,14 +60,4 @@ LS_FN float ls_symf(uint32_t u)
 	return (float)((int32_t)(u >> 9 << 1 | 1) - (1 << 23)) * 0x1p-23f;
 }
 
-/* Close to a standard normal: the sum of the eight 16-bit halves, centred (an exact integer below 2^20), times one
- * constant that makes the variance 1. One rounding. Symmetric; |value| < 4.9; excess kurtosis -0.15. */
-LS_FN float ls_normalf(struct ls_u32x4 r)
-{
-	int32_t sum = 0;
-	for (int i = 0; i < 4; i++)
-		sum += (int32_t)(r.v[i] & 0xffff) + (int32_t)(r.v[i] >> 16);
-	return (float)(2 * sum - 8 * 65535) * 0x1.3988e2p-17f; /* 1 / (2 sqrt(8 (2^32 - 1) / 12)) */
-}
-
 #endif

@@ -52,7 +52,7 @@ LS_FN void ls_selftest_row(uint64_t i, uint64_t n, uint32_t *out, struct ls_self
 	for (int which = 0; which < 5; which++)
 		out[which] = ls_bits_f(ls_selftest_function(which, x));
 	out[5] = ls_bits_f(x > 0.0f && x < ls_f_bits(0x7f800000u) ? t[0] / ls_sqrtf(x) : 0.0f);
-	out[6] = ls_bits_f(ls_normalf(r));
+	out[6] = ls_bits_f(ls_symf(r.v[2]));
 	out[7] = ls_bits_f(ls_halve_sum(t, 5));
 	out[8] = ls_bits_f(ls_u01f(r.v[3]));
 	out[9] = (uint32_t)ls_perm(ls_epoch_key(7, 3, 1), n, i);

@@ -37,5 +37,4 @@ extern "C" __global__ void randomness(unsigned long long seed, unsigned long lon
 	struct ls_u32x4 r = ls_philox(ls_seed_key(seed, 2), threadIdx.x, 0);
 	y[0] = ls_u01f(r.v[0]);
 	y[1] = ls_symf(r.v[1]);
-	y[2] = ls_normalf(r);
 }
