@@ -360,6 +360,18 @@ static struct ls_file_id id_of(const struct stat *st)
 				   (uint64_t)st->st_size, st->st_mtim.tv_sec, st->st_mtim.tv_nsec};
 }
 
+struct ls_file_id ls_file_id_of(int fd)
+{
+	struct stat st;
+	return fstat(fd, &st) == 0 ? id_of(&st) : (struct ls_file_id){0};
+}
+
+bool ls_file_id_same(const struct ls_file_id *a, const struct ls_file_id *b)
+{
+	return a->known == b->known && a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->sec == b->sec &&
+	       a->nsec == b->nsec;
+}
+
 bool ls_file_is(const char *path, const struct ls_file_id *id)
 {
 	struct stat st;
@@ -368,8 +380,7 @@ bool ls_file_is(const char *path, const struct ls_file_id *id)
 	if (stat(path, &st) < 0)
 		return false;
 	struct ls_file_id is = id_of(&st);
-	return is.known && is.dev == id->dev && is.ino == id->ino && is.size == id->size && is.sec == id->sec &&
-	       is.nsec == id->nsec;
+	return ls_file_id_same(&is, id);
 }
 
 int ls_writer_commit(struct ls_writer *w, struct ls_err *err)
@@ -379,12 +390,11 @@ int ls_writer_commit(struct ls_writer *w, struct ls_err *err)
 
 int ls_writer_commit_id(struct ls_writer *w, struct ls_file_id *ret_id, struct ls_err *err)
 {
-	struct stat st;
 	int rc = flush(w, w->buffer, w->used, err);
 	if (rc == 0 && !w->direct)
 		rc = into_place(w, err);
 	if (rc == 0 && ret_id) /* by its descriptor: the name may be another's already */
-		*ret_id = fstat(w->fd, &st) == 0 ? id_of(&st) : (struct ls_file_id){0};
+		*ret_id = ls_file_id_of(w->fd);
 	if (rc) {
 		rc = LS_EIO;
 		if (err)

@@ -44,6 +44,8 @@ struct ls_file_id {
 	int64_t sec, nsec; /* when it was last written to */
 };
 
+struct ls_file_id ls_file_id_of(int fd);
+bool ls_file_id_same(const struct ls_file_id *a, const struct ls_file_id *b);
 /* Whether path is that file still, if it is known. */
 bool ls_file_is(const char *path, const struct ls_file_id *id);
 

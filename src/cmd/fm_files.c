@@ -94,24 +94,37 @@ int ls_fm_files_check(const struct ls_fm_files *files, struct ls_err *err)
 	return rc;
 }
 
-/* --- files that shrink --- */
+/* --- files that shrink, or are written to --- */
+
+static void say(const char *line)
+{
+	ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
+	(void)ignored;
+}
 
 static void on_bus(int number, siginfo_t *info, void *context)
 {
-	static const char line[] =
-		"lockstep: a file became shorter, or its disk failed, while it was read; files in use must not be "
-		"changed\n";
 	(void)number;
 	(void)context;
 	if (info->si_code != BUS_ADRERR)
 		return; /* broken memory or the like: the next try ends the process in the usual way */
-	ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
-	(void)ignored;
+	say("lockstep: a file became shorter, or its disk failed, while it was read; files in use must not be "
+	    "changed\n");
 	_exit(LS_EXIT_INPUT);
+}
+
+/* Numbers that were in range when the file was opened, and are not any more, lead anywhere. */
+static void on_fault(int number)
+{
+	say("lockstep: ends here, for a data file was written to while it was in use, or by a mistake of its own\n");
+	raise(number); /* which ends the process in the usual way */
 }
 
 void ls_fm_guard_maps(void)
 {
-	struct sigaction act = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND};
-	sigaction(SIGBUS, &act, NULL);
+	struct sigaction bus = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND}, was;
+	struct sigaction fault = {.sa_handler = on_fault, .sa_flags = (int)SA_RESETHAND};
+	sigaction(SIGBUS, &bus, NULL);
+	if (sigaction(SIGSEGV, NULL, &was) == 0 && was.sa_handler == SIG_DFL) /* sanitizers have their own */
+		sigaction(SIGSEGV, &fault, NULL);
 }

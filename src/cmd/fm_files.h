@@ -25,7 +25,7 @@ struct ls_fm_files {
 int ls_fm_files_check(const struct ls_fm_files *files, struct ls_err *err);
 
 /* A mapped file that another program makes shorter ends the process by SIGBUS: from here on with a sentence and
- * status 2. */
+ * status 2. One that is written to may end it by SIGSEGV: with a sentence, too. */
 void ls_fm_guard_maps(void);
 
 #endif

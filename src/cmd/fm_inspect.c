@@ -179,10 +179,12 @@ static int load_files(const struct ls_args *args, const struct wish *w, struct i
 static int find_ranks(const struct wish *w, struct inspection *in, struct ls_err *err)
 {
 	uint32_t output = (uint32_t)w->output, top = (uint32_t)w->top;
-	if (in->data)
-		return ls_fm_rank_rows(in->m, output, top, ls_data_rows(in->data), (int)w->threads, &in->ranks, err);
-	ls_fm_rank_model(in->m, output, top, &in->ranks);
-	return 0;
+	if (!in->data) {
+		ls_fm_rank_model(in->m, output, top, &in->ranks);
+		return 0;
+	}
+	int rc = ls_fm_rank_rows(in->m, output, top, ls_data_rows(in->data), (int)w->threads, &in->ranks, err);
+	return rc ? rc : ls_data_unchanged(in->data, err);
 }
 
 static int run_inspect(const struct ls_cmd *cmd, const struct ls_args *args)

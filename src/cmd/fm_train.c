@@ -194,6 +194,13 @@ static void tell(void *context, const struct ls_train_event *e)
 		show_progress(s, e);
 }
 
+static int check_data(void *context, struct ls_err *err)
+{
+	const struct session *s = context;
+	int rc = ls_data_unchanged(s->data, err);
+	return rc || !s->valid ? rc : ls_data_unchanged(s->valid, err);
+}
+
 static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
 		       struct ls_engine *ret, struct ls_err *err)
 {
@@ -383,6 +390,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct ls_train_result result;
 	struct ls_err err = {0};
 	s.train.make_engine = make_engine;
+	s.train.check = check_data;
 	s.train.tell = tell;
 	s.train.context = &s;
 	s.train.stop = &stop_signal;

@@ -61,7 +61,9 @@ static int score_data(const struct ls_args *args, bool need_labels, struct score
 		return rc;
 	ret->rows = ls_data_rows(ret->data);
 	rc = (need_labels ? ls_fm_fit_measure : ls_fm_fit_rows)(&ret->m->opts, ret->rows, err);
-	return rc ? rc : compute_scores(ret, &choice, err);
+	if (rc == 0)
+		rc = compute_scores(ret, &choice, err);
+	return rc ? rc : ls_data_unchanged(ret->data, err);
 }
 
 /* --- predict --- */

@@ -36,11 +36,13 @@ static inline void pick(const struct ls_rows *rows, const struct ls_order *order
 	__builtin_prefetch(rows->label + at->row);
 }
 
-/* where it lies, and its features are asked for. */
-static inline void locate(const struct ls_rows *rows, struct ls_row_place *at)
+/* where it lies, and its features are asked for. A row that cannot be is in a file that somebody writes to, which comes
+ * out later (ls_data_unchanged): until then it is empty. */
+static inline void locate(const struct ls_rows *rows, uint32_t longest, struct ls_row_place *at)
 {
 	at->first = rows->start[at->row];
-	at->n = (uint32_t)(rows->start[at->row + 1] - at->first);
+	uint64_t n = rows->start[at->row + 1] - at->first;
+	at->n = n <= longest ? (uint32_t)n : 0;
 	at->label = rows->label[at->row];
 	for (uint32_t i = 0; i < at->n; i += LS_FM_LINE)
 		__builtin_prefetch(rows->feature + at->first + i);
@@ -58,7 +60,7 @@ uint32_t ls_ahead_find(const struct ls_ahead *a, const struct ls_rows *rows, con
 		for (uint32_t i = from; i < end; i++)
 			pick(rows, order, lo + i, &a->place[i]);
 		for (uint32_t i = from; i < end; i++)
-			locate(rows, &a->place[i]);
+			locate(rows, a->longest, &a->place[i]);
 		for (uint32_t i = from; i < end; i++) {
 			memcpy(to, rows->feature + a->place[i].first, a->place[i].n * sizeof *to);
 			to += a->place[i].n;

@@ -58,6 +58,8 @@ static int copy_rows_take(struct ls_source *source, const struct ls_data_opts *o
 	if (rc)
 		return rc;
 	rc = ls_lsd_add(w, ls_data_rows(d), err);
+	if (rc == 0)
+		rc = ls_data_unchanged(d, err);
 	ls_data_free(d);
 	return rc;
 }

@@ -18,6 +18,7 @@ struct ls_data {
 	struct ls_rows rows;
 	int threads;
 	struct ls_source *source; /* of .lsd: the rows lie in its mapping */
+	uint64_t sum;             /* ls_lsd_sum, when they were looked at */
 	struct ls_origin origin;
 	void *owned[12];
 	size_t n_owned;
@@ -295,6 +296,31 @@ int ls_data_check_needs(const char *name, bool labels, bool fields, const struct
 	return 0;
 }
 
+/* --- .lsd --- */
+
+static int view_lsd(struct ls_data *d, struct ls_err *err)
+{
+	const struct ls_map *map = ls_source_map(d->source);
+	int rc = ls_lsd_view(d->origin.name, map, d->threads, &d->rows, err);
+	d->sum = rc ? 0 : ls_lsd_sum(map);
+	return rc;
+}
+
+int ls_data_unchanged(struct ls_data *d, struct ls_err *err)
+{
+	struct ls_rows now;
+	if (!d->source || ls_source_unchanged(d->source))
+		return 0;
+	const struct ls_map *map = ls_source_map(d->source);
+	ls_source_accept(d->source); /* first: what is written from here on is seen the next time */
+	if (ls_lsd_view(d->origin.name, map, d->threads, &now, NULL) == 0 && ls_lsd_sum(map) == d->sum)
+		return 0;
+	return ls_err_set(err, LS_EINPUT,
+			  "%s: was written to while it was in use, and what came of it is not kept: start again, and "
+			  "replace such a file by renaming another over it",
+			  d->origin.name);
+}
+
 static int load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
 {
 	static const struct ls_data_opts usual = {0};
@@ -307,7 +333,7 @@ static int load_take(struct ls_source *s, const struct ls_data_opts *o, struct l
 	d->origin.name = name;
 	int rc = ls_data_check_format(s, o, err);
 	if (rc == 0 && ls_source_content(s) == LS_CONTENT_LSD)
-		rc = ls_lsd_view(name, ls_source_map(s), d->threads, &d->rows, err);
+		rc = view_lsd(d, err);
 	else if (rc == 0 && ls_source_content(s) == LS_CONTENT_ZIP)
 		rc = load_npz(d, name, err);
 	else if (rc == 0)

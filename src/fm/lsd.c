@@ -208,6 +208,12 @@ static const void *section(const struct ls_map *map, int i)
 	return h->section[i].bytes ? map->data + h->section[i].offset : NULL;
 }
 
+uint64_t ls_lsd_sum(const struct ls_map *map)
+{
+	const struct ls_lsd_header *h = (const void *)map->data;
+	return h->checksum;
+}
+
 int ls_lsd_view(const char *name, const struct ls_map *map, int threads, struct ls_rows *ret, struct ls_err *err)
 {
 	int rc = check_header(name, map, err);

@@ -11,6 +11,9 @@
 /* Checks everything (header, checksums, offsets, ranges) with that many threads; nothing forged gets past it. */
 int ls_lsd_view(const char *name, const struct ls_map *map, int threads, struct ls_rows *ret, struct ls_err *err);
 
+/* Of a header that was looked at: the same where, and only where, all else in two files is. */
+uint64_t ls_lsd_sum(const struct ls_map *map);
+
 struct ls_lsd_writer;
 
 int ls_lsd_create(const char *path, struct ls_lsd_writer **ret, struct ls_err *err);

@@ -131,6 +131,9 @@ int ls_text_read(struct ls_source *s, enum ls_text_format format, int threads, l
 	ls_parallel(threads, (size_t)(threads > 1 ? threads : 1), work, &r);
 	pthread_cond_destroy(&r.turned);
 	pthread_mutex_destroy(&r.lock);
+	if ((r.rc == 0 || r.rc == LS_EINPUT) && !ls_source_unchanged(s))
+		return ls_err_set(err, LS_EINPUT, "%s: was written to while it was read; start again when it is whole",
+				  ls_source_name(s));
 	if (r.rc && err)
 		*err = r.err;
 	return r.rc;

@@ -22,6 +22,7 @@ struct ls_source {
 	size_t slice_bytes;
 	struct ls_map map;
 	bool has_map, owns_map;
+	struct ls_file_id mapped; /* what fd was when it was mapped */
 	size_t at;
 	int fd;
 	bool owns_fd, eof, begun, gzip, gzip_open, gzip_between;
@@ -50,6 +51,17 @@ const char *ls_source_name(const struct ls_source *s)
 const struct ls_map *ls_source_map(const struct ls_source *s)
 {
 	return s->has_map ? &s->map : NULL;
+}
+
+bool ls_source_unchanged(const struct ls_source *s)
+{
+	struct ls_file_id is = s->owns_map ? ls_file_id_of(s->fd) : s->mapped;
+	return ls_file_id_same(&is, &s->mapped);
+}
+
+void ls_source_accept(struct ls_source *s)
+{
+	s->mapped = ls_file_id_of(s->fd);
 }
 
 static void advise(struct ls_source *s, int how)
@@ -162,8 +174,10 @@ static bool is_regular(int fd)
 
 static int map_take(struct ls_source *s, int fd, struct ls_err *err)
 {
+	s->fd = fd;
+	s->owns_fd = true;
+	s->mapped = ls_file_id_of(fd);
 	int rc = ls_file_map_fd(fd, s->name, &s->map, err);
-	close(fd);
 	s->has_map = s->owns_map = rc == 0;
 	advise(s, MADV_SEQUENTIAL);
 	return rc;

@@ -4,6 +4,7 @@
 #ifndef LS_FM_SOURCE_H
 #define LS_FM_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,11 @@ const char *ls_source_name(const struct ls_source *s);
 enum ls_content ls_source_content(const struct ls_source *s); /* by the first bytes */
 /* The bytes of a regular file or of memory; NULL for a stream. Only for content that is not text. */
 const struct ls_map *ls_source_map(const struct ls_source *s);
+
+/* Whether the file that is mapped was not written to since it was opened; what is not mapped never is. */
+bool ls_source_unchanged(const struct ls_source *s);
+/* It was, but what it holds is known to be the same. */
+void ls_source_accept(struct ls_source *s);
 
 /* Tells the kernel that the mapping will from now on be read in any order. */
 void ls_source_read_anywhere(struct ls_source *s);

@@ -285,9 +285,21 @@ static int answered(struct run *r, int rc)
 	return rc;
 }
 
+static int check_data(const struct run *r, struct ls_err *err)
+{
+	return r->t->check ? r->t->check(r->t->context, err) : 0;
+}
+
+/* The model as it is, to be written. */
+static int fetch(struct run *r, struct ls_err *err)
+{
+	int rc = check_data(r, err);
+	return rc ? rc : answered(r, r->engine.fetch(r->engine.state, err));
+}
+
 static int save_checkpoint_at(struct run *r, const char *path, struct ls_err *err)
 {
-	int rc = answered(r, r->engine.fetch(r->engine.state, err));
+	int rc = fetch(r, err);
 	return rc ? rc : ls_fm_save_checkpoint(path, r->m, &r->at, r->threads, err);
 }
 
@@ -323,7 +335,7 @@ static void save_task(void *context, size_t task)
 
 static int save_model(struct run *r, struct ls_err *err)
 {
-	struct saving s = {r, err, answered(r, r->engine.fetch(r->engine.state, err))};
+	struct saving s = {r, err, fetch(r, err)};
 	bool wanted = r->threads > 1 || r->t->checkpoint; /* a checkpoint tells which model is the best */
 	r->digest[0] = 0;
 	if (s.rc == 0)
@@ -392,6 +404,8 @@ static int end_of_epoch(struct run *r, struct ls_err *err)
 {
 	struct ls_train_event e = event_at(r, LS_TRAIN_EPOCH);
 	int rc = r->t->valid ? validate(r, &e, err) : 0;
+	if (rc == 0)
+		rc = check_data(r, err);
 	if (rc)
 		return rc;
 	tell(r, &e); /* before the checkpoint: what a kill cuts off comes again, and nothing is left out of a log */

@@ -26,6 +26,9 @@ struct ls_train_event {
 	int at_work;    /* threads that take steps now; 0: none do */
 };
 
+/* Whether the rows are still those that were digested: files may have been written to. */
+typedef int ls_train_check(void *context, struct ls_err *err);
+
 typedef void ls_train_tell(void *context, const struct ls_train_event *event);
 
 /* Makes the engine that a training asks for, once the model is there. */
@@ -46,8 +49,9 @@ struct ls_train {
 	const char *warm_start; /* a model to start from, or NULL */
 	struct ls_pool *pool;
 	ls_train_engine *make_engine;
+	ls_train_check *check;             /* before anything is told or written; may be NULL */
 	ls_train_tell *tell;               /* may be NULL */
-	void *context;                     /* of both */
+	void *context;                     /* of these three */
 	const volatile sig_atomic_t *stop; /* becomes non-zero: save and return LS_EINTR */
 };
 

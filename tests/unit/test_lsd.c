@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <signal.h>
@@ -18,6 +20,8 @@
 #include "fm/data.h"
 #include "fm/lsd.h"
 #include "fm/lsd_format.h"
+#include "fm/source.h"
+#include "fm/text.h"
 
 #define DATA LS_SOURCE_DIR "/tests/data/"
 
@@ -557,6 +561,106 @@ static void fields_anywhere(void **state)
 	unlink(text);
 }
 
+/* --- files that are written to --- */
+
+/* Clocks of files are coarse: what is written next is not of this time. */
+static void make_old(const char *file)
+{
+	struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	assert_int_equal(utimensat(AT_FDCWD, file, long_ago, 0), 0);
+}
+
+static void put(const char *file, long at, const void *bytes, size_t len)
+{
+	FILE *f = fopen(file, "r+");
+	assert_non_null(f);
+	assert_int_equal(fseek(f, at, SEEK_SET), 0);
+	assert_int_equal(fwrite(bytes, 1, len, f), len);
+	assert_int_equal(fclose(f), 0);
+}
+
+static struct ls_data *load_old(void)
+{
+	struct ls_data *d = NULL;
+	make_old(path);
+	assert_int_equal(ls_data_load(path, NULL, &d, NULL), 0);
+	assert_int_equal(ls_data_unchanged(d, NULL), 0);
+	return d;
+}
+
+static void expect_changed(struct ls_data *d)
+{
+	struct ls_err err;
+	assert_int_equal(ls_data_unchanged(d, &err), LS_EINPUT);
+	assert_non_null(strstr(err.msg, "x.lsd: was written to while it was in use"));
+	ls_data_free(d);
+}
+
+static void rows_in_use_are_watched(void **state)
+{
+	(void)state;
+	uint8_t *b;
+	size_t len;
+	convert(DATA "small.svm", NULL);
+	read_back(&b, &len);
+	struct ls_data *d = load_old();
+	put(path, 0, b, len); /* the same bytes */
+	assert_int_equal(ls_data_unchanged(d, NULL), 0);
+	make_old(path); /* another time */
+	assert_int_equal(ls_data_unchanged(d, NULL), 0);
+	put(path, 5000, &(uint8_t){(uint8_t)(b[5000] ^ 1)}, 1);
+	expect_changed(d);
+	put(path, 0, b, len);
+	d = load_old();
+	float *label = (void *)(b + ((struct ls_lsd_header *)(void *)b)->section[LS_LSD_LABEL].offset);
+	label[0] = 1 - label[0];
+	forge(b);
+	put(path, 0, b, len); /* another file, whole and as long */
+	expect_changed(d);
+	free(b);
+}
+
+/* What is mapped stays what it was. */
+static void a_file_in_use_may_be_replaced(void **state)
+{
+	(void)state;
+	convert(DATA "small.svm", NULL);
+	struct ls_data *d = load_old();
+	convert(DATA "regression.svm", NULL);
+	assert_int_equal(ls_data_unchanged(d, NULL), 0);
+	ls_data_free(d);
+}
+
+/* Writes to the file of its name once a block is read. */
+static int write_more(void *context, struct ls_block *b, struct ls_err *err)
+{
+	(void)b;
+	(void)err;
+	put(context, 0, "0", 1);
+	return 0;
+}
+
+static void text_is_watched_while_it_is_read(void **state)
+{
+	(void)state;
+	char text[80];
+	struct ls_err err;
+	struct ls_source *s;
+	snprintf(text, sizeof text, "%s/x.svm", folder);
+	for (int bad = 0; bad < 2; bad++) { /* a mistake in it may be what was written */
+		assert_int_equal(
+			ls_file_write_atomic(text, bad ? "1 1:1\n1 x\n" : "1 1:1\n1 2:1\n", bad ? 10 : 12, &err), 0);
+		make_old(text);
+		assert_int_equal(ls_source_open(text, 0, &s, &err), 0);
+		if (bad)
+			put(text, 0, "0", 1);
+		assert_int_equal(ls_text_read(s, LS_TEXT_UNKNOWN, 1, write_more, text, &err), LS_EINPUT);
+		assert_non_null(strstr(err.msg, "x.svm: was written to while it was read"));
+		ls_source_free(s);
+	}
+	unlink(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -576,6 +680,9 @@ int main(void)
 		cmocka_unit_test(fields_anywhere),
 		cmocka_unit_test(no_space),
 		cmocka_unit_test(failed_input_leaves_the_old_file),
+		cmocka_unit_test(rows_in_use_are_watched),
+		cmocka_unit_test(a_file_in_use_may_be_replaced),
+		cmocka_unit_test(text_is_watched_while_it_is_read),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
