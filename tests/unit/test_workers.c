@@ -328,7 +328,7 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 					 .hi = (uint32_t)ls_shares_begin(shares, order.n, t + 1),
 					 .crowd = threads > 2};
 		r.entry = r.lo * MADE_LONG;
-		struct ls_ahead own = {.place = a.place + r.lo, .feature = a.feature + r.entry};
+		struct ls_ahead own = {.longest = MADE_LONG, .place = a.place + r.lo, .feature = a.feature + r.entry};
 		r.place = by_row ? own.place : NULL;
 		r.feature = own.feature;
 		r.n_entries = ls_ahead_find(&own, &m->rows, &order, r.lo, r.hi);
