@@ -263,13 +263,25 @@ LS_FN float ls_cell_row_loss(int task, float soft, const float *score, uint32_t 
 	return loss;
 }
 
-/* 1 / |x| of a row, in stored order, or 0 for a row of zeros; value NULL: every value is 1. */
+/* Of a value; value NULL: every one is 1. */
+LS_FN float ls_cell_square(const float *value, uint32_t i)
+{
+	return value ? value[i] * value[i] : 1.0f;
+}
+
+/* 1 / the length of a row, of the sum of its squares, or 0 for a row of zeros. */
+LS_FN float ls_cell_scale(float squares)
+{
+	return squares > 0.0f ? 1.0f / ls_sqrtf(squares) : 0.0f;
+}
+
+/* The same of its values, whose squares are added up in stored order. */
 LS_FN float ls_cell_norm(const float *value, uint32_t n)
 {
 	float sum = 0.0f;
 	for (uint32_t i = 0; i < n; i++)
-		sum += value ? value[i] * value[i] : 1.0f;
-	return sum > 0.0f ? 1.0f / ls_sqrtf(sum) : 0.0f;
+		sum += ls_cell_square(value, i);
+	return ls_cell_scale(sum);
 }
 
 #endif

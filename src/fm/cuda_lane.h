@@ -204,6 +204,21 @@ LS_DEVICE struct batch_lists lists_of(const struct ls_cuda_args &a, uint32_t ind
 	return l;
 }
 
+template <bool KNOWN> LS_DEVICE bool is_known(const struct ls_cuda_args &a, const struct row_view &r, uint32_t i)
+{
+	return KNOWN || (r.feature[i] < a.n_features && (!r.field || !a.fields || r.field[i] < a.fields));
+}
+
+/* Its length is that of the entries that the model knows. */
+LS_DEVICE float known_scale(const struct ls_cuda_args &a, const struct row_view &r)
+{
+	float sum = 0.0f;
+	for (uint32_t i = 0; i < r.n; i++)
+		if (is_known<false>(a, r, i))
+			sum += ls_cell_square(r.x, i);
+	return ls_cell_scale(sum);
+}
+
 /* Row r of the rows to predict. */
 LS_DEVICE struct row_view predict_row(const struct ls_cuda_args &a, uint64_t r)
 {
@@ -211,13 +226,8 @@ LS_DEVICE struct row_view predict_row(const struct ls_cuda_args &a, uint64_t r)
 	struct row_view v = {a.in_feature + first, a.in_field ? a.in_field + first : (const uint16_t *)0,
 			     a.in_value ? a.in_value + first : (const float *)0, 1.0f,
 			     (uint32_t)(a.start[r + 1] - a.start[r])};
-	v.scale = a.normalize ? ls_cell_norm(v.x, v.n) : 1.0f;
+	v.scale = a.normalize ? known_scale(a, v) : 1.0f;
 	return v;
-}
-
-template <bool KNOWN> LS_DEVICE bool is_known(const struct ls_cuda_args &a, const struct row_view &r, uint32_t i)
-{
-	return KNOWN || (r.feature[i] < a.n_features && (!r.field || !a.fields || r.field[i] < a.fields));
 }
 
 /* Bias and weights in stored order; every lane that calls gets the same. */

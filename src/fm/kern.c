@@ -241,8 +241,9 @@ INLINE bool all_known(const struct ls_fm_model *m, const struct ls_rows *rows, c
 	return known;
 }
 
-/* Leaves out of a row the features that the model has never seen; they have no parameters and count as absent. */
-static void drop_unknown(const struct ls_fm_model *m, struct row *r, float *scratch)
+/* Leaves out of a row the features that the model has never seen; they have no parameters and count as absent. Those
+ * that are left have their values, if there are any, in scratch. */
+static void drop_unknown(const struct ls_fm_model *m, const float *value, struct row *r, float *scratch)
 {
 	uint32_t kept = 0, *feature = (uint32_t *)(scratch + r->n);
 	uint16_t *field = (uint16_t *)(scratch + 2 * (size_t)r->n);
@@ -252,9 +253,11 @@ static void drop_unknown(const struct ls_fm_model *m, struct row *r, float *scra
 		feature[kept] = r->feature[i];
 		if (r->field)
 			field[kept] = r->field[i];
-		scratch[kept++] = row_x(r, i);
+		if (value)
+			scratch[kept] = value[i];
+		kept++;
 	}
-	*r = (struct row){.feature = feature, .field = r->field ? field : NULL, .x = scratch, .n = kept};
+	*r = (struct row){.feature = feature, .field = r->field ? field : NULL, .x = r->x, .n = kept};
 }
 
 /* A row, of features that the model knows. Memory will be asked for the row that is `ahead` rows later. scratch:
@@ -263,6 +266,7 @@ static void known_row(const struct ls_fm_model *m, const struct ls_rows *rows, u
 		      float *scratch, struct row *ret)
 {
 	uint64_t first = rows->start[row];
+	const float *value = rows->value ? rows->value + first : NULL;
 	uint64_t next = row + ahead < rows->n_rows && rows->n_features <= m->n_features ? row + ahead : row;
 	ret->feature = rows->feature + first;
 	ret->field = rows->field ? rows->field + first : NULL;
@@ -271,10 +275,12 @@ static void known_row(const struct ls_fm_model *m, const struct ls_rows *rows, u
 	ret->next = rows->feature + rows->start[next];
 	ret->n_next = next == row ? 0 : (uint32_t)(rows->start[next + 1] - rows->start[next]);
 	ret->crowd = ret->far = false;
+	if (!all_known(m, rows, ret)) {
+		drop_unknown(m, value, ret, scratch);
+		value = value ? scratch : NULL;
+	}
 	if (ret->x)
-		ls_row_x(&m->opts, rows->value ? rows->value + first : NULL, ret->n, scratch);
-	if (!all_known(m, rows, ret))
-		drop_unknown(m, ret, scratch);
+		ls_row_x(&m->opts, value, ret->n, scratch);
 }
 
 /* How many rows are scored side by side. */
