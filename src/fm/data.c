@@ -289,7 +289,8 @@ int ls_data_check_needs(const char *name, bool labels, bool fields, const struct
 	if (o->need_labels && !labels)
 		return ls_err_set(
 			err, LS_EINPUT,
-			"%s: rows have no label; --labels FILE would give them, for validation --valid-labels", name);
+			"%s: rows have no label; --labels FILE would give them, for those of --valid --valid-labels",
+			name);
 	if (o->want_fields && !fields)
 		return ls_err_set(err, LS_EINPUT, "%s: entries have no field; libffm text (field:index:value) has",
 				  name);
@@ -321,6 +322,14 @@ int ls_data_unchanged(struct ls_data *d, struct ls_err *err)
 			  d->origin.name);
 }
 
+/* Rows without entries have no field that could be missing. */
+static void mind_empty_rows(struct ls_rows *rows)
+{
+	static const uint16_t none[1];
+	if (rows->n_entries == 0)
+		rows->field = none;
+}
+
 static int load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
 {
 	static const struct ls_data_opts usual = {0};
@@ -342,6 +351,7 @@ static int load_take(struct ls_source *s, const struct ls_data_opts *o, struct l
 		rc = ls_err_set(err, LS_EINPUT, "%s: no rows", name);
 	if (rc == 0)
 		rc = load_vectors(d, name, o, err);
+	mind_empty_rows(&d->rows);
 	if (rc == 0)
 		rc = ls_data_check_needs(name, d->rows.label, d->rows.field, o, err);
 	if (rc) {

@@ -6,3 +6,13 @@ for kind in ffm fwfm; do
 	lockstep fm train data.ffm --kind $kind --epochs 4 -o rest --checkpoint c.$kind --resume -q && cmp whole rest
 	lockstep fm predict whole data.ffm -o scores && wc -l < scores
 done
+
+# rows without entries have no field that could be missing: the bias alone speaks, whatever is beside them
+printf '1\n0\n' > empty
+lockstep fm convert empty -o empty.lsd >/dev/null
+for kind in fm ffm fwfm; do
+	lockstep fm train data.ffm --kind $kind --valid empty -o m -q
+	printf '1\n1 0:3:1\n' | lockstep fm predict m - | head -1 > one
+	cat one one > two
+	for data in empty empty.lsd; do lockstep fm predict m $data | cmp - two && lockstep fm eval m $data | grep -c . && lockstep fm inspect m $data | grep -c feature; done
+done
