@@ -11,8 +11,8 @@ done
 printf '1\n0\n' > empty
 lockstep fm convert empty -o empty.lsd >/dev/null
 for kind in fm ffm fwfm; do
-	lockstep fm train data.ffm --kind $kind --valid empty -o m -q
-	printf '1\n1 0:3:1\n' | lockstep fm predict m - | head -1 > one
+	lockstep fm train data.ffm --kind $kind --valid empty -o m.$kind -q
+	printf '1\n1 0:3:1\n' | lockstep fm predict m.$kind - | head -1 > one
 	cat one one > two
-	for data in empty empty.lsd; do lockstep fm predict m $data | cmp - two && lockstep fm eval m $data | grep -c . && lockstep fm inspect m $data | grep -c feature; done
+	for data in empty empty.lsd; do lockstep fm predict m.$kind $data | cmp - two && lockstep fm eval m.$kind $data | grep -c . && lockstep fm inspect m.$kind $data | grep -c feature; done
 done
