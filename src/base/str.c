@@ -93,6 +93,23 @@ char *ls_str_take(struct ls_str *str)
 	return s;
 }
 
+char *ls_str_shell(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:=@%";
+	struct ls_str s = {0};
+	bool bare = *word && !word[strspn(word, plain)];
+	if (!bare)
+		ls_str_add(&s, "'");
+	for (; *word; word++)
+		if (*word == '\'')
+			ls_str_add(&s, "'\\''");
+		else
+			ls_str_add_bytes(&s, word, 1);
+	if (!bare)
+		ls_str_add(&s, "'");
+	return ls_str_take(&s);
+}
+
 bool ls_str_starts(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

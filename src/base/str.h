@@ -23,6 +23,9 @@ void ls_str_addf(struct ls_str *str, const char *fmt, ...) __attribute__((format
 void ls_str_add_printable(struct ls_str *str, const char *text);
 char *ls_str_take(struct ls_str *str); /* the caller frees; never NULL */
 
+/* A word as a shell wants it, quoted where it has to be; the caller frees. */
+char *ls_str_shell(const char *word);
+
 bool ls_str_starts(const char *s, const char *prefix);
 bool ls_str_ends(const char *s, const char *suffix);
 char *ls_str_trim(char *s); /* in place; returns the first non-blank */

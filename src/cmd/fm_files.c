@@ -1,6 +1,7 @@
 #include "cmd/fm_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,26 @@ static int check_folder(const struct ls_fm_file *f, const char *path, struct ls_
 	return rc;
 }
 
+/* What a file that is there has against being replaced, or NULL. */
+static const char *why_fixed(const char *path, const struct stat *file)
+{
+	struct statx x;
+	struct stat st = {0};
+	char *folder = ls_file_folder(path);
+	bool sticky = stat(folder, &st) == 0 && st.st_mode & S_ISVTX;
+	free(folder);
+	uid_t me = geteuid();
+	if (sticky && me != 0 && me != st.st_uid && me != file->st_uid)
+		return "it is another user's, in a folder where users may replace only their own (sticky bit)";
+	if (statx(AT_FDCWD, path, 0, STATX_BASIC_STATS, &x) < 0)
+		return NULL;
+	if (x.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND))
+		return "it may not be replaced (lsattr)";
+	if (x.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+		return "it is mounted by itself, so that no other file can take its place; mount its folder instead";
+	return NULL;
+}
+
 /* A file is replaced, which its folder must allow; one that is added to, a device or a pipe is written to. */
 static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 {
@@ -53,6 +74,9 @@ static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 		return access(f->path, W_OK) < 0 ? refuse(f, errno, NULL, err) : 0;
 	char *target = ls_file_follow(f->path); /* the link's folder is not asked, the file's is */
 	int rc = check_folder(f, target, err);
+	const char *fixed = rc == 0 && there ? why_fixed(target, &st) : NULL;
+	if (fixed)
+		rc = refuse(f, EPERM, fixed, err);
 	free(target);
 	return rc;
 }

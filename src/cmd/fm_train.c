@@ -268,6 +268,23 @@ static int check_replaced(const char *path, struct ls_err *err)
 			  "--checkpoint %s: is there and no checkpoint; another name is needed, or remove it", path);
 }
 
+/* And a log is added to logs, not to somebody's model. */
+static int check_added_to(const char *path, struct ls_err *err)
+{
+	struct stat st;
+	if (!path || stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	FILE *f = fopen(path, "re");
+	int first = f ? fgetc(f) : '{';
+	if (f)
+		fclose(f);
+	return first == '{' ? 0
+			    : ls_err_set(err, LS_EINPUT,
+					 "--log %s: is there and no log of lines in JSON; another name is needed, or "
+					 "remove it",
+					 path);
+}
+
 /* Before hours of training, not after them. A model may be trained further in its place: the warm start as -o. */
 static int check_files(const struct session *s, struct ls_err *err)
 {
@@ -283,6 +300,8 @@ static int check_files(const struct session *s, struct ls_err *err)
 					    {"--log", ls_args_get(a, "log"), true}},
 				.start = {"--warm-start", s->train.warm_start, false}};
 	int rc = ls_fm_files_check(&f, err);
+	if (rc == 0)
+		rc = check_added_to(ls_args_get(a, "log"), err);
 	return rc || s->train.resume ? rc : check_replaced(s->train.checkpoint, err);
 }
 

@@ -1,10 +1,13 @@
 #include "fm/train.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -35,6 +38,7 @@ struct run {
 	char digest[LS_SHA256_HEX]; /* of the model's file, where it is known */
 	struct ls_file_id left;     /* that file, as it was when the model was written to it, */
 	uint64_t sum;               /* and the checksum of that model's parameters */
+	struct ls_err late;         /* why the last checkpoint is not written, which the model need not wait for */
 };
 
 /* --- the start --- */
@@ -400,6 +404,12 @@ static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 	return rc;
 }
 
+static bool is_over(const struct run *r)
+{
+	bool stale = r->t->early_stop && r->t->valid && r->at.stale_epochs >= r->t->early_stop;
+	return r->at.step >= r->total || stale;
+}
+
 static int end_of_epoch(struct run *r, struct ls_err *err)
 {
 	struct ls_train_event e = event_at(r, LS_TRAIN_EPOCH);
@@ -411,7 +421,11 @@ static int end_of_epoch(struct run *r, struct ls_err *err)
 	tell(r, &e); /* before the checkpoint: what a kill cuts off comes again, and nothing is left out of a log */
 	r->at.loss_so_far = 0;
 	r->seconds = 0;
-	return save_checkpoint(r, err);
+	rc = save_checkpoint(r, err);
+	if (rc == 0 || r->engine_failed || !is_over(r))
+		return rc;
+	r->late = *err;
+	return 0;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -451,12 +465,6 @@ static int one_stretch(struct run *r, struct ls_err *err)
 	return t->checkpoint_every && r->at.step % t->checkpoint_every == 0 ? save_checkpoint(r, err) : 0;
 }
 
-static bool is_over(const struct run *r)
-{
-	bool stale = r->t->early_stop && r->t->valid && r->at.stale_epochs >= r->t->early_stop;
-	return r->at.step >= r->total || stale;
-}
-
 /* With validation: whether the file is the one that the best epoch's model was written to, if that was in this process.
  */
 static bool is_as_left(const struct run *r)
@@ -485,7 +493,8 @@ static int digest_best(const struct run *r, char ret[LS_SHA256_HEX], struct ls_e
 				 r->output, r->at.best_epoch, r->resumed ? " without --resume" : "");
 }
 
-/* A name beside the model that no file has: MODEL.ckpt, MODEL.ckpt.2, …; caller frees. */
+/* A name beside the model that no file had, and an empty one has now, so that nobody else takes it: MODEL.ckpt,
+ * MODEL.ckpt.2, …; caller frees. */
 static int find_place(const char *output, char **ret, struct ls_err *err)
 {
 	enum { TRIES = 100 };
@@ -494,11 +503,17 @@ static int find_place(const char *output, char **ret, struct ls_err *err)
 		return ls_err_set(err, LS_EINPUT, "%s is no file that one could go beside", output);
 	for (int i = 1; i < TRIES; i++) {
 		char *path = i == 1 ? ls_xasprintf("%s.ckpt", output) : ls_xasprintf("%s.ckpt.%d", output, i);
-		if (lstat(path, &st) < 0) {
+		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0) {
+			close(fd);
 			*ret = path;
 			return 0;
 		}
+		int error = errno;
 		free(path);
+		errno = error;
+		if (error != EEXIST)
+			return ls_err_errno(err, output, "write a file beside");
 	}
 	return ls_err_set(err, LS_EINPUT, "%s.ckpt and all that follow are there already", output);
 }
@@ -507,9 +522,15 @@ static int find_place(const char *output, char **ret, struct ls_err *err)
 static int save_beside(struct run *r, char **ret_path, struct ls_err *err)
 {
 	int rc = find_place(r->output, ret_path, err);
-	if (rc == 0 && r->at.best_epoch && !r->at.best_digest[0]) /* with one thread it is not worked out on the way */
+	if (rc)
+		return rc;
+	if (r->at.best_epoch && !r->at.best_digest[0]) /* with one thread it is not worked out on the way */
 		rc = digest_best(r, r->at.best_digest, err);
-	return rc ? rc : save_checkpoint_at(r, *ret_path, err);
+	if (rc == 0)
+		rc = save_checkpoint_at(r, *ret_path, err);
+	if (rc)
+		unlink(*ret_path);
+	return rc;
 }
 
 /* Where there is no checkpoint. */
@@ -520,19 +541,20 @@ static const char *what_else_is_kept(const struct run *r)
 
 static int stopped(struct run *r, struct ls_err *err)
 {
-	char *path = NULL;
+	char *path = NULL, *word = NULL;
 	struct ls_err why;
 	if (save_beside(r, &path, &why) == 0)
 		ls_err_set(err, LS_EINTR,
 			   "stopped after step %llu; the checkpoint %s is written: the same command with --checkpoint "
 			   "%s --resume goes on",
-			   (unsigned long long)r->at.step, path, path);
+			   (unsigned long long)r->at.step, path, word = ls_str_shell(path));
 	else
 		ls_err_set(
 			err, LS_EINTR,
 			"stopped after step %llu; %s; no checkpoint is written (%.500s): --checkpoint FILE says where",
 			(unsigned long long)r->at.step, what_else_is_kept(r), why.msg);
 	free(path);
+	free(word);
 	return LS_EINTR;
 }
 
@@ -591,6 +613,8 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 		drop_model(r); /* the best one comes in its place */
 		rc = digest_best(r, r->digest, err);
 	}
+	if (rc == 0 && r->late.code)
+		rc = ls_err_set(err, r->late.code, "%.700s; the model %.250s is written", r->late.msg, r->output);
 	if (rc)
 		return rc;
 	memcpy(res.digest, r->digest, sizeof res.digest);

@@ -152,6 +152,19 @@ int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags
 }
 
 /* On a file without a name, on one that then gets none, and (umask 0) on one that has one from the beginning. */
+static void words_for_a_shell(void **state)
+{
+	(void)state;
+	static const char *const cases[][2] = {{"a/b-c.ckpt", "a/b-c.ckpt"}, {"", "''"},
+					       {"my model", "'my model'"},   {"it's", "'it'\\''s'"},
+					       {"$x;`y`", "'$x;`y`'"},       {"\303\244", "'\303\244'"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *word = ls_str_shell(cases[i][0]);
+		assert_string_equal(word, cases[i][1]);
+		free(word);
+	}
+}
+
 static void every_way_of_writing_gives_bytes_and_mode(void **state)
 {
 	(void)state;
@@ -383,6 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(version_is_the_projects),
+		cmocka_unit_test(words_for_a_shell),
 		cmocka_unit_test(sha256_of_abc),
 		cmocka_unit_test(no_memory_is_said),
 		cmocka_unit_test(nearest_word),

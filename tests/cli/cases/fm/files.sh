@@ -60,3 +60,11 @@ train tr.svm -o m --log log && train tr.svm -o m --log log && wc -l <log
 # a log that cannot be written is said, and costs nothing else
 train tr.svm -o full --checkpoint c --log /dev/full
 cmp full m && lockstep fm train tr.svm -o again --checkpoint c --resume -q && cmp again m
+# nor does a last checkpoint that cannot be written cost the model; with validation it is there already
+train tr.svm -o kept --checkpoint /dev/full
+cmp kept m && train tr.svm -o kept --checkpoint /dev/full --valid tr.svm --epochs 1 && cmp kept m
+# a log is added to logs alone
+train tr.svm -o n --log m
+train tr.svm -o n --log tr.svm.log
+: >tr.svm.log && train tr.svm -o n --log tr.svm.log
+cmp kept m

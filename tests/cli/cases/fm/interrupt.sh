@@ -34,6 +34,20 @@ for valid in "" "--valid $D/small-valid.ffm --early-stop 0"; do
 	cmp m whole
 	rm -f m m.ckpt
 done
+echo "= as words for a shell, and one for each of two that want the same name"
+stopped INT "with --checkpoint 'my model.ckpt' --resume" "${args[@]}" --epochs 2000 -o "my model"
+for i in 1 2 3; do
+	rm -f log.* both.ckpt*
+	pids=()
+	for lr in 1 2; do
+		env --default-signal=INT lockstep fm train "${args[@]}" --threads 1 --epochs 2000 --lr 0.0$lr -o both -q --log log.$lr 2>err.$lr &
+		pids+=($!)
+	done
+	for _ in $(seq 2000); do [ -s log.1 ] && [ -s log.2 ] && break; sleep 0.01; done
+	kill -INT "${pids[@]}"
+	wait "${pids[@]}"
+	ls both.ckpt* | xargs
+done
 echo "= under another name if something is there, and not beside a model that is no file"
 echo mine >m.ckpt
 set -- "${args[@]}" --epochs 2000
