@@ -14,7 +14,19 @@ struct inspection {
 	struct ls_data *data; /* NULL: the model alone */
 	struct ls_fm_ranks ranks;
 	bool fields; /* pairs have fields beside their features */
+	uint64_t output;
 };
+
+/* What a pair's a, b and strength are. */
+static const char *const *pair_heading(const struct inspection *in)
+{
+	static const char *const heading[][3] = {
+		[LS_FM] = {"feature", "feature", "strength"},
+		[LS_FFM] = {"feature", "field", "length"},
+		[LS_FWFM] = {"field", "field", "weight"},
+	};
+	return heading[in->data ? LS_FM : in->m->opts.kind];
+}
 
 /* --- printing --- */
 
@@ -85,17 +97,12 @@ static void print_pairs_in_fields(const struct ls_fm_ranks *r)
 
 static void print_ranks(const struct inspection *in)
 {
-	static const char *const heading[][3] = {
-		[LS_FM] = {"feature", "feature", "strength"},
-		[LS_FFM] = {"feature", "field", "length"},
-		[LS_FWFM] = {"field", "field", "weight"},
-	};
 	print_features(&in->ranks);
 	puts("");
 	if (in->fields)
 		print_pairs_in_fields(&in->ranks);
 	else
-		print_pairs(&in->ranks, heading[in->m->opts.kind]);
+		print_pairs(&in->ranks, pair_heading(in));
 	if (!in->ranks.exact)
 		puts("(among the features with the longest factors; pairs of others were not looked at)");
 }
@@ -135,11 +142,17 @@ static json_t *pairs_json(const struct ls_fm_ranks *r, bool fields)
 static void print_ranks_json(const struct inspection *in)
 {
 	const struct ls_fm_model *m = in->m;
-	ls_cmd_print_json_take(json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:o,s:o,s:b}", "kind", ls_fm_kind_name(m->opts.kind),
-					 "task", ls_fm_task_name(m->opts.task), "factors", (json_int_t)m->opts.factors,
-					 "features", (json_int_t)m->n_features, "fields", (json_int_t)m->n_fields, "of",
-					 in->data ? "data" : "model", "top_features", features_json(&in->ranks),
-					 "top_pairs", pairs_json(&in->ranks, in->fields), "exact", in->ranks.exact));
+	const char *const *is = pair_heading(in);
+	json_t *o = json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:o}", "kind", ls_fm_kind_name(m->opts.kind), "task",
+			      ls_fm_task_name(m->opts.task), "factors", (json_int_t)m->opts.factors, "features",
+			      (json_int_t)m->n_features, "fields", (json_int_t)m->n_fields, "of",
+			      in->data ? "data" : "model", "top_features", features_json(&in->ranks));
+	json_object_set_new(o, "pair", json_pack("{s:s,s:s,s:s}", "a", is[0], "b", is[1], "strength", is[2]));
+	json_object_set_new(o, "top_pairs", pairs_json(&in->ranks, in->fields));
+	json_object_set_new(o, "exact", json_boolean(in->ranks.exact));
+	if (m->opts.task == LS_MULTICLASS)
+		json_object_set_new(o, "class", json_integer((json_int_t)in->output));
+	ls_cmd_print_json_take(o);
 }
 
 /* --- the command --- */
@@ -172,6 +185,7 @@ static int load_files(const struct ls_args *args, const struct wish *w, struct i
 		return ls_err_set(err, LS_EINPUT, "--class: the model has %u output(s), counted from 0",
 				  in->m->outputs);
 	in->fields = w->data && in->m->n_fields;
+	in->output = w->output;
 	struct ls_data_opts o = {.threads = threads, .format = ls_args_get(args, "format"), .want_fields = in->fields};
 	return w->data ? ls_data_load(w->data, &o, &in->data, err) : 0;
 }

@@ -32,6 +32,11 @@ for kind in ffm fwfm; do
 done
 printf '0:1:1\n' >alone.ffm
 lockstep fm inspect c alone.ffm --json | pairs "print(pairs, len(r['top_features']))"
+echo "= what a pair is, in words"
+lockstep fm inspect h --json | pairs "print(r['pair'], 'class' in r)"
+lockstep fm inspect w --json | pairs "print(r['pair'])"
+lockstep fm inspect g --json | pairs "print(r['pair'])"
+lockstep fm inspect c $D/multiclass.ffm --class 2 --json | pairs "print(r['pair'], r['class'])"
 echo "= refused"
 try() { lockstep fm inspect "$@"; echo "status $?"; }
 try c $D/multiclass.svm
