@@ -613,8 +613,9 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 		drop_model(r); /* the best one comes in its place */
 		rc = digest_best(r, r->digest, err);
 	}
-	if (rc == 0 && r->late.code)
-		rc = ls_err_set(err, r->late.code, "%.700s; the model %.250s is written", r->late.msg, r->output);
+	if (r->late.code) /* of two failures the first is told */
+		rc = rc ? ls_err_set(err, r->late.code, "%s", r->late.msg)
+			: ls_err_set(err, r->late.code, "%.700s; the model %.250s is written", r->late.msg, r->output);
 	if (rc)
 		return rc;
 	memcpy(res.digest, r->digest, sizeof res.digest);

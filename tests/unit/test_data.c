@@ -208,7 +208,7 @@ static void rows_without_label(void **state)
 	ls_data_free(d);
 	struct ls_data_opts need = {.need_labels = true}, fields = {.want_fields = true};
 	refuses("3:1 4:1\n1:1\n", &need,
-		"t: rows have no label; --labels FILE would give them, for validation --valid-labels");
+		"t: rows have no label; --labels FILE would give them, for those of --valid --valid-labels");
 	refuses("1 1:1\n", &fields, "t: entries have no field; libffm text (field:index:value) has");
 }
 
