@@ -215,27 +215,33 @@ static void the_first_is_named(void **state)
 	ls_fm_model_free(m);
 }
 
-/* As a file from elsewhere may have it. */
-static void loading_names_it_too(void **state)
+/* As a file from elsewhere may have it: the last number of the last tensor. */
+static void loading_names(enum ls_fm_kind kind, const char *want)
 {
-	(void)state;
-	struct ls_fm_opts o = options(LS_FM, LS_ADAGRAD, 4);
+	struct ls_fm_opts o = options(kind, LS_ADAGRAD, 4);
 	struct ls_fm_model *m = make_model(&o);
 	struct ls_err err = {0};
 	assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0}, 2, NULL, &err), 0);
 	FILE *f = fopen(path, "r+b");
 	float bad = INFINITY;
 	assert_non_null(f);
-	assert_int_equal(fseek(f, -(long)sizeof bad, SEEK_END), 0); /* the last tensor is factors */
+	assert_int_equal(fseek(f, -(long)sizeof bad, SEEK_END), 0);
 	assert_int_equal(fwrite(&bad, sizeof bad, 1, f), 1);
 	assert_int_equal(fclose(f), 0);
 	for (int threads = 1; threads <= 3; threads++) {
 		struct ls_fm_model *back = NULL;
 		assert_int_equal(ls_fm_load_model(path, threads, &back, &err), LS_EINPUT);
 		assert_null(back);
-		assert_non_null(strstr(err.msg, "factors of feature 19999 is not"));
+		assert_non_null(strstr(err.msg, want));
 	}
 	ls_fm_model_free(m);
+}
+
+static void loading_names_it_too(void **state)
+{
+	(void)state;
+	loading_names(LS_FM, ": factors of feature 19999 is not");
+	loading_names(LS_FWFM, ": field_weights is not"); /* which are no feature's */
 }
 
 /* Every part of it, to the bit. */
