@@ -66,6 +66,8 @@ void ls_cmd_print_help(const struct ls_cmd *parent, const struct ls_cmd *cmd, FI
  * ls_json_lossy; with NULL the exit status will be 4. */
 void ls_cmd_print_json_take(json_t *v);
 bool ls_cmd_output_incomplete(void);
+/* A file's name on stdout, escaped as it is in messages: whatever it holds, it makes no line of its own. */
+void ls_cmd_print_name(const char *name);
 /* Colour sequences, empty where colour is not wanted (not a terminal, TERM=dumb, NO_COLOR). what: "red", "green",
  * "yellow", "bold", "dim", "off". */
 const char *ls_cmd_colour(FILE *to, const char *what);

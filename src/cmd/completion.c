@@ -26,10 +26,21 @@ static void add_names(struct ls_str *out, const struct ls_cmd *const *table)
 		ls_str_addf(out, "%s%s", c == table ? "" : " ", (*c)->name);
 }
 
+static const char open_end[] = "[:N]";
+
+/* A closed choice, or one that is closed but for a number: auto|cpu|cuda[:N]. */
+static bool option_has_words(const struct ls_opt *o)
+{
+	return ls_opt_is_choice(o) || (o->arg && strstr(o->arg, open_end));
+}
+
 static void add_choices(struct ls_str *out, const char *arg)
 {
 	for (; *arg; arg++)
-		ls_str_addf(out, "%c", *arg == '|' ? ' ' : *arg);
+		if (ls_str_starts(arg, open_end))
+			arg += strlen(open_end) - 1;
+		else
+			ls_str_addf(out, "%c", *arg == '|' ? ' ' : *arg);
 }
 
 /* Where a shipped spec may be named, or a file. */
@@ -61,7 +72,7 @@ static void bash_leaf(struct ls_str *out, const char *path, const struct ls_cmd 
 			ls_str_addf(out, "--%s ", o->name);
 	ls_str_add(out, "'\n      case $prev in\n");
 	for (const struct ls_opt *o = cmd->opts; o && o->name; o++)
-		if (ls_opt_is_choice(o)) {
+		if (option_has_words(o)) {
 			ls_str_addf(out, "        --%s) words='", o->name);
 			add_choices(out, o->arg);
 			ls_str_add(out, "' ;;\n");
@@ -118,7 +129,7 @@ static void zsh_leaf(struct ls_str *out, const char *path, const struct ls_cmd *
 			ls_str_addf(out, " \\\n      '*--%s[", o->name);
 			add_quoted(out, o->help);
 			ls_str_add(out, "]");
-			if (ls_opt_is_choice(o)) {
+			if (option_has_words(o)) {
 				ls_str_add(out, ":value:(");
 				add_choices(out, o->arg);
 				ls_str_add(out, ")");
@@ -169,7 +180,7 @@ static void fish_leaf(struct ls_str *out, const char *path, const struct ls_cmd 
 			ls_str_addf(out, "complete -c lockstep -n '__lockstep_at %s' -l %s", path, o->name);
 			if (o->letter)
 				ls_str_addf(out, " -s %c", o->letter);
-			if (ls_opt_is_choice(o)) {
+			if (option_has_words(o)) {
 				ls_str_add(out, " -xa '");
 				add_choices(out, o->arg);
 				ls_str_add(out, "'");

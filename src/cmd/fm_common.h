@@ -16,7 +16,7 @@
 
 #define LS_FM_ENGINE_OPTS                                                                                              \
 	{"threads", 0, "N", "threads (default: all CPUs it may use); the result is the same"},                         \
-		{"device", 0, "DEVICE", "auto, cpu, cuda or cuda:N (default auto); the result is the same"},           \
+		{"device", 0, "auto|cpu|cuda[:N]", "where to compute (default auto); the result is the same"},         \
 	{                                                                                                              \
 		"device-memory", 0, "SIZE", "GPU memory to use at most: 512M, 40G (default: what is free)"             \
 	}

@@ -17,8 +17,8 @@ static const struct ls_opt opts[] = {
 
 static void print_text(const char *path, const struct ls_rows *r, const char *digest)
 {
-	printf("%s: %" PRIu64 " rows, %" PRIu64 " entries, %" PRIu64 " features", path, r->n_rows, r->n_entries,
-	       r->n_features);
+	ls_cmd_print_name(path);
+	printf(": %" PRIu64 " rows, %" PRIu64 " entries, %" PRIu64 " features", r->n_rows, r->n_entries, r->n_features);
 	if (r->n_fields)
 		printf(", %" PRIu32 " fields", r->n_fields);
 	printf("%s%s%s\ndigest %s\n", r->value ? "" : ", every value 1", r->label ? "" : ", no labels",

@@ -50,7 +50,7 @@ static int refuse_unused(const struct ls_args *a, const struct ls_fm_opts *o, st
 					  own[i].option, ls_fm_optimizer_name(own[i].of),
 					  ls_fm_optimizer_name(o->optimizer));
 	if (o->optimizer == LS_FTRL &&
-	    (ls_args_has(a, "warmup-steps") || o->decay != LS_DECAY_NONE || ls_args_has(a, "decay-steps")))
+	    (ls_args_has(a, "warmup-steps") || ls_args_has(a, "decay") || ls_args_has(a, "decay-steps")))
 		return ls_err_set(err, LS_EINPUT,
 				  "--warmup-steps, --decay and --decay-steps do nothing with --optimizer ftrl, which "
 				  "has a rate of its own for each parameter");

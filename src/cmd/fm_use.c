@@ -230,6 +230,13 @@ const struct ls_cmd ls_cmd_fm_eval = {
 
 /* --- digest --- */
 
+static void print_digest(const char *hex, const char *path)
+{
+	printf("%s  ", hex);
+	ls_cmd_print_name(path);
+	putchar('\n');
+}
+
 static int run_digest(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
@@ -249,7 +256,7 @@ static int run_digest(const struct ls_cmd *cmd, const struct ls_args *args)
 		json_array_append_new(list,
 				      json_pack("{s:o,s:s}", "model", ls_json_lossy(args->pos[i]), "digest", hex));
 		if (!json)
-			printf("%s  %s\n", hex, args->pos[i]);
+			print_digest(hex, args->pos[i]);
 	}
 	if (rc == 0 && json)
 		ls_cmd_print_json_take(json_pack("{s:O}", "models", list));

@@ -51,7 +51,7 @@ static bool is_plain(void)
 
 /* In one piece, as all that is written here: a signal may come while the terminal takes nothing, and then costs what is
  * being written. */
-static void draw(int done_cells, int cells, const char *line, int width)
+static void draw(int done_cells, int cells, const char *line)
 {
 	bool plain = is_plain();
 	char bar[MOST_CELLS * sizeof "█"] = "";
@@ -59,8 +59,19 @@ static void draw(int done_cells, int cells, const char *line, int width)
 	for (int i = 0; i < cells; i++)
 		at += (size_t)snprintf(bar + at, sizeof bar - at, "%s",
 				       i < done_cells ? (plain ? "#" : "█") : (plain ? "." : "░"));
-	fprintf(stderr, "%s%s%.*s", clear, bar, width - cells, line);
+	fprintf(stderr, "%s%s%s", clear, bar, line);
 	fflush(stderr);
+}
+
+/* Of a word and pairs of words behind it, as many as fit: half a number would be another number. */
+static int drop_pairs(char *line, int width)
+{
+	int end = 0, words = 0;
+	for (int i = 0; i <= width && line[i]; i++)
+		if (line[i] == ' ' && ++words % 2)
+			end = i;
+	line[end] = '\0';
+	return end;
 }
 
 void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text, const char *brief)
@@ -77,13 +88,15 @@ void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, cons
 	left_text(p, t, done, total, left, sizeof left);
 	int width = columns() - 1; /* in the last column some terminals begin a new line */
 	int length = snprintf(line, sizeof line, " %3d%%  %s  %s left", (int)(done * 100 / total), text, left);
-	if (length > width) /* time first: the end is what is cut where even this is too long */
+	if (length > width) /* time first: what is behind is what is dropped where even this is too long */
 		length = snprintf(line, sizeof line, "%s left  %s", left, brief);
 	if (length > width)
 		length = snprintf(line, sizeof line, "%s %s", left, brief);
+	if (length > width)
+		length = drop_pairs(line, width);
 	int cells = width - length < MOST_CELLS ? width - length : MOST_CELLS;
 	cells = cells < LEAST_CELLS || line[0] != ' ' ? 0 : cells; /* behind a bar comes a blank */
-	draw((int)(done * (uint64_t)cells / total), cells, line, width);
+	draw((int)(done * (uint64_t)cells / total), cells, line);
 }
 
 void ls_progress_clear(const struct ls_progress *p)

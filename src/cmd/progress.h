@@ -14,8 +14,9 @@ struct ls_progress {
 };
 
 void ls_progress_start(struct ls_progress *p, bool wanted, bool resumed);
-/* done of total, what the time so far says is left, and a text; brief says the same where there is little room, the
- * most important first. The figures come first: the bar has what they leave of the line, which may be nothing. */
+/* done of total, what the time so far says is left, and a text; brief says the same where there is little room, in
+ * pairs of words ("loss 0.5", "2M rows/s"), the most important first: those that do not fit are left out. The figures
+ * come first: the bar has what they leave of the line, which may be nothing. */
 void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text, const char *brief);
 /* Clears the line, so that something else can be printed. */
 void ls_progress_clear(const struct ls_progress *p);

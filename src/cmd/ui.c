@@ -45,6 +45,14 @@ int ls_cmd_now(struct tm *ret, struct ls_err *err)
 	return 0;
 }
 
+void ls_cmd_print_name(const char *name)
+{
+	struct ls_str s = {0};
+	ls_str_add_printable(&s, name);
+	fputs(s.s ? s.s : "", stdout);
+	ls_str_done(&s);
+}
+
 static bool incomplete;
 
 bool ls_cmd_output_incomplete(void)

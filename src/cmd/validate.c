@@ -17,7 +17,7 @@
 #include "lockstep.h"
 
 static const struct ls_opt opts[] = {
-	{"device", 0, "DEVICE",
+	{"device", 0, "cpu|cuda[:N]",
 	 "cuda: the CPU and every CUDA device (default); cuda:N: the CPU and that one; cpu: the CPU alone"},
 	{"quick", 0, NULL, "a small grid, under two minutes (default)"},
 	{"full", 0, NULL, "the full grid: every optimizer, 39 features a row, a million features"},

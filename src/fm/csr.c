@@ -2,13 +2,14 @@
 
 #include <float.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "tensor/npy.h"
 
-enum { NO_LIMIT = -1 };
+enum { NO_LIMIT = -1, INTEGER_TEXT = 24 };
 
 static bool is_integer(enum ls_dtype t)
 {
@@ -31,6 +32,17 @@ static int64_t integer_at(const struct ls_tensor *t, uint64_t i)
 	default:
 		return (int64_t)raw;
 	}
+}
+
+/* Element i for a message: what integer_at makes negative is told as it is. */
+static const char *integer_text(const struct ls_tensor *t, uint64_t i, char ret[INTEGER_TEXT])
+{
+	int64_t v = integer_at(t, i);
+	if (t->dtype == LS_DT_U64)
+		snprintf(ret, INTEGER_TEXT, "%llu", (unsigned long long)v);
+	else
+		snprintf(ret, INTEGER_TEXT, "%lld", (long long)v);
+	return ret;
 }
 
 /* Element i as binary32: one rounding from whatever the file holds. */
@@ -83,9 +95,12 @@ static int need_vector(struct ls_bundle *b, const char *path, const char *name, 
 	int rc = need(b, path, name, &t, err);
 	if (rc)
 		return rc;
-	if (t->ndim != 1 || !(integers ? is_integer(t->dtype) : is_number(t->dtype)))
-		return ls_err_set(err, LS_EINPUT, "%s: array \"%s\" is %s of %d dimensions, not a vector of %s", path,
-				  name, ls_dtype_name(t->dtype), t->ndim, integers ? "integers" : "numbers");
+	if (!(integers ? is_integer(t->dtype) : is_number(t->dtype)))
+		return ls_err_set(err, LS_EINPUT, "%s: array \"%s\" holds %s; it should hold %s", path, name,
+				  ls_dtype_name(t->dtype),
+				  integers ? "integers" : "bool, integers, float32 or float64");
+	if (t->ndim != 1)
+		return ls_err_set(err, LS_EINPUT, "%s: array \"%s\" has %d dimensions, not one", path, name, t->ndim);
 	*ret = t;
 	return 0;
 }
@@ -128,6 +143,7 @@ static int no_memory(const char *path, struct ls_err *err)
 static int fill_start(const struct ls_tensor *t, const char *path, struct ls_csr *c, struct ls_err *err)
 {
 	uint64_t n = ls_tensor_count(t);
+	char text[INTEGER_TEXT];
 	if (n == 0)
 		return ls_err_set(err, LS_EINPUT, "%s: array \"indptr\" is empty", path);
 	c->n_rows = n - 1;
@@ -138,8 +154,9 @@ static int fill_start(const struct ls_tensor *t, const char *path, struct ls_csr
 		int64_t v = integer_at(t, i);
 		bool ok = i ? v >= (int64_t)c->start[i - 1] : v == 0;
 		if (!ok || (uint64_t)v > c->n_entries)
-			return ls_err_set(err, LS_EINPUT, "%s: indptr[%llu] is %lld: not ascending from 0 to %llu",
-					  path, (unsigned long long)i, (long long)v, (unsigned long long)c->n_entries);
+			return ls_err_set(err, LS_EINPUT, "%s: indptr[%llu] is %s: not ascending from 0 to %llu", path,
+					  (unsigned long long)i, integer_text(t, i, text),
+					  (unsigned long long)c->n_entries);
 		c->start[i] = (uint64_t)v;
 	}
 	if (c->start[n - 1] != c->n_entries)
@@ -148,13 +165,15 @@ static int fill_start(const struct ls_tensor *t, const char *path, struct ls_csr
 	return 0;
 }
 
-static int bad_column(const char *path, uint64_t i, int64_t v, uint64_t columns, struct ls_err *err)
+static int bad_column(const struct ls_tensor *t, uint64_t i, const char *path, uint64_t columns, struct ls_err *err)
 {
+	char text[INTEGER_TEXT];
+	integer_text(t, i, text);
 	if (columns == 0)
-		return ls_err_set(err, LS_EINPUT, "%s: indices[%llu] is %lld: the matrix has no columns", path,
-				  (unsigned long long)i, (long long)v);
-	return ls_err_set(err, LS_EINPUT, "%s: indices[%llu] is %lld: not a column from 0 to %llu", path,
-			  (unsigned long long)i, (long long)v,
+		return ls_err_set(err, LS_EINPUT, "%s: indices[%llu] is %s: the matrix has no columns", path,
+				  (unsigned long long)i, text);
+	return ls_err_set(err, LS_EINPUT, "%s: indices[%llu] is %s: not a column from 0 to %llu", path,
+			  (unsigned long long)i, text,
 			  (unsigned long long)(columns <= UINT32_MAX ? columns - 1 : UINT32_MAX));
 }
 
@@ -167,7 +186,7 @@ static int fill_features(const struct ls_tensor *t, const char *path, uint64_t c
 	for (uint64_t i = 0; i < c->n_entries; i++) {
 		int64_t v = integer_at(t, i);
 		if (v < 0 || (uint64_t)v >= columns || v > (int64_t)UINT32_MAX)
-			return bad_column(path, i, v, columns, err);
+			return bad_column(t, i, path, columns, err);
 		c->feature[i] = (uint32_t)v;
 		if ((uint64_t)v >= c->n_features)
 			c->n_features = (uint64_t)v + 1;

@@ -131,8 +131,7 @@ static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_
 	if (!m->linear || (m->n_pairs && !m->pair) || (m->n_sums && !m->sums)) {
 		ls_fm_model_free(m);
 		return ls_err_set(err, LS_ENOMEM,
-				  "no memory for %llu MiB of parameters, for features up to number %llu; fewer factors "
-				  "or fields would do, or features numbered without gaps",
+				  "no memory for %llu MiB of parameters, for features up to number %llu",
 				  (unsigned long long)(need >> 20), (unsigned long long)(n_features - 1));
 	}
 	*ret = m;
@@ -141,6 +140,15 @@ static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_
 
 int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, struct ls_fm_model **ret,
 		    struct ls_err *err)
+{
+	int rc = ls_fm_model_new_stored(opts, n_features, n_fields, ret, err);
+	if (rc == LS_ENOMEM)
+		ls_err_advise(err, "fewer factors or fields would do, or features numbered without gaps");
+	return rc;
+}
+
+int ls_fm_model_new_stored(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
+			   struct ls_fm_model **ret, struct ls_err *err)
 {
 	return new_model(opts, n_features, n_fields, ls_fm_states_of(opts->optimizer), ret, err);
 }

@@ -89,7 +89,10 @@ struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enu
 
 int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, struct ls_fm_model **ret,
 		    struct ls_err *err);
-/* The same without room for the optimizer's state: for scores and digests, not for training. */
+/* The same for one that is in a file, which nobody without the memory for it can be advised to make smaller. */
+int ls_fm_model_new_stored(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
+			   struct ls_fm_model **ret, struct ls_err *err);
+/* And without room for the optimizer's state: for scores and digests, not for training. */
 int ls_fm_model_new_bare(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
 			 struct ls_fm_model **ret, struct ls_err *err);
 /* Initial factors: a function of (seed, feature, output, block, factor), whatever the thread. */

@@ -377,9 +377,11 @@ static int load(const char *path, const char *format, int threads, struct ls_bun
 	if (rc == 0)
 		rc = check_claim(b, &opts, n_features, n_fields, path, err);
 	if (rc == 0) {
-		rc = (bare ? ls_fm_model_new_bare : ls_fm_model_new)(&opts, n_features, n_fields, &m, err);
+		rc = (bare ? ls_fm_model_new_bare : ls_fm_model_new_stored)(&opts, n_features, n_fields, &m, err);
 		if (rc)
 			ls_err_prefix(err, "%s", path);
+		if (rc == LS_ENOMEM)
+			ls_err_advise(err, "it takes a machine with more, or a higher limit");
 	}
 	for (uint32_t s = 0; rc == 0 && s <= m->states; s++) {
 		struct ls_fm_group groups[LS_FM_GROUPS];

@@ -75,24 +75,35 @@ void ls_source_read_anywhere(struct ls_source *s)
 	advise(s, MADV_NORMAL);
 }
 
-static bool has_magic(const struct ls_source *s, const char *magic, size_t len)
+static bool begins(const void *bytes, size_t len, const char *magic, size_t n)
 {
-	return s->magic_len >= len && memcmp(s->magic, magic, len) == 0;
+	return len >= n && memcmp(bytes, magic, n) == 0;
+}
+
+static bool is_gzip(const void *bytes, size_t len)
+{
+	return begins(bytes, len, "\x1f\x8b", 2);
+}
+
+static enum ls_content content_of(const char *bytes, size_t len)
+{
+	if (begins(bytes, len, (const char *)ls_lsd_magic, sizeof ls_lsd_magic))
+		return LS_CONTENT_LSD;
+	if (begins(bytes, len, "PK\3\4", 4) || begins(bytes, len, "PK\5\6", 4))
+		return LS_CONTENT_ZIP;
+	if (begins(bytes, len, "\3757zXZ", 5) || begins(bytes, len, "\x28\xb5\x2f\xfd", 4) ||
+	    begins(bytes, len, "BZh", 3))
+		return LS_CONTENT_PACKED;
+	if (begins(bytes, len, "\x93NUMPY", 6))
+		return LS_CONTENT_NPY;
+	if (len >= 8 && !is_gzip(bytes, len) && memcmp(bytes + 4, "\0\0\0", 4) == 0) /* the length of its header */
+		return LS_CONTENT_SAFETENSORS;
+	return LS_CONTENT_TEXT;
 }
 
 enum ls_content ls_source_content(const struct ls_source *s)
 {
-	if (has_magic(s, (const char *)ls_lsd_magic, sizeof ls_lsd_magic))
-		return LS_CONTENT_LSD;
-	if (has_magic(s, "PK\3\4", 4) || has_magic(s, "PK\5\6", 4))
-		return LS_CONTENT_ZIP;
-	if (has_magic(s, "\3757zXZ", 5) || has_magic(s, "\x28\xb5\x2f\xfd", 4) || has_magic(s, "BZh", 3))
-		return LS_CONTENT_PACKED;
-	if (has_magic(s, "\x93NUMPY", 6))
-		return LS_CONTENT_NPY;
-	if (s->magic_len >= 8 && !s->gzip && memcmp(s->magic + 4, "\0\0\0", 4) == 0) /* the length of its header */
-		return LS_CONTENT_SAFETENSORS;
-	return LS_CONTENT_TEXT;
+	return content_of((const char *)s->magic, s->magic_len);
 }
 
 /* Fills an empty input buffer. */
@@ -143,7 +154,7 @@ static void look_at_magic(struct ls_source *s)
 		s->magic_len = s->map.len < MAGIC ? s->map.len : MAGIC;
 		memcpy(s->magic, s->map.data, s->magic_len);
 	}
-	s->gzip = has_magic(s, "\x1f\x8b", 2);
+	s->gzip = is_gzip(s->magic, s->magic_len);
 	if (!s->input && s->gzip)
 		s->input = ls_xalloc(INPUT);
 }
@@ -371,6 +382,37 @@ static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, str
 	}
 }
 
+/* Text alone is read out of gzip: of anything else that was packed it is said what it is. */
+static int check_inflated(const struct ls_source *s, const char *bytes, size_t len, struct ls_err *err)
+{
+	static const char *const forms[] = {[LS_CONTENT_LSD] = "an .lsd",
+					    [LS_CONTENT_ZIP] = "an .npz",
+					    [LS_CONTENT_NPY] = "an .npy",
+					    [LS_CONTENT_SAFETENSORS] = "safetensors"};
+	enum ls_content content = content_of(bytes, len);
+	if (is_gzip(bytes, len) || content == LS_CONTENT_PACKED)
+		return ls_err_set(err, LS_EINPUT, "%s: compressed twice: unpack it; text in one gzip is read as it is",
+				  s->name);
+	if (content == LS_CONTENT_TEXT)
+		return 0;
+	bool rows = content == LS_CONTENT_LSD || content == LS_CONTENT_ZIP;
+	return ls_err_set(err, LS_EINPUT, "%s: gzip of %s%s", s->name, forms[content],
+			  rows ? ": unpack it; text alone is read out of gzip" : ", not of rows as text");
+}
+
+static int fill_checked(struct ls_source *s, char **buf, size_t *len, bool *ret_end, struct ls_err *err)
+{
+	if (s->failed) {
+		*err = s->failure;
+		return s->failed;
+	}
+	int rc = fill(s, buf, len, ret_end, err);
+	int wrong = s->gzip && !s->begun ? check_inflated(s, *buf, *len, err) : 0;
+	if (wrong)
+		*len = 0; /* no line of it counts */
+	return wrong ? wrong : rc;
+}
+
 /* Damage behind whole lines waits for the next call: what those lines say comes first, whatever the slices' size. */
 static int postpone(struct ls_source *s, int rc, const struct ls_err *err, size_t whole)
 {
@@ -401,9 +443,7 @@ static int next_streamed(struct ls_source *s, struct ls_slice *ret, struct ls_er
 	struct ls_err why = {0};
 	s->carry = NULL;
 	s->carry_len = 0;
-	int rc = s->failed ? s->failed : fill(s, &buf, &len, &end, &why);
-	if (s->failed)
-		why = s->failure;
+	int rc = fill_checked(s, &buf, &len, &end, &why);
 	if (rc == 0 && end && len && buf[len - 1] != '\n')
 		buf[len++] = '\n';
 	const char *last = len ? last_newline(buf, len) : NULL;

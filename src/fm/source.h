@@ -49,7 +49,8 @@ void ls_source_accept(struct ls_source *s);
 /* Tells the kernel that the mapping will from now on be read in any order. */
 void ls_source_read_anywhere(struct ls_source *s);
 
-/* 1: a slice; 0: the end; negative: an error. Cutting depends on the bytes and slice_bytes only. */
+/* 1: a slice; 0: the end; negative: an error, as anything but text out of gzip is. Cutting depends on the bytes and
+ * slice_bytes only. */
 int ls_source_next(struct ls_source *s, struct ls_slice *ret, struct ls_err *err);
 void ls_slice_done(struct ls_slice *slice);
 

@@ -117,6 +117,15 @@ static void one_block(void *context, size_t block)
 	}
 }
 
+/* The tensor, and the feature where it has a row for each. */
+static void place(const struct ls_fm_group *g, uint64_t row, char *ret, size_t size)
+{
+	if (g->by_feature)
+		snprintf(ret, size, "%s of feature %llu", g->name, (unsigned long long)row);
+	else
+		snprintf(ret, size, "%s", g->name);
+}
+
 static int all_blocks(const struct ls_fm_group *g, const uint8_t *from, int threads, const char *path,
 		      struct ls_err *err)
 {
@@ -126,12 +135,14 @@ static int all_blocks(const struct ls_fm_group *g, const uint8_t *from, int thre
 	uint64_t bad = atomic_load(&b.bad);
 	if (bad == g->rows)
 		return 0;
+	char where[64];
+	place(g, bad, where, sizeof where);
 	if (from)
-		return ls_err_set(err, LS_EINPUT, "%s: %s of feature %llu is not a finite number: the file is damaged",
-				  path, g->name, (unsigned long long)bad);
+		return ls_err_set(err, LS_EINPUT, "%s: %s is not a finite number: the file is damaged", path, where);
 	return ls_err_set(err, LS_EDIFFER,
-			  "%s: %s of feature %llu is not a finite number; a lower --lr or --normalize would help", path,
-			  g->name, (unsigned long long)bad);
+			  "%s: not written, for %s is not a finite number; a lower --lr, --normalize or smaller labels "
+			  "and weights would help",
+			  path, where);
 }
 
 int ls_fm_group_check(const struct ls_fm_group *g, int threads, const char *path, struct ls_err *err)

@@ -31,7 +31,8 @@ size_t ls_fm_groups(const struct ls_fm_model *m, uint32_t state, struct ls_fm_gr
 /* As readers see it: a row a feature where there is one, then the dimensions that are not 1; factors always. */
 int ls_fm_group_describe(const struct ls_fm_group *g, struct ls_tensor *ret, struct ls_err *err);
 
-/* LS_EDIFFER unless all of it are finite numbers; the message names path and the first feature that has another. */
+/* LS_EDIFFER unless all of it are finite numbers; the message names path, which is not written, and the first
+ * feature that has another. */
 int ls_fm_group_check(const struct ls_fm_group *g, int threads, const char *path, struct ls_err *err);
 /* LS_EINPUT unless all that is copied into it from `from`, where it lies without gaps, are finite numbers. */
 int ls_fm_group_fill(const struct ls_fm_group *g, const uint8_t *from, int threads, const char *path,

@@ -154,15 +154,16 @@ __attribute__((cold)) static const char *bad_number(struct parser *s, const char
 	uint64_t v;
 	const char *end = long_number(p + (*p == '-'), max, &v);
 	const char *w = word(s, p);
+	int len = (int)strcspn(w, ":"); /* of the number alone */
 	bool part = p > s->line && p[-1] == ':';
 	/* A token without a colon says nothing of the format, which may be found out before or behind it, as text is
 	 * cut. */
 	if (!part && !has_colon(p))
 		return fault(s, p, "\"%s\" is not index:value", w);
 	if (*p == '-' && end > p + 1)
-		return fault(s, p, "%s \"%s\" is negative; the least is 0", what, w);
+		return fault(s, p, "%s \"%.*s\" is negative; the least is 0", what, len, w);
 	if (end > p && v > max)
-		return fault(s, p, "%s \"%s\" is beyond %llu", what, w, (unsigned long long)max);
+		return fault(s, p, "%s \"%.*s\" is beyond %llu", what, len, w, (unsigned long long)max);
 	return fault(s, p, "\"%s\" is not %s", w, s->b->field ? "field:index:value" : "index:value");
 }
 

@@ -202,6 +202,7 @@ static void bad_indices(void **state)
 	static const int8_t i8[] = {7, 3, -9, 9, 0};
 	static const int16_t i16[] = {7, 3, -9, 9, 0};
 	static const int64_t wide[] = {7, 3, 9, INT64_C(1) << 32, 0}, cube[] = {3, 100, 1};
+	static const uint64_t huge[] = {7, 3, UINT64_C(1) << 63, 9, 0}, far[] = {0, UINT64_MAX, 2, 5};
 	static const float real[] = {7, 3, 9, 9, 0};
 	struct matrix m = good();
 	refused_with(&m, &(struct array){"indices", LS_DT_I8, 1, i8, {5}, 1},
@@ -209,9 +210,13 @@ static void bad_indices(void **state)
 	refused_with(&m, &(struct array){"indices", LS_DT_I16, 2, i16, {5}, 1},
 		     "t: indices[2] is -9: not a column from 0 to 99");
 	refused_with(&m, &(struct array){"indices", LS_DT_F32, 4, real, {5}, 1},
-		     "t: array \"indices\" is float32 of 1 dimensions, not a vector of integers");
+		     "t: array \"indices\" holds float32; it should hold integers");
 	refused_with(&m, &(struct array){"indices", LS_DT_I32, 4, m.indices, {5, 1}, 2},
-		     "t: array \"indices\" is int32 of 2 dimensions, not a vector of integers");
+		     "t: array \"indices\" has 2 dimensions, not one");
+	refused_with(&m, &(struct array){"indices", LS_DT_U64, 8, huge, {5}, 1},
+		     "t: indices[2] is 9223372036854775808: not a column from 0 to 99");
+	refused_with(&m, &(struct array){"indptr", LS_DT_U64, 8, far, {4}, 1},
+		     "t: indptr[1] is 18446744073709551615: not ascending from 0 to 5");
 	refused_with(&m, &(struct array){"shape", LS_DT_I64, 8, cube, {3}, 1},
 		     "t: the shape does not agree with the arrays");
 	m.shape[1] = INT64_C(1) << 40;
@@ -251,7 +256,7 @@ static void every_type_of_value(void **state)
 	values_are(&(struct array){"data", LS_DT_U64, 8, u64, {5}, 1}, large);
 	struct matrix m = good();
 	refused_with(&m, &(struct array){"data", LS_DT_F16, 2, half, {5}, 1},
-		     "t: array \"data\" is float16 of 1 dimensions, not a vector of numbers");
+		     "t: array \"data\" holds float16; it should hold bool, integers, float32 or float64");
 }
 
 /* As text, four bytes a character, it is the same word. */

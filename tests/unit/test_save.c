@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -214,27 +215,33 @@ static void the_first_is_named(void **state)
 	ls_fm_model_free(m);
 }
 
-/* As a file from elsewhere may have it. */
-static void loading_names_it_too(void **state)
+/* As a file from elsewhere may have it: the last number of the last tensor. */
+static void loading_names(enum ls_fm_kind kind, const char *want)
 {
-	(void)state;
-	struct ls_fm_opts o = options(LS_FM, LS_ADAGRAD, 4);
+	struct ls_fm_opts o = options(kind, LS_ADAGRAD, 4);
 	struct ls_fm_model *m = make_model(&o);
 	struct ls_err err = {0};
 	assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0}, 2, NULL, &err), 0);
 	FILE *f = fopen(path, "r+b");
 	float bad = INFINITY;
 	assert_non_null(f);
-	assert_int_equal(fseek(f, -(long)sizeof bad, SEEK_END), 0); /* the last tensor is factors */
+	assert_int_equal(fseek(f, -(long)sizeof bad, SEEK_END), 0);
 	assert_int_equal(fwrite(&bad, sizeof bad, 1, f), 1);
 	assert_int_equal(fclose(f), 0);
 	for (int threads = 1; threads <= 3; threads++) {
 		struct ls_fm_model *back = NULL;
 		assert_int_equal(ls_fm_load_model(path, threads, &back, &err), LS_EINPUT);
 		assert_null(back);
-		assert_non_null(strstr(err.msg, "factors of feature 19999 is not"));
+		assert_non_null(strstr(err.msg, want));
 	}
 	ls_fm_model_free(m);
+}
+
+static void loading_names_it_too(void **state)
+{
+	(void)state;
+	loading_names(LS_FM, ": factors of feature 19999 is not");
+	loading_names(LS_FWFM, ": field_weights is not"); /* which are no feature's */
 }
 
 /* Every part of it, to the bit. */
@@ -295,6 +302,61 @@ static void bare_is_not_trained(void **state)
 	ls_fm_model_free(m);
 }
 
+/* No more memory than there is now, and 4 MiB. False where that is no limit: some emulators know none. */
+static bool limit_memory(struct rlimit *ret_old)
+{
+	unsigned long pages[6] = {0};
+	FILE *f = fopen("/proc/self/statm", "r");
+	assert_non_null(f);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(fscanf(f, "%lu", &pages[i]), 1);
+	fclose(f);
+	getrlimit(RLIMIT_DATA, ret_old);
+	struct rlimit low = {pages[5] * (rlim_t)sysconf(_SC_PAGESIZE) + (4 << 20), ret_old->rlim_max};
+	setrlimit(RLIMIT_DATA, &low);
+	void *p = ls_fm_big_alloc(8 << 20);
+	ls_fm_big_free(p, 8 << 20);
+	return !p;
+}
+
+static void says_what_is_needed(int rc, const struct ls_err *err, const char *mib)
+{
+	char want[256];
+	snprintf(want, sizeof want,
+		 "%s: no memory for %s MiB of parameters, for features up to number 19999; it takes a machine with "
+		 "more, or a higher limit",
+		 path, mib);
+	assert_int_equal(rc, LS_ENOMEM);
+	assert_string_equal(err->msg, want);
+}
+
+/* Who has a model is not told to train another. */
+static void no_memory_for_a_file(void **state)
+{
+	(void)state;
+	struct ls_fm_opts o = options(LS_FM, LS_ADAGRAD, 64);
+	struct ls_fm_model *m = make_model(&o), *back;
+	struct ls_fm_position at = {.step = 1};
+	struct ls_err model = {0}, checkpoint = {0}, fresh = {0};
+	struct rlimit old;
+	assert_int_equal(ls_fm_save_model(path, m, &at, 1, NULL, &model), 0);
+	bool limited = limit_memory(&old);
+	int first = limited ? ls_fm_load_model(path, 1, &back, &model) : 0;
+	setrlimit(RLIMIT_DATA, &old);
+	assert_int_equal(ls_fm_save_checkpoint(path, m, &at, 1, &checkpoint), 0);
+	limit_memory(&old);
+	int second = limited ? ls_fm_load_checkpoint(path, 1, &back, &at, &checkpoint) : 0;
+	int third = limited ? ls_fm_model_new(&o, FEATURES, 0, &back, &fresh) : 0;
+	setrlimit(RLIMIT_DATA, &old);
+	ls_fm_model_free(m);
+	if (!limited)
+		skip();
+	says_what_is_needed(first, &model, "10");
+	says_what_is_needed(second, &checkpoint, "19");
+	assert_int_equal(third, LS_ENOMEM);
+	assert_non_null(strstr(fresh.msg, "; fewer factors or fields would do"));
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -316,7 +378,7 @@ int main(void)
 		cmocka_unit_test(every_kind_comes_back),   cmocka_unit_test(positions_that_cannot_be),
 		cmocka_unit_test(online_comes_back),       cmocka_unit_test(the_first_is_named),
 		cmocka_unit_test(loading_names_it_too),    cmocka_unit_test(bare_is_not_trained),
-		cmocka_unit_test(the_position_comes_back),
+		cmocka_unit_test(the_position_comes_back), cmocka_unit_test(no_memory_for_a_file),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }

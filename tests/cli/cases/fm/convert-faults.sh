@@ -27,3 +27,20 @@ for magic in '\375\067zXZ\0' '\050\265\057\375' 'BZh9'; do
 	lockstep fm convert packed -o x; echo "status $?" >&2
 	lockstep fm convert - -o x <packed; echo "status $?" >&2
 done
+# what gzip holds is text, or told as what it is
+python3 -c '
+import gzip, os, sys
+d, text = sys.argv[1], b"1 1:1\n"
+def put(name, data): open(name, "wb").write(gzip.compress(data, mtime=0))
+put("npz.gz", open(d + "/small-valid.npz", "rb").read())
+put("lsd.gz", open("good.lsd", "rb").read())
+put("twice.gz", gzip.compress(text))
+put("xz.gz", b"\xfd7zXZ\0 more")
+put("npy.gz", b"\x93NUMPY\1\0")
+put("model.gz", b"\x20\0\0\0\0\0\0\0{")
+open("cut.gz", "wb").write(open("npz.gz", "rb").read()[:900])
+' "$d"
+for name in npz lsd twice xz npy model cut; do
+	no lockstep fm convert $name.gz -o out.lsd
+	no lockstep fm convert - -o out.lsd <$name.gz
+done

@@ -1,5 +1,5 @@
-# The progress line: rows a second, loss, the last validation metric and the time left on any terminal, the bar in what
-# room they leave. The training is stopped when a few lines have been seen.
+# The progress line: rows a second, loss, the last validation metric and the time left on a terminal of 40 columns, on a
+# narrower one those that fit, the bar in what room they leave. The training is stopped when a few lines have been seen.
 train() { # COLUMNS OPTION…, on a pseudo-terminal of Python's making
 	python3 - "$(command -v lockstep)" "$@" <<'PY'
 import fcntl, os, pty, re, signal, struct, sys, termios
@@ -21,21 +21,23 @@ try:
 except OSError:
     pass
 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-figures = {"time": r"\d+(:|h)\d\d( |$)", "loss": r"loss \d+\.\d+ ", "valid": r"val\S*( [a-z0-9-]+)? \d+\.\d+ ", "rate": r"\d[kM] rows/s( |$)",
+figures = {"time": r"\d+(:|h)\d\d( |$)", "loss": r"loss \d+\.\d+( |$)", "valid": r"val\S*( [a-z0-9-]+)? \d+\.\d+( |$)", "rate": r"\d[kM] rows/s( |$)",
            "percent": r"\d+% ", "bar": "^[█░]{3,20} ", "plain bar": "^[#.]{3,20} "}
 has = " ".join(n for n, p in figures.items() if drawn and re.search(p, drawn[-1]))
+parts = r"(\?|\d+(:|h)\d\d)( left)?( +(loss|val) \d+\.\d+| +\d+(\.\d+)?[kM] rows/s)*$" # of a narrow line, each whole
+broken = [l for l in drawn if int(columns) <= 40 and not re.match(parts, l)]
 fits = all(len(l) < int(columns) for l in drawn)
-print(f"status {status}, {columns} columns: {has}{', time unknown at first' if drawn[0].startswith('? ') or drawn[0].endswith('? left') else ''}{'' if fits else ', too long'}")
+print(f"status {status}, {columns} columns: {has}{', time unknown at first' if drawn[0].startswith('? ') or drawn[0].endswith('? left') else ''}{'' if fits else ', too long'}{f', broken: {broken}' if broken else ''}")
 print(f"{columns}: {drawn[-1:]}", file=sys.stderr)
 PY
 }
 D=$ROOT/tests/data
 args=("$D"/small.svm -o m --batch 16 --threads 1 --epochs 100000 --log /dev/null --log-every 1)
-for columns in 40 80 132; do train $columns "${args[@]}"; done
+for columns in 7 9 20 24 27 32 40 80 132; do train $columns "${args[@]}"; done
 # how long the steps before a checkpoint took is not known
 lockstep fm train "$D/small.svm" -o m --batch 16 --epochs 20 --checkpoint c -q
 train 80 "${args[@]}" --checkpoint c --resume
-for columns in 40 80 132; do train $columns "${args[@]}" --valid "$D"/small-valid.svm --metric auc --early-stop 0; done
+for columns in 20 28 34 40 80 132; do train $columns "${args[@]}" --valid "$D"/small-valid.svm --metric auc --early-stop 0; done
 LC_ALL=C train 80 "${args[@]}" # no letters that a terminal may not have
 # a signal while nobody takes what is written costs a line at most, never a part of one
 python3 - "$(command -v lockstep)" "${args[@]}" <<'PY'

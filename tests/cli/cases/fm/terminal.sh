@@ -13,3 +13,10 @@ try fm digest $'no\e[31m\xffsuch é'
 try fm digest --no$'\e[31m'such
 try fm $'\e[31m'
 try $'\e[31m'
+# and so do names on standard output, where each has one line
+d=$ROOT/tests/data
+lockstep fm train "$d/small.svm" -o m -q
+odd=$'odd\n\e[31m\xff é'
+cp m "$odd"
+lockstep fm digest "$odd" m | cut -c 65-
+lockstep fm convert "$d/small.svm" -o "$odd" | sed 's/^digest .*/digest/'
