@@ -346,7 +346,8 @@ static void report(const struct session *s, const struct ls_train_result *r)
 		if (t->valid)
 			printf("best epoch %u, valid %s %.6f\n", r->best_epoch, ls_metric_name(t->metric),
 			       r->best_value);
-		printf("%s: digest %s\n", t->output, r->digest);
+		ls_cmd_print_name(t->output);
+		printf(": digest %s\n", r->digest);
 	}
 }
 
