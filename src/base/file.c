@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -304,10 +306,35 @@ int ls_writer_write(struct ls_writer *w, const void *data, size_t len, struct ls
 	return rc;
 }
 
+static int open_folder(const char *dir)
+{
+	return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+int ls_file_hold_folder(const char *path)
+{
+	enum { TRIES_A_SECOND = 20, SECONDS = 10 };
+	const struct timespec pause = {0, 1000000000 / TRIES_A_SECOND};
+	char *dir = ls_file_folder(path);
+	int fd = open_folder(dir), rc = -1;
+	free(dir);
+	for (int i = 0; fd >= 0 && i < TRIES_A_SECOND * SECONDS; i++) {
+		rc = flock(fd, LOCK_EX | LOCK_NB);
+		if (rc == 0 || errno != EWOULDBLOCK)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	if (fd >= 0 && rc < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 static int sync_folder(const char *path, struct ls_err *err)
 {
 	char *dir = ls_file_folder(path);
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open_folder(dir);
 	int rc = 0;
 	if (fd >= 0) {
 		if (fsync(fd) < 0 && errno != EINVAL)

@@ -49,6 +49,10 @@ bool ls_file_id_same(const struct ls_file_id *a, const struct ls_file_id *b);
 /* Whether path is that file still, if it is known. */
 bool ls_file_is(const char *path, const struct ls_file_id *id);
 
+/* Waits until nobody else holds the folder that path is in: a descriptor, whose closing lets it go. -1 where folders
+ * cannot be held, or after ten seconds: whoever started this program may hold it, too (flock DIR lockstep ...). */
+int ls_file_hold_folder(const char *path);
+
 struct ls_writer;
 
 int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err);

@@ -95,7 +95,7 @@ char *ls_str_take(struct ls_str *str)
 
 char *ls_str_shell(const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:=@%";
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:=";
 	struct ls_str s = {0};
 	bool bare = *word && !word[strspn(word, plain)];
 	if (!bare)

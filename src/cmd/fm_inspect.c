@@ -198,7 +198,8 @@ static int find_ranks(const struct wish *w, struct inspection *in, struct ls_err
 		return 0;
 	}
 	int rc = ls_fm_rank_rows(in->m, output, top, ls_data_rows(in->data), (int)w->threads, &in->ranks, err);
-	return rc ? rc : ls_data_unchanged(in->data, err);
+	int changed = ls_data_unchanged(in->data, err); /* of which all else may come that is wrong */
+	return changed ? changed : rc;
 }
 
 static int run_inspect(const struct ls_cmd *cmd, const struct ls_args *args)

@@ -60,10 +60,11 @@ static int score_data(const struct ls_args *args, bool need_labels, struct score
 	if (rc)
 		return rc;
 	ret->rows = ls_data_rows(ret->data);
-	rc = (need_labels ? ls_fm_fit_measure : ls_fm_fit_rows)(&ret->m->opts, ret->rows, err);
+	rc = (need_labels ? ls_fm_fit_measure : ls_fm_fit_rows)(ret->m, ret->rows, err);
 	if (rc == 0)
 		rc = compute_scores(ret, &choice, err);
-	return rc ? rc : ls_data_unchanged(ret->data, err);
+	int changed = ls_data_unchanged(ret->data, err); /* of which all else may come that is wrong */
+	return changed ? changed : rc;
 }
 
 /* --- predict --- */
@@ -177,7 +178,8 @@ static const struct ls_opt predict_opts[] = {
 const struct ls_cmd ls_cmd_fm_predict = {
 	.name = "predict",
 	.summary = "a prediction a row: probability, class probabilities or value",
-	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device DEVICE] [--device-memory SIZE] [--threads N] [--format "
+	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device auto|cpu|cuda[:N]] [--device-memory SIZE] [--threads N] "
+		    "[--format "
 		    "svm|ffm|npz|lsd] "
 		    "[--labels FILE.npy] [--weights FILE.npy]",
 	.details = "Labels in DATA are not needed. A feature beyond the last that the model has counts as absent.",
@@ -199,6 +201,8 @@ static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
 	int rc = score_data(args, true, &s, &err);
 	if (rc == 0)
 		rc = ls_metrics_compute(s.m, s.rows, s.score, &metrics, &err);
+	if (rc == 0) /* their labels, too */
+		rc = ls_data_unchanged(s.data, &err);
 	json_t *o = json_pack("{s:I}", "rows", (json_int_t)(s.rows ? s.rows->n_rows : 0));
 	for (int i = 0; i < LS_METRICS && rc == 0; i++) {
 		if (!metrics.has[i])
@@ -219,7 +223,8 @@ static const struct ls_opt eval_opts[] = {LS_FM_DATA_OPTS, LS_FM_ENGINE_OPTS, {0
 const struct ls_cmd ls_cmd_fm_eval = {
 	.name = "eval",
 	.summary = "every metric of a model on labelled data",
-	.synopsis = "MODEL DATA [--device DEVICE] [--device-memory SIZE] [--threads N] [--format svm|ffm|npz|lsd] "
+	.synopsis = "MODEL DATA [--device auto|cpu|cuda[:N]] [--device-memory SIZE] [--threads N] [--format "
+		    "svm|ffm|npz|lsd] "
 		    "[--labels FILE.npy] "
 		    "[--weights FILE.npy]",
 	.opts = eval_opts,

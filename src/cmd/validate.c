@@ -223,7 +223,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 const struct ls_cmd ls_cmd_validate = {
 	.name = "validate",
 	.summary = "prove that this machine computes the bytes of every other",
-	.synopsis = "[--device DEVICE] [--quick|--full] [-o REPORT.md]",
+	.synopsis = "[--device cpu|cuda[:N]] [--quick|--full] [-o REPORT.md]",
 	.details = "Trains every cell of the golden table on each device and thread count that is here, runs twins, "
 		   "moves\n"
 		   "trainings between devices, measures with transfers, and writes a report for a pull request.\n"

@@ -47,18 +47,9 @@ const char *ls_render_tag(const struct ls_spec *spec)
 
 void ls_render_quote(const char *text, struct ls_str *out)
 {
-	if (*text && !text[strspn(text, SAFE "=+:,")]) {
-		ls_str_add(out, text);
-		return;
-	}
-	ls_str_add(out, "'");
-	for (; *text; text++) {
-		if (*text == '\'')
-			ls_str_add(out, "'\\''");
-		else
-			ls_str_add_bytes(out, text, 1);
-	}
-	ls_str_add(out, "'");
+	char *word = ls_str_shell(text);
+	ls_str_add(out, word);
+	free(word);
 }
 
 static int one_requirement(const struct ls_spec *spec, const char *name, const struct ls_check *c,

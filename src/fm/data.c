@@ -1,6 +1,7 @@
 #include "fm/data.h"
 
 #include <float.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +20,7 @@ struct ls_data {
 	int threads;
 	struct ls_source *source; /* of .lsd: the rows lie in its mapping */
 	uint64_t sum;             /* ls_lsd_sum, when they were looked at */
+	bool changed;             /* others were in their place once: for good, for they have been used */
 	struct ls_origin origin;
 	void *owned[12];
 	size_t n_owned;
@@ -310,11 +312,12 @@ static int view_lsd(struct ls_data *d, struct ls_err *err)
 int ls_data_unchanged(struct ls_data *d, struct ls_err *err)
 {
 	struct ls_rows now;
-	if (!d->source || ls_source_unchanged(d->source))
-		return 0;
-	const struct ls_map *map = ls_source_map(d->source);
-	ls_source_accept(d->source); /* first: what is written from here on is seen the next time */
-	if (ls_lsd_view(d->origin.name, map, d->threads, &now, NULL) == 0 && ls_lsd_sum(map) == d->sum)
+	if (d->source && !d->changed && !ls_source_unchanged(d->source)) {
+		const struct ls_map *map = ls_source_map(d->source);
+		ls_source_accept(d->source); /* first: what is written from here on is seen the next time */
+		d->changed = ls_lsd_view(d->origin.name, map, d->threads, &now, NULL) != 0 || ls_lsd_sum(map) != d->sum;
+	}
+	if (!d->changed)
 		return 0;
 	return ls_err_set(err, LS_EINPUT,
 			  "%s: was written to while it was in use, and what came of it is not kept: start again, and "

@@ -34,8 +34,8 @@ void ls_data_free(struct ls_data *d);
 
 const struct ls_rows *ls_data_rows(const struct ls_data *d);
 
-/* Fails where rows lie in a file that has others in their place by now, since somebody has written to it. One thread.
- */
+/* Fails where rows lie in a file that has others in their place by now, since somebody has written to it, and from then
+ * on. One thread. */
 int ls_data_unchanged(struct ls_data *d, struct ls_err *err);
 
 /* SHA-256 over the rows themselves, whatever form they came in: docs/FORMATS.md, "The data digest". */

@@ -57,38 +57,59 @@ static int fit_weights(const struct ls_fm_opts *o, const struct ls_rows *rows, s
 	return ls_rows_fault(rows, LS_OF_WEIGHT, LS_ROWS_ALL, LS_EINPUT, err, "the weight of every row is 0");
 }
 
-/* The squares of a row's values are added up in binary32: past its range the length would be wrong, and the row with
- * it. */
-static bool has_length(const float *value, uint32_t n)
+static bool is_known(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t entry)
 {
-	float scale = ls_cell_norm(value, n);
+	return !m || (rows->feature[entry] < m->n_features && (!m->n_fields || rows->field[entry] < m->n_fields));
+}
+
+/* The squares of a row's values are added up in binary32: past its range the length would be wrong, and the row with
+ * it. m: of the entries that it knows; NULL: of all. */
+static bool has_length(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row)
+{
+	float squares = 0.0f;
 	bool zeros = true;
-	for (uint32_t k = 0; k < n; k++)
-		zeros &= value[k] == 0.0f;
+	for (uint64_t e = rows->start[row]; e < rows->start[row + 1]; e++) {
+		if (!is_known(m, rows, e))
+			continue;
+		squares += ls_cell_square(rows->value + e, 0);
+		zeros &= rows->value[e] == 0.0f;
+	}
+	float scale = ls_cell_scale(squares);
 	return zeros || (scale > 0.0f && scale <= 0x1p63f);
 }
 
-int ls_fm_fit_rows(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
+static int fit_lengths(const struct ls_fm_opts *o, const struct ls_fm_model *m, const struct ls_rows *rows,
+		       struct ls_err *err)
 {
 	for (uint64_t i = 0; i < rows->n_rows && o->normalize && rows->value; i++)
-		if (!has_length(rows->value + rows->start[i], (uint32_t)(rows->start[i + 1] - rows->start[i])))
+		if (!has_length(m, rows, i))
 			return ls_rows_fault(rows, LS_OF_ROW, i, LS_EINPUT, err,
 					     "values too large or too small for --normalize (squares between 1e-38 "
 					     "and 1e38 in all); scale them");
 	return 0;
 }
 
-int ls_fm_fit_measure(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
+static int fit(const struct ls_fm_opts *o, const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_err *err)
 {
-	struct ls_fm_opts alike = *o;
+	int rc = ls_fm_fit_labels(o, rows, err);
+	if (rc == 0)
+		rc = fit_lengths(o, m, rows, err);
+	return rc ? rc : fit_weights(o, rows, err);
+}
+
+int ls_fm_fit_rows(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_err *err)
+{
+	return fit_lengths(&m->opts, m, rows, err);
+}
+
+int ls_fm_fit_measure(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_err *err)
+{
+	struct ls_fm_opts alike = m->opts;
 	alike.n_class_weights = 0;
-	return ls_fm_fit_train(&alike, rows, err);
+	return fit(&alike, m, rows, err);
 }
 
 int ls_fm_fit_train(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
 {
-	int rc = ls_fm_fit_labels(o, rows, err);
-	if (rc == 0)
-		rc = ls_fm_fit_rows(o, rows, err);
-	return rc ? rc : fit_weights(o, rows, err);
+	return fit(o, NULL, rows, err);
 }

@@ -293,7 +293,8 @@ INLINE void ask(const void *p, size_t bytes)
 		__builtin_prefetch((const char *)p + i);
 }
 
-/* Rows lo .. hi of the window, a thing at a time for all of them: memory has time to bring the next. */
+/* Rows lo .. hi of the window, a thing at a time for all of them: memory has time to bring the next. A row that cannot
+ * be is empty, as ls_ahead_find has it. */
 static void find_rows(struct ls_online *o, const struct ls_order *order, uint32_t lo, uint32_t hi)
 {
 	const struct ls_rows *rows = o->rows;
@@ -309,7 +310,8 @@ static void find_rows(struct ls_online *o, const struct ls_order *order, uint32_
 		r->feature = rows->feature + first;
 		r->field = rows->field + first;
 		r->x = rows->value ? rows->value + first : NULL;
-		r->n = (uint32_t)(rows->start[r->number + 1] - first);
+		uint64_t n = rows->start[r->number + 1] - first;
+		r->n = n <= o->longest ? (uint32_t)n : 0;
 		ask(r->feature, r->n * sizeof *r->feature);
 		ask(r->field, r->n * sizeof *r->field);
 	}

@@ -1,8 +1,6 @@
 #include "fm/train.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,11 +230,18 @@ static int check_resume(const struct run *r, struct ls_err *err)
 	return rc ? rc : check_best(r, err);
 }
 
+/* What can be seen without the model, which may take long to make. */
 static int check_rows(const struct ls_train *t, struct ls_err *err)
 {
 	int rc = ls_fm_fit_train(&t->opts, t->rows, err);
-	if (rc == 0 && t->valid)
-		rc = ls_fm_fit_measure(&t->opts, t->valid, err);
+	return rc || !t->valid ? rc : ls_fm_fit_labels(&t->opts, t->valid, err);
+}
+
+/* With it, which knows the features that count. */
+static int check_valid(const struct run *r, struct ls_err *err)
+{
+	const struct ls_train *t = r->t;
+	int rc = t->valid ? ls_fm_fit_measure(r->m, t->valid, err) : 0;
 	return rc || !t->valid ? rc : ls_metric_check(t->metric, t->valid, err);
 }
 
@@ -272,6 +277,8 @@ static int start(struct run *r, struct ls_err *err)
 	} else {
 		rc = make_model(r, err);
 	}
+	if (rc == 0)
+		rc = check_valid(r, err);
 	if (rc == 0 && t->valid) {
 		r->score = ls_alloc_array(t->valid->n_rows * r->m->outputs, sizeof(float));
 		if (!r->score)
@@ -422,7 +429,7 @@ static int end_of_epoch(struct run *r, struct ls_err *err)
 	r->at.loss_so_far = 0;
 	r->seconds = 0;
 	rc = save_checkpoint(r, err);
-	if (rc == 0 || r->engine_failed || !is_over(r))
+	if (rc == 0 || r->engine_failed || !is_over(r) || check_data(r, NULL))
 		return rc;
 	r->late = *err;
 	return 0;
@@ -493,8 +500,7 @@ static int digest_best(const struct run *r, char ret[LS_SHA256_HEX], struct ls_e
 				 r->output, r->at.best_epoch, r->resumed ? " without --resume" : "");
 }
 
-/* A name beside the model that no file had, and an empty one has now, so that nobody else takes it: MODEL.ckpt,
- * MODEL.ckpt.2, …; caller frees. */
+/* A name beside the model that no file has: MODEL.ckpt, MODEL.ckpt.2, …; caller frees. */
 static int find_place(const char *output, char **ret, struct ls_err *err)
 {
 	enum { TRIES = 100 };
@@ -503,33 +509,27 @@ static int find_place(const char *output, char **ret, struct ls_err *err)
 		return ls_err_set(err, LS_EINPUT, "%s is no file that one could go beside", output);
 	for (int i = 1; i < TRIES; i++) {
 		char *path = i == 1 ? ls_xasprintf("%s.ckpt", output) : ls_xasprintf("%s.ckpt.%d", output, i);
-		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd >= 0) {
-			close(fd);
+		if (lstat(path, &st) < 0) {
 			*ret = path;
 			return 0;
 		}
-		int error = errno;
 		free(path);
-		errno = error;
-		if (error != EEXIST)
-			return ls_err_errno(err, output, "write a file beside");
 	}
 	return ls_err_set(err, LS_EINPUT, "%s.ckpt and all that follow are there already", output);
 }
 
-/* Nobody has named a checkpoint: it goes beside the model. */
+/* Nobody has named a checkpoint: it goes beside the model. One training at a time, lest two find the same name. */
 static int save_beside(struct run *r, char **ret_path, struct ls_err *err)
 {
-	int rc = find_place(r->output, ret_path, err);
-	if (rc)
-		return rc;
+	int held = ls_file_hold_folder(r->output), rc = 0;
 	if (r->at.best_epoch && !r->at.best_digest[0]) /* with one thread it is not worked out on the way */
 		rc = digest_best(r, r->at.best_digest, err);
 	if (rc == 0)
+		rc = find_place(r->output, ret_path, err);
+	if (rc == 0)
 		rc = save_checkpoint_at(r, *ret_path, err);
-	if (rc)
-		unlink(*ret_path);
+	if (held >= 0)
+		close(held);
 	return rc;
 }
 
@@ -642,16 +642,18 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 	struct run r = {.t = t, .output = ls_file_follow(t->output), .threads = ls_pool_threads(t->pool)};
 	struct ls_err why = {0};
 	uint64_t saved = ls_fp_enter();
-	int rc = start(&r, err);
-	if (rc == 0) {
+	int rc = start(&r, &why), changed = 0;
+	if (rc == 0)
 		rc = steps(&r, &why);
-		if (rc == 0)
-			rc = finish(&r, ret, &why);
-		if (r.engine_failed && rc != LS_EDIFFER)
-			add_what_is_kept(&r, &why);
-		if (rc && err)
-			*err = why;
-	}
+	if (rc == 0)
+		rc = finish(&r, ret, &why);
+	if (rc && rc != LS_EINTR) /* numbers that cannot be fail in many ways: what they come of is told */
+		changed = check_data(&r, &why);
+	if (r.engine_failed && rc != LS_EDIFFER && !changed)
+		add_what_is_kept(&r, &why);
+	rc = changed ? changed : rc;
+	if (rc && err)
+		*err = why;
 	drop_model(&r);
 	free(r.score);
 	free(r.output);

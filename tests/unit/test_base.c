@@ -151,7 +151,6 @@ int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags
 	return (int)syscall(SYS_linkat, from_dir, from, to_dir, to, flags);
 }
 
-/* On a file without a name, on one that then gets none, and (umask 0) on one that has one from the beginning. */
 static void words_for_a_shell(void **state)
 {
 	(void)state;
@@ -165,6 +164,7 @@ static void words_for_a_shell(void **state)
 	}
 }
 
+/* On a file without a name, on one that then gets none, and (umask 0) on one that has one from the beginning. */
 static void every_way_of_writing_gives_bytes_and_mode(void **state)
 {
 	(void)state;

@@ -12,10 +12,11 @@ renew() { # of another time than what is written next
 	cp kept-valid va.lsd
 	touch -d 2000-01-01 tr.lsd va.lsd
 }
+way=(--batch 2)
 # its log, more than pipes hold, goes to one, so that it waits where the test wants it to
 begin() { # begin OPTION…: until its first epoch is done
 	renew
-	lockstep fm train tr.lsd --batch 2 --epochs 32 --lr 1e-30 --log log --log-every 1 -q -o m "$@" >out 2>err 3>&- &
+	lockstep fm train tr.lsd "${way[@]}" --epochs 32 --lr 1e-30 --log log --log-every 1 -q -o m "$@" >out 2>err 3>&- &
 	pid=$!
 	while read -r -t 300 line <&3 && [[ $line != *'"event":"epoch"'* ]]; do :; done
 }
@@ -25,7 +26,8 @@ end() { # and to its end
 	echo "status $?: $(sed 's/after step [0-9]*/after some steps/' err) $(ls | tr '\n' ' ')"
 	kill %% && wait
 }
-spoil() { printf '\1' | dd of=$1 bs=1 seek=5000 conv=notrunc status=none; } # where rows begin
+# where rows begin: by a little, or, at the highest byte of one, far beyond all that is there
+spoil() { printf '\1' | dd of=$1 bs=1 seek=${2:-5000} conv=notrunc status=none; }
 again() { dd if=kept of=tr.lsd conv=notrunc status=none; }
 rename() { cp kept-valid n && mv n tr.lsd; }
 for change in true "touch tr.lsd" again rename; do
@@ -45,6 +47,25 @@ end
 begin
 spoil tr.lsd
 kill -TERM $pid
+end
+echo "= whatever else goes wrong with rows that cannot be, and row by row"
+begin --valid va.lsd --early-stop 0 --threads 1
+rm m
+spoil va.lsd 4503
+end
+way=(--kind ffm --online)
+begin --threads 2
+spoil tr.lsd 5007
+end
+way=(--batch 2)
+echo "= between the last epoch and its checkpoint, while a full log waits"
+renew
+dd if=/dev/zero of=log bs=64 oflag=nonblock 2>/dev/null
+lockstep fm train tr.lsd "${way[@]}" --epochs 1 --valid va.lsd --log log --checkpoint c -q -o m >out 2>err 3>&- &
+pid=$!
+for _ in $(seq 3000); do [ -e m ] && break; sleep 0.1; done
+sleep 0.3
+spoil tr.lsd
 end
 echo "= by accident into memory that is not there"
 begin

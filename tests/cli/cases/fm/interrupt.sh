@@ -48,6 +48,14 @@ for i in 1 2 3; do
 	wait "${pids[@]}"
 	ls both.ckpt* | xargs
 done
+echo "= of two the second looks for its name when the first is done"
+rm -f log
+env --default-signal=INT lockstep fm train "${args[@]}" --epochs 2000 -o later -q --log log 2>err &
+for _ in $(seq 2000); do [ -s log ] && break; sleep 0.01; done
+flock . sh -c "kill -INT $!; sleep 1; echo first >later.ckpt"
+wait $!
+grep -o "the checkpoint later.ckpt.2 is written" err
+cat later.ckpt
 echo "= under another name if something is there, and not beside a model that is no file"
 echo mine >m.ckpt
 set -- "${args[@]}" --epochs 2000

@@ -29,6 +29,11 @@ try predict n short.svm
 printf '1 1:1e-20\n' > faint.svm; try predict n faint.svm
 try predict n fits.svm | tail -1
 try train long.svm --normalize -o x -q
+# what the model does not know is no part of a row, nor of its length
+printf '1 1:1 2:2\n1 1:1 2:2\n' > known.svm; printf '1 1:1 9999:3 2:2\n1 1:1 2:2 9999:1e20\n' > more.svm
+lockstep fm predict n known.svm > want && lockstep fm predict n more.svm | cmp - want && echo as without
+printf '1 1:1e-25 9999:1\n' > hidden.svm; try predict n hidden.svm; try eval n hidden.svm
+try train two.svm --normalize --valid hidden.svm -o x -q
 echo "= validation rows, to which class weights are nothing"
 printf '1 0 1:1\n0 0 2:1\n' > nothing.svm
 printf '0 1:1\n0 2:1\n' > zeros.svm
