@@ -57,11 +57,6 @@ static int fit_weights(const struct ls_fm_opts *o, const struct ls_rows *rows, s
 	return ls_rows_fault(rows, LS_OF_WEIGHT, LS_ROWS_ALL, LS_EINPUT, err, "the weight of every row is 0");
 }
 
-static bool is_known(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t entry)
-{
-	return !m || (rows->feature[entry] < m->n_features && (!m->n_fields || rows->field[entry] < m->n_fields));
-}
-
 /* The squares of a row's values are added up in binary32: past its range the length would be wrong, and the row with
  * it. m: of the entries that it knows; NULL: of all. */
 static bool has_length(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row)
@@ -69,7 +64,7 @@ static bool has_length(const struct ls_fm_model *m, const struct ls_rows *rows, 
 	float squares = 0.0f;
 	bool zeros = true;
 	for (uint64_t e = rows->start[row]; e < rows->start[row + 1]; e++) {
-		if (!is_known(m, rows, e))
+		if (m && !ls_fm_knows(m, rows->feature, rows->field, e))
 			continue;
 		squares += ls_cell_square(rows->value + e, 0);
 		zeros &= rows->value[e] == 0.0f;

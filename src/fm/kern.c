@@ -233,22 +233,22 @@ static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32
 /* Whether the model knows all features of a row, as it does if it knows all that there can be. */
 INLINE bool all_known(const struct ls_fm_model *m, const struct ls_rows *rows, const struct row *r)
 {
-	bool fields = m->n_fields, known = true;
-	if (rows->n_features <= m->n_features && (!fields || rows->n_fields <= m->n_fields))
+	bool known = true;
+	if (rows->n_features <= m->n_features && (!m->n_fields || rows->n_fields <= m->n_fields))
 		return true;
 	for (uint32_t i = 0; i < r->n; i++)
-		known &= r->feature[i] < m->n_features && (!fields || r->field[i] < m->n_fields);
+		known &= ls_fm_knows(m, r->feature, r->field, i);
 	return known;
 }
 
-/* Leaves out of a row the features that the model has never seen; they have no parameters and count as absent. Those
- * that are left have their values, if there are any, in scratch. */
+/* Leaves out of a row the entries that the model does not know. Those that are left have their values, if there are
+ * any, in scratch. */
 static void drop_unknown(const struct ls_fm_model *m, const float *value, struct row *r, float *scratch)
 {
 	uint32_t kept = 0, *feature = (uint32_t *)(scratch + r->n);
 	uint16_t *field = (uint16_t *)(scratch + 2 * (size_t)r->n);
 	for (uint32_t i = 0; i < r->n; i++) {
-		if (r->feature[i] >= m->n_features || (m->n_fields && r->field[i] >= m->n_fields))
+		if (!ls_fm_knows(m, r->feature, r->field, i))
 			continue;
 		feature[kept] = r->feature[i];
 		if (r->field)

@@ -130,6 +130,12 @@ static inline size_t ls_fm_lanes(const struct ls_fm_model *m)
 	return (size_t)m->outputs * m->blocks * m->padded;
 }
 
+/* Whether entry i has parameters; one that has not counts as absent. Without fields, field may be NULL. */
+static inline bool ls_fm_knows(const struct ls_fm_model *m, const uint32_t *feature, const uint16_t *field, uint64_t i)
+{
+	return feature[i] < m->n_features && (!m->n_fields || field[i] < m->n_fields);
+}
+
 /* Whether fields are aligned to lines. */
 static inline bool ls_fm_aligned(const struct ls_fm_model *m)
 {
