@@ -179,9 +179,7 @@ const struct ls_cmd ls_cmd_fm_predict = {
 	.name = "predict",
 	.summary = "a prediction a row: probability, class probabilities or value",
 	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device auto|cpu|cuda[:N]] [--device-memory SIZE] [--threads N] "
-		    "[--format "
-		    "svm|ffm|npz|lsd] "
-		    "[--labels FILE.npy] [--weights FILE.npy]",
+		    "[--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights FILE.npy]",
 	.details = "Labels in DATA are not needed. A feature beyond the last that the model has counts as absent.",
 	.opts = predict_opts,
 	.min_pos = 2,
@@ -223,10 +221,8 @@ static const struct ls_opt eval_opts[] = {LS_FM_DATA_OPTS, LS_FM_ENGINE_OPTS, {0
 const struct ls_cmd ls_cmd_fm_eval = {
 	.name = "eval",
 	.summary = "every metric of a model on labelled data",
-	.synopsis = "MODEL DATA [--device auto|cpu|cuda[:N]] [--device-memory SIZE] [--threads N] [--format "
-		    "svm|ffm|npz|lsd] "
-		    "[--labels FILE.npy] "
-		    "[--weights FILE.npy]",
+	.synopsis = "MODEL DATA [--device auto|cpu|cuda[:N]] [--device-memory SIZE] [--threads N] "
+		    "[--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights FILE.npy]",
 	.opts = eval_opts,
 	.min_pos = 2,
 	.max_pos = 2,
