@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fm/kern_ffm.h"
+#include "fm/kern_fm.h"
 #include "fm/kern_fwfm.h"
 #include "fm/kern_row.h"
 #include "num/halve.h"
@@ -17,40 +18,6 @@
 #define PASTE(a, b)  PASTE2(a, b)
 #define TEXT2(a)     #a
 #define TEXT(a)      TEXT2(a)
-
-/* --- fm: s (K floats) is what the entries' factors add up to, and what the backward pass multiplies by --- */
-
-/* x is r's: NULL as a constant of the call where it is NULL. */
-INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, const float *x, float bias, uint32_t o,
-		       uint32_t K, float *s)
-{
-	size_t stride = ls_fm_stride(m), room = ls_fm_linear_room(m);
-	float line = bias;
-	ls_mid_f sum[MAX_K / LS_MID], square[MAX_K / LS_MID];
-	ls_pack_f last = {0}, last_square = {0}; /* of a K that is no multiple of LS_MID */
-	float t[MAX_K];
-	for (uint32_t c = 0; c < K / LS_MID; c++)
-		sum[c] = square[c] = (ls_mid_f){0};
-	for (uint32_t i = 0; i < r->n; i++) {
-		const float *linear = m->linear + r->feature[i] * stride, *v = linear + room + (size_t)o * K;
-		float xi = x ? x[i] : 1.0f;
-		prefetch_next(r, i, m->linear, stride, room + K);
-		line += linear[o] * xi;
-		for (uint32_t c = 0; c < K / LS_MID; c++)
-			LS_CELL_ADD(sum[c], square[c], ((const ls_mid_f *)v)[c], xi);
-		if (K % LS_MID)
-			LS_CELL_ADD(last, last_square, *(const ls_pack_f *)(v + K - 4), xi);
-	}
-	for (uint32_t c = 0; c < K / LS_MID; c++) {
-		*(ls_mid_f *)(s + LS_MID * c) = sum[c];
-		*(ls_mid_f *)(t + LS_MID * c) = sum[c] * sum[c] - square[c];
-	}
-	if (K % LS_MID) {
-		*(ls_pack_f *)(s + K - 4) = last;
-		*(ls_pack_f *)(t + K - 4) = last * last - last_square;
-	}
-	return line + 0.5f * ls_halve_sum(t, (int)K);
-}
 
 /* --- a row: all outputs --- */
 
@@ -286,14 +253,21 @@ static void known_row(const struct ls_fm_model *m, const struct ls_rows *rows, u
 /* How many rows are scored side by side. */
 static uint32_t rows_at_once(const struct ls_fm_model *m)
 {
-	if (m->opts.kind == LS_FM)
-		return 1;
-	return m->opts.kind == LS_FFM ? ffm_at_once(m->padded) : fwfm_at_once(m->padded);
+	switch (m->opts.kind) {
+	case LS_FM:
+		return fm_at_once(m->padded);
+	case LS_FFM:
+		return ffm_at_once(m->padded);
+	default:
+		return fwfm_at_once(m->padded);
+	}
 }
 
 /* Scores of n rows: 1, or rows_at_once. */
 static void some_rows(const struct ls_fm_model *m, const struct row *r, uint32_t n, struct place *at, float *score)
 {
+	if (n > 1 && m->opts.kind == LS_FM && fm_rows(m, r, score))
+		return;
 	if (n > 1 && m->opts.kind == LS_FFM && ffm_rows(m, r, score))
 		return;
 	if (n > 1 && m->opts.kind == LS_FWFM)

@@ -140,6 +140,19 @@ INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float b
 	return line;
 }
 
+/* An entry that is alone in its field. has_x is a constant of the call. */
+INLINE void fwfm_copy(float *u, const float *v, bool has_x, float x, uint32_t K)
+{
+	for (uint32_t c = 0; c < K / LS_MID; c++) { /* as if added: never -0 */
+		ls_mid_f vc = ((const ls_mid_f *)v)[c];
+		((ls_mid_f *)u)[c] = (ls_mid_f){0} + (has_x ? vc * x : vc);
+	}
+	if (K % LS_MID) {
+		ls_pack_f vc = *(const ls_pack_f *)(v + K - 4);
+		*(ls_pack_f *)(u + K - 4) = (ls_pack_f){0} + (has_x ? vc * x : vc);
+	}
+}
+
 /* The same of a row with one entry of each field: W is 0, and not written. x is r's: NULL as a constant of the call
  * where it is NULL. */
 INLINE float fwfm_sums_once(const struct ls_fm_model *m, const struct row *r, const float *x, float bias, uint32_t o,
@@ -148,26 +161,31 @@ INLINE float fwfm_sums_once(const struct ls_fm_model *m, const struct row *r, co
 	const struct fwfm_place at = fwfm_place(m, r, o, K);
 	float line = bias;
 	for (uint32_t i = 0; i < at.r.n; i++) {
-		const float *linear = fwfm_entry(&at, i, o), *v = linear + at.factors, xi = x ? x[i] : 1.0f;
-		float *u = sums + i * apart;
+		const float *linear = fwfm_entry(&at, i, o), xi = x ? x[i] : 1.0f;
 		line += linear[o] * xi;
-		for (uint32_t c = 0; c < K / LS_MID; c++) { /* as if added: never -0 */
-			ls_mid_f vc = ((const ls_mid_f *)v)[c];
-			((ls_mid_f *)u)[c] = (ls_mid_f){0} + (x ? vc * xi : vc);
-		}
-		if (K % LS_MID) {
-			ls_pack_f vc = *(const ls_pack_f *)(v + K - 4);
-			*(ls_pack_f *)(u + K - 4) = (ls_pack_f){0} + (x ? vc * xi : vc);
-		}
+		fwfm_copy(sums + i * apart, linear + at.factors, x, xi, K);
 	}
 	return line;
 }
 
+/* Entries whose records are asked for on the way, one after another. */
+struct fwfm_later {
+	const uint32_t *feature, *end;
+	const float *linear;
+	size_t stride, last; /* of a record */
+};
+
+INLINE void ask_later(struct fwfm_later *l)
+{
+	if (l->feature < l->end)
+		ask_for_record(l->linear + *l->feature++ * l->stride, l->last);
+}
+
 /* n fields from f on. E_f = sum over fields g < f, ascending, of r(g,f) U_g, and *total gets U_f E_f, in the order of
  * fields; D_f goes on from E_f over the other g. Weights lie side by side for neighbours f where g is less, otherwise
- * for neighbours g. n and with_back are constants of the call. */
+ * for neighbours g. n, with_back and whether `ahead` is NULL are constants of the call. */
 INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t n, uint32_t K, const float *sums,
-			float *back, bool with_back, struct lanes *total)
+			float *back, bool with_back, struct lanes *total, struct fwfm_later *ahead)
 {
 	const uint32_t fields = m->n_fields;
 	const float *pair = m->pair + (size_t)o * m->n_pairs, *earlier = pair + f, *later[FWFM_FEW];
@@ -176,8 +194,11 @@ INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uin
 		clear_lanes(&d[i], K);
 		later[i] = pair + ls_fm_pair_index(fields, f + i, 0);
 	}
-	for (uint32_t g = 0; g < f; earlier += fields - ++g)
+	for (uint32_t g = 0; g < f; earlier += fields - ++g) {
+		if (ahead)
+			ask_later(ahead);
 		add_scaled_each(d, sums + (size_t)g * K, earlier, n, K);
+	}
 	STRAIGHT
 	for (uint32_t h = 0; h < n; h++) { /* field f + h */
 		const float *u = sums + (size_t)(f + h) * K;
@@ -194,14 +215,14 @@ INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uin
 }
 
 INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K, const float *sums, float *back,
-			    bool with_back, struct lanes *total)
+			    bool with_back, struct lanes *total, struct fwfm_later *ahead)
 {
 	bool few = K <= FWFM_LANES;
 	uint32_t f = 0, alone = few ? m->n_fields % FWFM_FEW : m->n_fields;
 	for (; f < alone; f++)
-		fwfm_fields(m, o, f, 1, K, sums, back, with_back, total);
+		fwfm_fields(m, o, f, 1, K, sums, back, with_back, total, ahead);
 	for (; f < m->n_fields; f += FWFM_FEW)
-		fwfm_fields(m, o, f, FWFM_FEW, K, sums, back, with_back, total);
+		fwfm_fields(m, o, f, FWFM_FEW, K, sums, back, with_back, total, ahead);
 }
 
 /* The sum over fields, ascending, of r(f,f) W_f, of the four lanes that own begins with. */
@@ -240,9 +261,9 @@ INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	}
 	clear_lanes(&total, R * K);
 	if (back)
-		fwfm_all_fields(m, o, R * K, sums, back, true, &total);
+		fwfm_all_fields(m, o, R * K, sums, back, true, &total, NULL);
 	else
-		fwfm_all_fields(m, o, R * K, sums, NULL, false, &total);
+		fwfm_all_fields(m, o, R * K, sums, NULL, false, &total, NULL);
 	store_lanes(t, &total, R * K);
 	for (uint32_t i = 0; i < R; i++) {
 		for (uint32_t c = i * K; c < (i + 1) * K; c += 4)
@@ -251,21 +272,100 @@ INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	}
 }
 
-/* Scores alone, of rows side by side. How many: as fill the lanes. */
+/* --- scores alone, of rows side by side --- */
+
+/* How many: as fill the lanes. */
 static inline uint32_t fwfm_at_once(uint32_t K)
 {
 	return K == 4 || K == 8 || K == 16 ? FWFM_LANES / K : 1;
 }
 
+/* U of R rows that are alike and have one entry of each field, and their linear parts; of the next rows' records, some
+ * are asked for. R and has_x are constants of the call. */
+INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, uint32_t R, bool has_x, uint32_t o,
+			     uint32_t K, float *sums, float *ret_line, struct fwfm_later *ahead)
+{
+	const size_t stride = ls_fm_stride(m), factors = ls_fm_linear_room(m) + (size_t)o * K;
+	const float *base = m->linear;
+	const uint32_t *feature = r->feature, n = r->n;
+	struct fwfm_later ask = *ahead;
+	float line[LS_KERN_ROWS];
+	for (uint32_t k = 0; k < R; k++)
+		line[k] = m->bias[o];
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < (R < 4 ? i % 2 : R / 4); k++)
+			ask_later(&ask);
+		for (uint32_t k = 0; k < R; k++, sums += K) {
+			const float *at = base + feature[i + (size_t)k * n] * stride, x = has_x ? r[k].x[i] : 1.0f;
+			line[k] += at[o] * x;
+			fwfm_copy(sums, at + factors, has_x, x, K);
+		}
+	}
+	memcpy(ret_line, line, R * sizeof *line);
+	*ahead = ask;
+}
+
+/* The sum over fields f of U_f E_f, of as many rows as fill the lanes. A function of its own, whose loops have the
+ * registers for themselves. */
+static NOT_SPECIALISED void fwfm_beside(const struct ls_fm_model *m, uint32_t o, const float *sums,
+					const struct fwfm_later *ahead, float *ret)
+{
+	struct fwfm_later ask = *ahead;
+	struct lanes total;
+	clear_lanes(&total, FWFM_LANES);
+	fwfm_all_fields(m, o, FWFM_LANES, sums, NULL, false, &total, &ask);
+	while (ask.feature < ask.end)
+		ask_later(&ask);
+	store_lanes(ret, &total, FWFM_LANES);
+}
+
+/* What comes after the rows is asked for once, not for each output. */
+INLINE struct fwfm_later fwfm_later(const struct ls_fm_model *m, const struct row *r, uint32_t R, uint32_t o)
+{
+	const uint32_t *after = rows_after(r, R), *end = after == r->feature || o ? after : after + (size_t)R * r->n;
+	return (struct fwfm_later){after, end, m->linear, ls_fm_stride(m), ls_fm_linear_room(m) + ls_fm_lanes(m) - 1};
+}
+
+/* R rows; K is a constant of the call. */
+INLINE void fwfm_alike(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *sums,
+		       float *score)
+{
+	const uint32_t R = FWFM_LANES / K;
+	float t[FWFM_LANES], line[LS_KERN_ROWS];
+	struct fwfm_later ahead = fwfm_later(m, r, R, o);
+	if (r->x)
+		fwfm_sums_beside(m, r, R, true, o, K, sums, line, &ahead);
+	else
+		fwfm_sums_beside(m, r, R, false, o, K, sums, line, &ahead);
+	fwfm_beside(m, o, sums, &ahead, t);
+	for (uint32_t k = 0; k < R; k++)
+		score[k * m->outputs + o] = line[k] + ls_halve_sum(t + k * K, (int)K);
+}
+
+/* R rows of any sort. K is a constant of the call. (ARMs have records asked for with the entries: between products it
+ * cost them more.) */
+INLINE void fwfm_some(const struct ls_fm_model *m, const struct row *r, uint32_t K, float *sums, float *own,
+		      float *score)
+{
+	const uint32_t R = FWFM_LANES / K;
+	bool alike = LS_WIDE > 4 && rows_alike(r, R);
+	for (uint32_t k = 0; k < R; k++)
+		alike = alike && one_of_each_field(&r[k], m->n_fields);
+	for (uint32_t o = 0; o < m->outputs; o++)
+		if (alike)
+			fwfm_alike(m, r, o, K, sums, score);
+		else
+			fwfm_output(m, r, R, m->bias[o], o, K, sums, own, NULL, score);
+}
+
 static inline void fwfm_rows(const struct ls_fm_model *m, const struct row *r, float *sums, float *own, float *score)
 {
-	for (uint32_t o = 0; o < m->outputs; o++)
-		if (m->padded == 4)
-			fwfm_output(m, r, FWFM_LANES / 4, m->bias[o], o, 4, sums, own, NULL, score);
-		else if (m->padded == 8)
-			fwfm_output(m, r, FWFM_LANES / 8, m->bias[o], o, 8, sums, own, NULL, score);
-		else if (m->padded == 16 && FWFM_LANES > 16)
-			fwfm_output(m, r, FWFM_LANES / 16, m->bias[o], o, 16, sums, own, NULL, score);
+	if (m->padded == 4)
+		fwfm_some(m, r, 4, sums, own, score);
+	else if (m->padded == 8)
+		fwfm_some(m, r, 8, sums, own, score);
+	else if (FWFM_LANES > 16)
+		fwfm_some(m, r, 16, sums, own, score);
 }
 
 /* --- gradient of the field weights --- */

@@ -38,14 +38,18 @@ static inline int largest_exp(const float *t, size_t n, int so_far)
 	return e > so_far ? e : so_far;
 }
 
-/* Asks for the factors that entry i of the next row will need; a long record is fetched by the hardware from there on.
- */
+/* A record that will be wanted soon, up to its float `last`; a long one is fetched by the hardware from there on. */
+INLINE void ask_for_record(const float *at, size_t last)
+{
+	__builtin_prefetch(at);
+	__builtin_prefetch(at + last);
+}
+
+/* The factors that entry i of the next row will need. */
 INLINE void prefetch_next(const struct row *r, uint32_t i, const float *linear, size_t stride, size_t size)
 {
 	if (i < r->n_next) {
-		const float *at = linear + r->next[i] * stride;
-		__builtin_prefetch(at);
-		__builtin_prefetch(at + size - 1);
+		ask_for_record(linear + r->next[i] * stride, size - 1);
 	}
 }
 
@@ -59,6 +63,25 @@ INLINE float linear_score(const struct ls_fm_model *m, const struct row *r, floa
 		sum += weight[r->feature[i] * stride] * row_x(r, i);
 	}
 	return sum;
+}
+
+/* --- rows side by side, for their scores alone: what one waits for is another's time --- */
+
+/* Whether n rows have as many entries each, which lie behind one another, and all have values or none. */
+INLINE bool rows_alike(const struct row *r, uint32_t n)
+{
+	for (uint32_t k = 1; k < n; k++)
+		if (r[k].n != r->n || r[k].feature != r->feature + (size_t)k * r->n || !r[k].x != !r->x)
+			return false;
+	return true;
+}
+
+/* Features of the n rows behind them, whose records can be asked for on the way; or their own, if those have fewer. */
+INLINE const uint32_t *rows_after(const struct row *r, uint32_t n)
+{
+	const struct row *last = &r[n - 1];
+	bool some = r->n_next && last->n_next && (size_t)(last->next + last->n_next - r->next) >= (size_t)n * r->n;
+	return some ? r->next : r->feature;
 }
 
 /* --- rows with one entry of each field, in order --- */

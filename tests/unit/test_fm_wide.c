@@ -16,7 +16,15 @@
 #include "fm/cpu.h"
 #include "fm/step.h"
 
-enum { ROWS = 40, BATCH = 16, FEATURES = 90, CLASSES = 3, MAX_FIELDS = 256, MAX_ENTRIES = ROWS * MAX_FIELDS };
+enum {
+	ROWS = 48,
+	ALIKE = 2 * LS_KERN_ROWS,
+	BATCH = 16,
+	FEATURES = 90,
+	CLASSES = 3,
+	MAX_FIELDS = 256,
+	MAX_ENTRIES = ROWS * MAX_FIELDS
+};
 
 struct sample {
 	struct ls_rows rows;
@@ -32,17 +40,19 @@ static uint32_t draw(uint32_t *state, uint32_t n)
 	return (*state >> 8) % n;
 }
 
-/* Rows with an entry of each field, in order, and now and then one that lacks a field, has one twice, or has them in
- * reverse. Feature 0 is in most rows, others in few: columns long and short. */
+/* Rows with an entry of each field, in order, first as many as may be scored side by side, and then now and then one
+ * that lacks a field, has one twice, or has them in reverse. Feature 0 is in most rows, others in few: columns long and
+ * short. */
 static struct sample *make_sample(uint32_t n_fields, bool with_x, uint32_t classes)
 {
 	struct sample *s = ls_xalloc(sizeof *s);
 	uint32_t state = 7, e = 0;
 	for (uint32_t r = 0; r < ROWS; r++) {
-		uint32_t n = n_fields - (r % 5 == 4 && n_fields > 1);
+		bool odd = r >= ALIKE;
+		uint32_t n = n_fields - (odd && r % 5 == 4 && n_fields > 1);
 		for (uint32_t i = 0; i < n; i++, e++) {
 			s->feature[e] = draw(&state, 3) ? draw(&state, FEATURES) : 0;
-			s->field[e] = (uint16_t)(r % 7 == 3 ? n - 1 - i : r % 11 == 5 && i ? i - 1 : i);
+			s->field[e] = (uint16_t)(odd && r % 7 == 3 ? n - 1 - i : odd && r % 11 == 5 && i ? i - 1 : i);
 			s->value[e] = 0.3f * (float)draw(&state, 9) - 1.0f;
 		}
 		s->start[r + 1] = e;
