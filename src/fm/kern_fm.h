@@ -73,7 +73,7 @@ INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, const f
 
 static inline uint32_t fm_at_once(uint32_t K)
 {
-	bool several = FM_FLOATS && (K == 4 || K == 8 || K == 16);
+	bool several = FM_FLOATS > 0 && (K == 4 || K == 8 || K == 16);
 	return !several ? 1 : FM_FLOATS / K < FM_FEW ? FM_FLOATS / K : FM_FEW;
 }
 
