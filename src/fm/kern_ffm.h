@@ -142,11 +142,11 @@ INLINE void ask_some(const struct ls_fm_model *m, const struct row *r, size_t of
 }
 
 /* Entries i and j of each of FFM_ROWS rows. */
-INLINE void ffm_pair_each(const float *(*v)[MOST_POINTERS], const struct row *r, uint32_t i, uint32_t j, bool has_x,
+INLINE void ffm_pair_each(const float *(*v)[MOST_POINTERS], const struct row *r, size_t i, size_t j, bool has_x,
 			  uint32_t K, ls_pack_f *total)
 {
 	for (uint32_t k = 0; k < FFM_ROWS; k++)
-		ffm_pair(v[k][i] + (size_t)j * K, v[k][j] + (size_t)i * K, has_x ? r[k].x[i] : 1.0f,
+		ffm_pair(v[k][i] + j * K, v[k][j] + i * K, has_x ? r[k].x[i] : 1.0f,
 			 has_x ? r[k].x[j] : 1.0f, has_x, K, NULL, NULL, total + k * K / 4, NULL);
 }
 
@@ -157,18 +157,18 @@ INLINE void ffm_beside(const struct ls_fm_model *m, const struct row *r, bool ha
 {
 	enum { FEW = 4 };
 	const float *v[FFM_ROWS][MOST_POINTERS];
-	const uint32_t n = r->n;
+	const size_t n = r->n;
 	const size_t size = (size_t)m->n_fields * K;
 	struct asking a;
 	for (uint32_t k = 0; k < FFM_ROWS; k++)
 		find_records(m, &r[k], offset, v[k]);
 	ask_entry(m, r, 0, offset, &a);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t j = i + 1;
+	for (size_t i = 0; i < n; i++) {
+		size_t j = i + 1;
 		for (; j + FEW <= n; j += FEW) {
 			ask_some(m, r, offset, size, &a);
 			STRAIGHT
-			for (uint32_t f = 0; f < FEW; f++)
+			for (size_t f = 0; f < FEW; f++)
 				ffm_pair_each(v, r, i, j + f, has_x, K, total);
 		}
 		ask_some(m, r, offset, size, &a);
