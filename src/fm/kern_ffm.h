@@ -146,8 +146,8 @@ INLINE void ffm_pair_each(const float *(*v)[MOST_POINTERS], const struct row *r,
 			  uint32_t K, ls_pack_f *total)
 {
 	for (uint32_t k = 0; k < FFM_ROWS; k++)
-		ffm_pair(v[k][i] + j * K, v[k][j] + i * K, has_x ? r[k].x[i] : 1.0f,
-			 has_x ? r[k].x[j] : 1.0f, has_x, K, NULL, NULL, total + k * K / 4, NULL);
+		ffm_pair(v[k][i] + j * K, v[k][j] + i * K, has_x ? r[k].x[i] : 1.0f, has_x ? r[k].x[j] : 1.0f, has_x, K,
+			 NULL, NULL, total + k * K / 4, NULL);
 }
 
 /* The same of FFM_ROWS rows side by side, so that the sum of one does not wait for the other's. The next rows are asked
