@@ -264,11 +264,12 @@ static uint32_t rows_at_once(const struct ls_fm_model *m)
 }
 
 /* Scores of n rows: 1, or rows_at_once. */
-static void some_rows(const struct ls_fm_model *m, const struct row *r, uint32_t n, struct place *at, float *score)
+static void some_rows(const struct ls_fm_model *m, const struct row *r, uint32_t n, const struct ffm_order *order,
+		      struct place *at, float *score)
 {
 	if (n > 1 && m->opts.kind == LS_FM && fm_rows(m, r, score))
 		return;
-	if (n > 1 && m->opts.kind == LS_FFM && ffm_rows(m, r, score))
+	if (n > 1 && m->opts.kind == LS_FFM && ffm_rows(m, r, order, score))
 		return;
 	if (n > 1 && m->opts.kind == LS_FWFM)
 		fwfm_rows(m, r, at->sums, at->own, score);
@@ -281,8 +282,11 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 		    float *scratch)
 {
 	uint32_t some = rows_at_once(m);
+	struct ffm_order order;
 	size_t all = ls_kern_sums(m);
 	struct place at = {.back = m->opts.kind == LS_FM ? scratch : NULL, .sums = scratch, .own = scratch + all};
+	if (some > 1 && m->opts.kind == LS_FFM)
+		ffm_find_order(m, &order);
 	for (uint64_t row = lo, n; row < hi; row += n) {
 		struct row r[LS_KERN_ROWS];
 		float *room = scratch + 2 * all;
@@ -291,7 +295,7 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 			known_row(m, rows, i, n, room, &r[i - row]);
 			room += LS_KERN_ENTRY * (rows->start[i + 1] - rows->start[i]);
 		}
-		some_rows(m, r, (uint32_t)n, &at, score + (row - lo) * m->outputs);
+		some_rows(m, r, (uint32_t)n, &order, &at, score + (row - lo) * m->outputs);
 	}
 }
 

@@ -10,8 +10,9 @@
 #include "num/halve.h"
 
 enum {
-	FFM_ROWS = LS_WIDE > 4 ? 4 : 1, /* side by side: with AVX2, where an addition takes 3 or 4 cycles, an ARM's 2 */
+	FFM_ROWS = LS_WIDE > 4 ? 2 : 1, /* side by side: with AVX2, where an addition takes 3 or 4 cycles, an ARM's 2 */
 	LONG_RECORD = 24 * LINE,        /* from where on the hardware fetches the rest in time */
+	FFM_AHEAD = 80,                 /* lines of each row that are asked for before they are wanted */
 };
 #if defined(__aarch64__)
 static const bool FIRST_HAS_ROOM = true;
@@ -111,38 +112,77 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, size_t of
 	}
 }
 
-/* What is asked for of the rows after rows side by side: an entry of each at a time, of which `done` floats so far. */
-struct asking {
-	const float *at[FFM_ROWS];
-	size_t done;
-	uint32_t entry;
+/* --- scores alone, of rows side by side that have one entry of each field --- */
+
+/* A line of a row's records: of which entry, and how many floats behind its factors' beginning. */
+struct ffm_line {
+	uint16_t entry, at;
 };
 
-INLINE void ask_entry(const struct ls_fm_model *m, const struct row *r, uint32_t entry, size_t offset, struct asking *a)
+enum { MOST_ENTRIES = LONG_RECORD / 4, LINES_A_TURN = 2, PAIRS_A_TURN = 4 };
+
+/* The lines of a row's records with K = 4, in the order that its pairs, taken in stored order, want them first; then
+ * the first `ahead` of them again, as entries of the row that comes after it: n in all. Behind them the last again, for
+ * what turns ask for too much. Of records that are long, none. */
+struct ffm_order {
+	uint32_t n, ahead;
+	struct ffm_line line[MOST_ENTRIES * (LONG_RECORD / LINE + 3) + FFM_AHEAD];
+};
+
+INLINE void add_line(struct ffm_order *o, uint32_t entry, uint32_t field)
 {
-	size_t stride = ls_fm_stride(m);
-	a->entry = entry;
-	a->done = 0;
-	for (uint32_t k = 0; k < FFM_ROWS; k++) /* or, of a row without that many, what is there anyway */
-		a->at[k] = m->record + offset + (entry < r[k].n_next ? r[k].next[entry] : r[k].feature[0]) * stride;
+	o->line[o->n++] = (struct ffm_line){(uint16_t)entry, (uint16_t)(4 * field)};
 }
 
-/* Two lines more of each. */
-INLINE void ask_some(const struct ls_fm_model *m, const struct row *r, size_t offset, size_t size, struct asking *a)
+/* Fields that are in one line of a record, where all records begin at the same place in theirs: first .. end - 1. */
+INLINE uint32_t line_end(const struct ls_fm_model *m, uint32_t first)
 {
-	if (size > LONG_RECORD)
-		return;
-	for (uint32_t k = 0; k < FFM_ROWS; k++) {
-		ask_for(a->at[k] + a->done, false);
-		ask_for(a->at[k] + a->done + LINE, false);
+	uint32_t before = (uint32_t)ls_fm_linear_room(m) / 4, end = (first + before) / 4 * 4 + 4 - before;
+	return end < m->n_fields ? end : m->n_fields;
+}
+
+/* Entry i, of fields first .. end - 1, with all behind it; the first of them wants of these the line of its field. */
+INLINE void add_pairs(const struct ls_fm_model *m, struct ffm_order *o, uint32_t i, uint32_t first, uint32_t end)
+{
+	for (uint32_t f = first, f_end; f < m->n_fields; f = f_end) {
+		f_end = line_end(m, f);
+		add_line(o, i, f);
+		for (uint32_t j = f < end ? end : f; i == first && j < f_end; j++)
+			add_line(o, j, first);
 	}
-	a->done += 2 * (size_t)LINE;
-	if (a->done >= size)
-		ask_entry(m, r, a->entry + 1, offset, a);
+}
+
+static NOT_SPECIALISED void ffm_find_order(const struct ls_fm_model *m, struct ffm_order *o)
+{
+	const uint32_t n = m->n_fields <= MOST_ENTRIES ? m->n_fields : 0;
+	uint32_t turns = 0;
+	*o = (struct ffm_order){.n = 0};
+	for (uint32_t first = 0, end; first < n; first = end) {
+		end = line_end(m, first);
+		for (uint32_t i = first; i < end; i++)
+			add_pairs(m, o, i, first, end);
+	}
+	o->ahead = o->n < FFM_AHEAD ? o->n : FFM_AHEAD;
+	for (uint32_t i = 0; i < o->ahead; i++)
+		add_line(o, o->line[i].entry + n, o->line[i].at / 4);
+	for (uint32_t i = 0; i < n; i++)
+		turns += i / PAIRS_A_TURN + 1;
+	for (uint32_t i = o->n; i < o->ahead + LINES_A_TURN * turns; i++)
+		o->line[i] = o->line[o->n - 1];
+}
+
+/* The lines of a turn; returns those of the next. */
+INLINE const struct ffm_line *ask_lines(const struct ffm_line *l, const float *(*v)[2 * MOST_POINTERS], size_t n)
+{
+	STRAIGHT
+	for (size_t i = 0; i < LINES_A_TURN; i++)
+		for (uint32_t k = 0; k < FFM_ROWS; k++)
+			__builtin_prefetch(v[k][l[i].entry] + l[i].at);
+	return l + n;
 }
 
 /* Entries i and j of each of FFM_ROWS rows. */
-INLINE void ffm_pair_each(const float *(*v)[MOST_POINTERS], const struct row *r, size_t i, size_t j, bool has_x,
+INLINE void ffm_pair_each(const float *(*v)[2 * MOST_POINTERS], const struct row *r, size_t i, size_t j, bool has_x,
 			  uint32_t K, ls_pack_f *total)
 {
 	for (uint32_t k = 0; k < FFM_ROWS; k++)
@@ -150,33 +190,35 @@ INLINE void ffm_pair_each(const float *(*v)[MOST_POINTERS], const struct row *r,
 			 NULL, NULL, total + k * K / 4, NULL);
 }
 
-/* The same of FFM_ROWS rows side by side, so that the sum of one does not wait for the other's. The next rows are asked
- * for a few lines at a time, between pairs: what pairs need of the second cache waits behind all that is under way. */
+/* So that the sum of one row does not wait for the other's. Their lines come straight to the first cache, a few at a
+ * time and not long before they are wanted: pairs that want what is in the second wait behind all that is under way. */
 INLINE void ffm_beside(const struct ls_fm_model *m, const struct row *r, bool has_x, size_t offset, uint32_t K,
-		       ls_pack_f *total)
+		       const struct ffm_order *o, ls_pack_f *total)
 {
-	enum { FEW = 4 };
-	const float *v[FFM_ROWS][MOST_POINTERS];
-	const size_t n = r->n;
-	const size_t size = (size_t)m->n_fields * K;
-	struct asking a;
-	for (uint32_t k = 0; k < FFM_ROWS; k++)
-		find_records(m, &r[k], offset, v[k]);
-	ask_entry(m, r, 0, offset, &a);
+	const float *v[FFM_ROWS][2 * MOST_POINTERS], *first = m->record + offset;
+	const uint32_t *after = rows_after(r, FFM_ROWS);
+	const size_t n = r->n, stride = ls_fm_stride(m);
+	const size_t lines = o->n ? LINES_A_TURN : 0;
+	const struct ffm_line *line = o->line + o->ahead;
+	for (size_t k = 0; k < FFM_ROWS; k++)
+		for (size_t i = 0; i < n; i++) {
+			v[k][i] = first + r[k].feature[i] * stride;
+			v[k][n + i] = first + after[k * n + i] * stride;
+		}
 	for (size_t i = 0; i < n; i++) {
 		size_t j = i + 1;
-		for (; j + FEW <= n; j += FEW) {
-			ask_some(m, r, offset, size, &a);
+		for (; j + PAIRS_A_TURN <= n; j += PAIRS_A_TURN) {
+			line = ask_lines(line, v, lines);
 			STRAIGHT
-			for (size_t f = 0; f < FEW; f++)
+			for (size_t f = 0; f < PAIRS_A_TURN; f++)
 				ffm_pair_each(v, r, i, j + f, has_x, K, total);
 		}
-		ask_some(m, r, offset, size, &a);
+		line = ask_lines(line, v, lines);
 		for (; j < n; j++)
 			ffm_pair_each(v, r, i, j, has_x, K, total);
 	}
-	while (a.entry < r->n_next && size <= LONG_RECORD) /* where fields are few */
-		ask_some(m, r, offset, size, &a);
+	while (line < o->line + o->n)
+		line = ask_lines(line, v, lines);
 }
 
 /* The lines that the back of the next row's entry i will be in, into the second cache; if it is a row like this one. */
@@ -295,20 +337,23 @@ static inline uint32_t ffm_at_once(uint32_t K)
 	return K == 4 ? FFM_ROWS : 1;
 }
 
-/* Of FFM_ROWS rows, if they all have one entry of each field; false, with nothing done, otherwise. */
-static inline bool ffm_rows(const struct ls_fm_model *m, const struct row *r, float *score)
+/* Of FFM_ROWS rows, if they are alike and have one entry of each field; false, with nothing done, otherwise. */
+static inline bool ffm_rows(const struct ls_fm_model *m, const struct row *r, const struct ffm_order *order,
+			    float *score)
 {
 	enum { K = 4 };
+	if (!rows_alike(r, FFM_ROWS))
+		return false;
 	for (uint32_t i = 0; i < FFM_ROWS; i++)
-		if (!one_of_each_field(&r[i], m->n_fields) || !r[i].x != !r[0].x)
+		if (!one_of_each_field(&r[i], m->n_fields))
 			return false;
 	for (uint32_t o = 0; o < m->outputs; o++) {
 		ls_pack_f total[FFM_ROWS];
 		clear_packs(total, FFM_ROWS);
 		if (r->x)
-			ffm_beside(m, r, true, (size_t)o * m->n_fields * K, K, total);
+			ffm_beside(m, r, true, (size_t)o * m->n_fields * K, K, order, total);
 		else
-			ffm_beside(m, r, false, (size_t)o * m->n_fields * K, K, total);
+			ffm_beside(m, r, false, (size_t)o * m->n_fields * K, K, order, total);
 		for (uint32_t i = 0; i < FFM_ROWS; i++)
 			score[i * m->outputs + o] = linear_score(m, &r[i], m->bias[o], o) + ffm_halve(&total[i], K);
 	}
