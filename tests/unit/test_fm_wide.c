@@ -262,6 +262,25 @@ static void many_fields(void **state)
 	ls_pool_free(pool);
 }
 
+/* Up to 96 of them, with 4 factors, their lines are listed, however many floats of linear weights are before them. */
+static void listed_lines(void **state)
+{
+	(void)state;
+	struct ls_err err = {0};
+	struct ls_pool *pool;
+	assert_int_equal(ls_pool_new(1, &pool, &err), 0);
+	for (uint32_t variant = 0; variant < 4 * 2 * 4; variant++) {
+		uint32_t fields = 94 + variant % 4;
+		bool multiclass = variant & 4;
+		struct ls_fm_opts o = ls_fm_defaults(LS_FFM, multiclass ? LS_MULTICLASS : LS_BINARY,
+						     (enum ls_fm_optimizer)(variant / 8));
+		o.batch = BATCH;
+		o.classes = multiclass ? CLASSES : 1;
+		train_twins(&(struct twin){LS_FFM, 4, 4, fields, fields + 1}, &o, variant & 1, pool);
+	}
+	ls_pool_free(pool);
+}
+
 /* The rows of s, some of them with features that no model knows, or in fields that it does not know, if it has any. */
 static struct sample *with_unknown(const struct sample *s, uint32_t n_fields, bool with_x, bool fields)
 {
@@ -325,6 +344,7 @@ int main(void)
 		cmocka_unit_test(zero_factors_change_nothing),
 		cmocka_unit_test(a_field_nobody_has_changes_nothing),
 		cmocka_unit_test(many_fields),
+		cmocka_unit_test(listed_lines),
 		cmocka_unit_test(unknown_features_count_for_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
