@@ -9,7 +9,6 @@
 #include "fm/kern_fm.h"
 #include "fm/kern_fwfm.h"
 #include "fm/kern_row.h"
-#include "num/halve.h"
 
 #ifndef LS_KERN_NAME
 #define LS_KERN_NAME baseline
@@ -285,7 +284,7 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 	struct ffm_order order;
 	size_t all = ls_kern_sums(m);
 	struct place at = {.back = m->opts.kind == LS_FM ? scratch : NULL, .sums = scratch, .own = scratch + all};
-	if (some > 1 && m->opts.kind == LS_FFM)
+	if (some > 1 && hi - lo >= some && m->opts.kind == LS_FFM)
 		ffm_find_order(m, &order);
 	for (uint64_t row = lo, n; row < hi; row += n) {
 		struct row r[LS_KERN_ROWS];

@@ -122,8 +122,8 @@ struct ffm_line {
 enum { MOST_ENTRIES = LONG_RECORD / 4, LINES_A_TURN = 2, PAIRS_A_TURN = 4 };
 
 /* The lines of a row's records with K = 4, in the order that its pairs, taken in stored order, want them first; then
- * the first `ahead` of them again, as entries of the row that comes after it: n in all. Behind them the last again, for
- * what turns ask for too much. Of records that are long, none. */
+ * the first `ahead` of them again, as entries of the row that comes after it: n in all. Behind them is what turns ask
+ * for too much. Of records that are long, none. */
 struct ffm_order {
 	uint32_t n, ahead;
 	struct ffm_line line[MOST_ENTRIES * (LONG_RECORD / LINE + 3) + FFM_AHEAD];
@@ -134,25 +134,27 @@ INLINE void add_line(struct ffm_order *o, uint32_t entry, uint32_t field)
 	o->line[o->n++] = (struct ffm_line){(uint16_t)entry, (uint16_t)(4 * field)};
 }
 
-/* Fields that are in one line of a record, where all records begin at the same place in theirs: first .. end - 1. */
+/* Fields that are in one line of a record: first .. end - 1; where all records begin at the same place in theirs, as
+ * those of one output do if they are whole lines. Elsewhere some lines come when they are wanted. */
 INLINE uint32_t line_end(const struct ls_fm_model *m, uint32_t first)
 {
 	uint32_t before = (uint32_t)ls_fm_linear_room(m) / 4, end = (first + before) / 4 * 4 + 4 - before;
 	return end < m->n_fields ? end : m->n_fields;
 }
 
-/* Entry i, of fields first .. end - 1, with all behind it; the first of them wants of these the line of its field. */
+/* Entry i, of fields first .. end - 1, with all behind it; the first of them wants of these the line of its field,
+ * which holds what the others want of each other, too. */
 INLINE void add_pairs(const struct ls_fm_model *m, struct ffm_order *o, uint32_t i, uint32_t first, uint32_t end)
 {
-	for (uint32_t f = first, f_end; f < m->n_fields; f = f_end) {
+	for (uint32_t f = i == first ? first : end, f_end; f < m->n_fields; f = f_end) {
 		f_end = line_end(m, f);
 		add_line(o, i, f);
-		for (uint32_t j = f < end ? end : f; i == first && j < f_end; j++)
+		for (uint32_t j = f < end ? first + 1 : f; i == first && j < f_end; j++)
 			add_line(o, j, first);
 	}
 }
 
-static NOT_SPECIALISED void ffm_find_order(const struct ls_fm_model *m, struct ffm_order *o)
+INLINE void ffm_find_order(const struct ls_fm_model *m, struct ffm_order *o)
 {
 	const uint32_t n = m->n_fields <= MOST_ENTRIES ? m->n_fields : 0;
 	uint32_t turns = 0;

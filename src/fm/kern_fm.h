@@ -1,4 +1,4 @@
-/* Rows of an fm: scores, and s (K floats), which is what the entries' factors add up to and what the backward pass
+/* Rows of an fm: scores, and back (K floats), which is what the entries' factors add up to and what the backward pass
  * multiplies by. Part of kern.c, compiled with it for each instruction set. Owns nothing; workers have disjoint rows.
  */
 #ifndef LS_FM_KERN_FM_H

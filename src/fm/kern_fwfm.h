@@ -317,6 +317,8 @@ static NOT_SPECIALISED void fwfm_beside(const struct ls_fm_model *m, uint32_t o,
 	while (ask.feature < ask.end)
 		ask_later(&ask);
 	store_lanes(ret, &total, FWFM_LANES);
+	for (uint32_t c = 0; c < FWFM_LANES; c += 4) /* as fwfm_output does with rows of one entry a field: never -0 */
+		*(ls_pack_f *)(ret + c) += (ls_pack_f){0};
 }
 
 /* What comes after the rows is asked for once, not for each output. */

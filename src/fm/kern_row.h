@@ -76,7 +76,8 @@ INLINE bool rows_alike(const struct row *r, uint32_t n)
 	return true;
 }
 
-/* Features of the n rows behind them, whose records can be asked for on the way; or their own, if those have fewer. */
+/* Features of the n rows behind them, whose records can be asked for on the way; or their own, if those have fewer, or
+ * the first or last of them none. */
 INLINE const uint32_t *rows_after(const struct row *r, uint32_t n)
 {
 	const struct row *last = &r[n - 1];

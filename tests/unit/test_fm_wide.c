@@ -281,6 +281,37 @@ static void listed_lines(void **state)
 	ls_pool_free(pool);
 }
 
+/* Products that are next to nothing, and negative, leave -0 in the sum over fields; with a bias of -0 and linear
+ * weights of 0 a score would be it, too, if rows that are scored side by side were not added up as others are. */
+static void zero_has_one_sign(void **state)
+{
+	(void)state;
+	enum { FIELDS = 2 };
+	struct ls_err err = {0};
+	struct ls_pool *pool;
+	assert_int_equal(ls_pool_new(1, &pool, &err), 0);
+	for (uint32_t variant = 0; variant < 3 * 3; variant++) {
+		struct ls_fm_opts o = ls_fm_defaults((enum ls_fm_kind)(variant % 3), LS_BINARY, LS_SGD);
+		o.factors = 4u << variant / 3;
+		struct sample *s = make_sample(FIELDS, true, 2);
+		struct ls_fm_model *m = make_model(&o, FIELDS, pool);
+		float score[ROWS];
+		for (uint64_t e = 0; e < s->rows.n_entries; e++) {
+			s->feature[e] = s->field[e];
+			s->value[e] = -1;
+		}
+		for (uint32_t i = 0; i < FIELDS; i++)
+			for (size_t d = 0; d < ls_fm_lanes(m); d++)
+				m->record[i * ls_fm_stride(m) + d] = i ? -1e-25f : 1e-25f;
+		m->bias[0] = -0.0f;
+		assert_int_equal(ls_cpu_predict(m, &s->rows, pool, score, &err), 0);
+		compare_builds(m, &s->rows, score);
+		ls_fm_model_free(m);
+		free(s);
+	}
+	ls_pool_free(pool);
+}
+
 /* The rows of s, some of them with features that no model knows, or in fields that it does not know, if it has any. */
 static struct sample *with_unknown(const struct sample *s, uint32_t n_fields, bool with_x, bool fields)
 {
@@ -345,6 +376,7 @@ int main(void)
 		cmocka_unit_test(a_field_nobody_has_changes_nothing),
 		cmocka_unit_test(many_fields),
 		cmocka_unit_test(listed_lines),
+		cmocka_unit_test(zero_has_one_sign),
 		cmocka_unit_test(unknown_features_count_for_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
