@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "fm/model.h"
-#include "fm/pack.h"
+#include "fm/cpu/kern/simd.h"
+#include "fm/model/model.h"
 #include "num/philox.h"
 
 enum { CHAINS = 16, ROUNDS = 1000000, LINE = 16, RECORD = 316, VISITS = 300000 };

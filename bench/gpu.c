@@ -14,9 +14,9 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "fm/batch.h"
-#include "fm/cuda.h"
-#include "fm/engine.h"
+#include "fm/cuda/host/cuda.h"
+#include "fm/model/batch.h"
+#include "fm/model/engine.h"
 #include "gpu/driver.h"
 
 enum { FIELDS = 39 };

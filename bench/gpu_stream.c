@@ -12,10 +12,10 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/str.h"
-#include "fm/batch.h"
-#include "fm/cuda.h"
-#include "fm/made.h"
-#include "fm/tensors.h"
+#include "fm/cuda/host/cuda.h"
+#include "fm/data/synthetic.h"
+#include "fm/model/batch.h"
+#include "fm/model/tensors.h"
 #include "gpu/driver.h"
 
 static const char cache[] = "/tmp/lockstep-bench-kernels";

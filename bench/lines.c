@@ -14,9 +14,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "fail.h"
-#include "fm/batch.h"
-#include "fm/data.h"
-#include "fm/model.h"
+#include "fm/data/data.h"
+#include "fm/model/batch.h"
+#include "fm/model/model.h"
 
 enum { LINE = 64, LEVELS = 3, MOST_ROWS = 200000, IN_A_SCORE = 1024 };
 

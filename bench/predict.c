@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "fail.h"
-#include "fm/cpu.h"
-#include "fm/data.h"
+#include "fm/cpu/cpu.h"
+#include "fm/data/data.h"
 #include "num/port.h"
 
 struct touch {

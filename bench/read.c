@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "fm/data.h"
+#include "fm/data/data.h"
 
 static double now(clockid_t clock)
 {

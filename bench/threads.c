@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "fail.h"
-#include "fm/batch.h"
-#include "fm/cpu.h"
-#include "fm/data.h"
+#include "fm/cpu/cpu.h"
+#include "fm/data/data.h"
+#include "fm/model/batch.h"
 
 /* A model with what trains it. */
 struct trainer {

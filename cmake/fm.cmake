@@ -1,4 +1,4 @@
-# src/fm/kern.c is compiled once an instruction set; ls_kern_pick chooses at run time. All builds give the same bytes.
+# src/fm/cpu/kern/kern.c is compiled once an instruction set; ls_kern_pick chooses at run time. All builds give the same bytes.
 set(kern_isas baseline)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   list(APPEND kern_isas avx2)
@@ -18,7 +18,7 @@ if(LS_SANITIZE MATCHES undefined)
   set(kern_sanitize -fsanitize-trap=pointer-overflow,alignment)
 endif()
 foreach(isa ${kern_isas})
-  add_library(ls_kern_${isa} OBJECT src/fm/kern.c)
+  add_library(ls_kern_${isa} OBJECT src/fm/cpu/kern/kern.c)
   target_link_libraries(ls_kern_${isa} PRIVATE ls_flags)
   target_compile_definitions(ls_kern_${isa} PRIVATE LS_KERN_NAME=${isa})
   target_compile_options(ls_kern_${isa} PRIVATE ${kern_flags_${isa}} ${kern_sanitize} $<$<CONFIG:Release>:-O3>)

@@ -1,11 +1,11 @@
-# Kernels (src/*/*.cu): their sources travel inside the program, for NVRTC at run time; so does PTX where nvcc or NVRTC is
+# Kernels (src/**/*.cu): their sources travel inside the program, for NVRTC at run time; so does PTX where nvcc or NVRTC is
 # there at build time. The architecture is the oldest that the compiler knows: the driver compiles it for newer GPUs.
 set(LS_PTX auto CACHE STRING "PTX to embed: auto (by nvcc, else by NVRTC, else none), nvcc, nvrtc, off")
 find_program(LS_NVCC nvcc HINTS /usr/local/cuda/bin $ENV{CUDA_HOME}/bin)
 find_library(LS_NVRTC NAMES libnvrtc.so.13 libnvrtc.so.12 HINTS /usr/local/cuda/lib64 $ENV{CUDA_HOME}/lib64
   NO_CMAKE_FIND_ROOT_PATH)
-file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/*/*.cu)
-file(GLOB kernel_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/num/*.h src/fm/*.h
+file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/*.cu)
+file(GLOB_RECURSE kernel_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/num/*.h src/fm/*.h
   src/gpu/device.h)
 list(TRANSFORM kernels PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE kernels_abs)
 list(TRANSFORM kernel_headers PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE kernel_headers_abs)

@@ -36,7 +36,7 @@ foreach(cu ${kernels})
     set_tests_properties(gpu-build.${name}.nvrtc PROPERTIES LABELS gpu-build TIMEOUT 600 SKIP_RETURN_CODE 77)
   endif()
 endforeach()
-# The embedded PTX cut down to the kernels of some models (src/fm/cuda_kernels.c).
+# The embedded PTX cut down to the kernels of some models (src/fm/cuda/host/cuda_kernels.c).
 add_executable(ptx_cut tests/gpu/ptx_cut.c)
 target_link_libraries(ptx_cut PRIVATE ls_core)
 set(cut_fm "fm_rows_4 fm_one_columns_4 fm_predict_4" "fm_few_rows_1 fm_columns_1 fm_predict_1" "fm_predict_32")

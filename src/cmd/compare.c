@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
-#include "tensor/compare.h"
+#include "compare/compare.h"
 
 enum { LINES_SHOWN = 40, PROGRESS_FROM = 256 << 20 };
 

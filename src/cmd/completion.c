@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "env/spec.h"
+#include "env/spec/spec.h"
 
 typedef void leaf_fn(struct ls_str *out, const char *path, const struct ls_cmd *cmd);
 

@@ -7,10 +7,10 @@
 #include "cmd/cmd.h"
 #include "cmd/doctor.h"
 #include "cmd/gpu.h"
-#include "env/findings.h"
-#include "env/gather.h"
-#include "env/report.h"
-#include "env/spec.h"
+#include "env/gather/gather.h"
+#include "env/rules/findings.h"
+#include "env/rules/report.h"
+#include "env/spec/spec.h"
 
 static const struct ls_opt opts[] = {
 	{"cuda", 0, NULL, "look at the CUDA stack only, and demand one: driver, GPU, torch built for CUDA, cuDNN"},

@@ -2,7 +2,7 @@
 #ifndef LS_CMD_DOCTOR_H
 #define LS_CMD_DOCTOR_H
 
-#include "env/report.h"
+#include "env/rules/report.h"
 
 void ls_doctor_print(const struct ls_report *report);
 

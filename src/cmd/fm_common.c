@@ -5,7 +5,7 @@
 
 #include "base/cpus.h"
 #include "cmd/gpu.h"
-#include "fm/cuda.h"
+#include "fm/cuda/host/cuda.h"
 #include "gpu/cache.h"
 
 static int parse_device(const char *device, struct ls_fm_engine_choice *c, struct ls_err *err)

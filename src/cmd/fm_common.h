@@ -4,8 +4,8 @@
 #define LS_CMD_FM_COMMON_H
 
 #include "cmd/cmd.h"
-#include "fm/data.h"
-#include "fm/engine.h"
+#include "fm/data/data.h"
+#include "fm/model/engine.h"
 
 #define LS_FM_DATA_OPTS                                                                                                \
 	{"format", 0, "svm|ffm|npz|lsd", "what DATA is, where its first bytes and tokens could mislead"},              \

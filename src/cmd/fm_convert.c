@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/fm_files.h"
-#include "fm/data.h"
+#include "fm/data/data.h"
 
 static const struct ls_opt opts[] = {
 	{"output", 'o', "FILE.lsd", "where to write; required"},

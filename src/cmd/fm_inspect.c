@@ -6,8 +6,8 @@
 #include "base/table.h"
 #include "cmd/fm_common.h"
 #include "cmd/fm_files.h"
-#include "fm/inspect.h"
-#include "fm/save.h"
+#include "fm/eval/inspect.h"
+#include "fm/model/save.h"
 
 struct inspection {
 	struct ls_fm_model *m;

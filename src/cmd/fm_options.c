@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "cmd/fm_common.h"
-#include "fm/cell.h"
+#include "fm/model/cell.h"
 
 /* fallback: what it is where the option is not given. */
 static int pick_word(const struct ls_args *args, const char *option, int fallback, int *ret, struct ls_err *err)

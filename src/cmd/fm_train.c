@@ -10,9 +10,9 @@
 #include "cmd/fm_common.h"
 #include "cmd/fm_files.h"
 #include "cmd/progress.h"
-#include "fm/data.h"
-#include "fm/save.h"
-#include "fm/train.h"
+#include "fm/data/data.h"
+#include "fm/model/save.h"
+#include "fm/train/train.h"
 
 static const struct ls_opt opts[] = {
 	{"output", 'o', "MODEL", "where to write the model (safetensors); required"},

@@ -8,11 +8,11 @@
 #include "base/mem.h"
 #include "cmd/fm_common.h"
 #include "cmd/fm_files.h"
-#include "fm/fit.h"
-#include "fm/metric.h"
-#include "fm/number.h"
-#include "fm/save.h"
-#include "fm/tensors.h"
+#include "fm/eval/check_rows.h"
+#include "fm/eval/metric.h"
+#include "fm/model/save.h"
+#include "fm/model/tensors.h"
+#include "num/decimal.h"
 
 /* A model, data and the scores between them. */
 struct scored {

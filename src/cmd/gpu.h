@@ -3,7 +3,7 @@
 #ifndef LS_CMD_GPU_H
 #define LS_CMD_GPU_H
 
-#include "env/facts.h"
+#include "env/facts/facts.h"
 #include "gpu/kernels.h"
 
 struct ls_cmd_gpu {

@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/str.h"
-#include "env/findings.h"
-#include "env/gather.h"
+#include "env/gather/gather.h"
+#include "env/rules/findings.h"
 #include "run/cmdline.h"
 
 static int read_policy(struct ls_policy *p, const struct ls_args *args, struct ls_err *err)

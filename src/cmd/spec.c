@@ -7,8 +7,8 @@
 #include "base/table.h"
 #include "cmd/cmd.h"
 #include "cmd/spec.h"
-#include "env/spec_check.h"
-#include "env/spec_diff.h"
+#include "env/spec/spec_check.h"
+#include "env/spec/spec_diff.h"
 
 int ls_spec_today(char ret[11], struct ls_err *err)
 {

@@ -6,9 +6,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cmd/spec.h"
-#include "env/gather.h"
-#include "env/render.h"
-#include "env/spec_capture.h"
+#include "env/gather/gather.h"
+#include "env/render/render.h"
+#include "env/spec/spec_capture.h"
 
 /* The file of -o, NULL for stdout ("-", as elsewhere). False: bad usage, told. */
 static bool output_file(const struct ls_cmd *cmd, const struct ls_args *args, const char **ret)

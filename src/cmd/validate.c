@@ -13,7 +13,7 @@
 #include "cmd/progress.h"
 #include "cmd/validate.h"
 #include "cmd/version.h"
-#include "env/gather.h"
+#include "env/gather/gather.h"
 #include "lockstep.h"
 
 static const struct ls_opt opts[] = {

@@ -4,8 +4,8 @@
 #define LS_CMD_VALIDATE_H
 
 #include "cmd/fm_common.h"
-#include "env/facts.h"
-#include "fm/validate.h"
+#include "env/facts/facts.h"
+#include "fm/proof/validate.h"
 
 /* --- validate_cells.c: the golden tables of tests/bitwise, as they travel inside the program --- */
 

@@ -5,7 +5,7 @@
 #include "base/embed.h"
 #include "base/mem.h"
 #include "cmd/validate.h"
-#include "fm/data.h"
+#include "fm/data/data.h"
 
 enum { MAX_WORDS = 64 };
 

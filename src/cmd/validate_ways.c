@@ -5,7 +5,7 @@
 #include "base/cpus.h"
 #include "base/mem.h"
 #include "cmd/validate.h"
-#include "fm/step.h"
+#include "fm/cpu/step.h"
 #include "gpu/driver.h"
 
 static const int counts[] = {1, 2, 3, 7};

@@ -68,10 +68,11 @@ static void add_to_path(const struct ls_hook *hook, struct ls_runenv *env)
 
 static int write_files(struct ls_hook *hook, const struct ls_policy *policy, struct ls_runenv *env, struct ls_err *err)
 {
+	static const char prefix[] = "python/hook/";
 	int rc = 0;
 	for (const struct ls_blob *b = ls_embedded; b->name && rc == 0; b++)
-		if (ls_str_starts(b->name, "python/"))
-			rc = write_plain(hook->dir, b->name + 7, b->data, b->len, err);
+		if (ls_str_starts(b->name, prefix))
+			rc = write_plain(hook->dir, b->name + strlen(prefix), b->data, b->len, err);
 	if (rc)
 		return rc;
 	if (mkdir(hook->seen, 0700) < 0)

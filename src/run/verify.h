@@ -3,9 +3,9 @@
 #ifndef LS_RUN_VERIFY_H
 #define LS_RUN_VERIFY_H
 
+#include "compare/compare.h"
 #include "run/optrace.h"
 #include "run/run.h"
-#include "tensor/compare.h"
 
 struct ls_verify_request {
 	struct ls_run_request run; /* out, vars, output and policy.trace are set for each run; vars come first */

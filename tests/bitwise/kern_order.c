@@ -10,4 +10,4 @@ static inline float straight_sum(const float *t, int n)
 }
 
 #define ls_halve_sum straight_sum
-#include "../../src/fm/kern.c"
+#include "../../src/fm/cpu/kern/kern.c"

@@ -1,3 +1,3 @@
 /* The kernels with vectors as wide as AVX-512's, whatever this processor has: no emulator has AVX-512. */
 #define LS_WIDE 16
-#include "../../src/fm/kern.c"
+#include "../../src/fm/cpu/kern/kern.c"

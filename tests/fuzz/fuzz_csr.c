@@ -1,7 +1,7 @@
 /* scipy's CSR in .npz, behind the zip and npy readers that have targets of their own. */
 #include <stdlib.h>
 
-#include "fm/csr.h"
+#include "fm/data/csr.h"
 #include "tensor/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

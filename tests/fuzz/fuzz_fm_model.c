@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fm/save.h"
+#include "fm/model/save.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "env/ldcache.h"
+#include "env/elf/ldcache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "fm/data.h"
-#include "fm/lsd.h"
-#include "fm/lsd_format.h"
+#include "fm/data/data.h"
+#include "fm/data/lsd.h"
+#include "fm/data/lsd_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tensor/cursor.h"
-#include "tensor/torch.h"
+#include "tensor/torch/torch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "env/pyfiles.h"
+#include "env/python/pyfiles.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

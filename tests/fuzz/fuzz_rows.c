@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fm/data.h"
+#include "fm/data/data.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

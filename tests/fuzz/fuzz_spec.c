@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "env/render.h"
-#include "env/spec_check.h"
-#include "env/spec_diff.h"
+#include "env/render/render.h"
+#include "env/spec/spec_check.h"
+#include "env/spec/spec_diff.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tensor/compare_internal.h"
+#include "compare/compare_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #ifndef LS_TESTS_MODELS_H
 #define LS_TESTS_MODELS_H
 
-#include "fm/model.h"
+#include "fm/model/model.h"
 
 static inline void assert_same_model(const struct ls_fm_model *a, const struct ls_fm_model *b)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fm/best.h"
+#include "base/topk.h"
 #include "num/philox.h"
 
 enum { ITEMS = 3000 };

@@ -11,10 +11,10 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "tensor/compare.h"
+#include "compare/compare.h"
 #include "tensor/onnx.h"
 #include "tensor/safetensors.h"
-#include "tensor/torch.h"
+#include "tensor/torch/torch.h"
 
 static struct ls_stats two_floats(uint32_t a, uint32_t b)
 {

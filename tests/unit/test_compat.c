@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "base/str.h"
-#include "env/compat.h"
-#include "env/spec_check.h"
-#include "env/version.h"
+#include "env/facts/version.h"
+#include "env/spec/compat.h"
+#include "env/spec/spec_check.h"
 
 static const char today[] = "2026-11-15";
 

@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-#include "base/crew.h"
+#include "base/active_threads.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "fm/batch.h"
-#include "fm/contest.h"
-#include "fm/cpu.h"
+#include "fm/cpu/contest.h"
+#include "fm/cpu/cpu.h"
+#include "fm/model/batch.h"
 #include "models.h"
 #include "num/philox.h"
 

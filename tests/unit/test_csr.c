@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fm/csr.h"
+#include "fm/data/csr.h"
 #include "tensor/tensor.h"
 
 /* A matrix as an .npz would hold it; tests change one thing at a time. */

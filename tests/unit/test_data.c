@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "fm/data.h"
+#include "fm/data/data.h"
 
 #define DATA LS_SOURCE_DIR "/tests/data/"
 

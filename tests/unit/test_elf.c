@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "env/elf.h"
+#include "env/elf/elf.h"
 
 static char *load(const char *name, size_t *len)
 {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "env/facts.h"
+#include "env/facts/facts.h"
 
 static void three_states(void **state)
 {

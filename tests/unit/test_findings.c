@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "env/findings.h"
-#include "env/vars.h"
+#include "env/facts/vars.h"
+#include "env/rules/findings.h"
 
 static struct ls_spec *spec_of(const char *text)
 {

@@ -12,11 +12,11 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "fm/batch.h"
-#include "fm/cpu.h"
-#include "fm/cuda.h"
-#include "fm/save.h"
-#include "fm/step.h"
+#include "fm/cpu/cpu.h"
+#include "fm/cpu/step.h"
+#include "fm/cuda/host/cuda.h"
+#include "fm/model/batch.h"
+#include "fm/model/save.h"
 #include "models.h"
 #include "modes.h"
 #include "num/num.h"

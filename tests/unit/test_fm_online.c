@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "fm/cpu.h"
-#include "fm/online.h"
-#include "fm/pack.h"
+#include "fm/cpu/cpu.h"
+#include "fm/cpu/kern/simd.h"
+#include "fm/cpu/online.h"
 
 enum { MAX_ROWS = 90, MAX_FIELDS = 256, OWN = 3, MAX_ENTRIES = MAX_ROWS * MAX_FIELDS };
 

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "fm/batch.h"
-#include "fm/cpu.h"
-#include "fm/step.h"
+#include "fm/cpu/cpu.h"
+#include "fm/cpu/step.h"
+#include "fm/model/batch.h"
 
 enum {
 	ROWS = 48,

@@ -1,5 +1,5 @@
-/* The grids of a step's sums (fm/grids.h): terms as large as their exponents allow, and as many of them as are counted,
- * fit into their integers. */
+/* The grids of a step's sums (fm/model/grids.h): terms as large as their exponents allow, and as many of them as are
+ * counted, fit into their integers. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fm/grids.h"
+#include "fm/model/grids.h"
 #include "num/philox.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))

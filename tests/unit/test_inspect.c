@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "fm/inspect.h"
+#include "fm/eval/inspect.h"
 
 /* Rows for several workers. Features and fields that the model lacks come too. */
 enum { ROWS = 2500, LONGEST = 7, FEATURES = 20, FIELDS = 4, CLASSES = 3, MORE = 3, ENTRIES = ROWS * LONGEST };

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "env/ldcache.h"
+#include "env/elf/ldcache.h"
 
 struct seen {
 	unsigned n;

@@ -17,11 +17,11 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "fm/data.h"
-#include "fm/lsd.h"
-#include "fm/lsd_format.h"
-#include "fm/source.h"
-#include "fm/text.h"
+#include "fm/data/data.h"
+#include "fm/data/lsd.h"
+#include "fm/data/lsd_format.h"
+#include "fm/data/source.h"
+#include "fm/data/text.h"
 
 #define DATA LS_SOURCE_DIR "/tests/data/"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fm/metric.h"
+#include "fm/eval/metric.h"
 #include "num/philox.h"
 
 static void metrics_on_known_answers(void **state)

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "fm/data.h"
-#include "fm/metric.h"
+#include "fm/data/data.h"
+#include "fm/eval/metric.h"
 #include "modes.h"
 #include "num/num.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fm/number.h"
+#include "num/decimal.h"
 
 static uint32_t bits(float x)
 {

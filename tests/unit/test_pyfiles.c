@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "env/pyfiles.h"
+#include "env/python/pyfiles.h"
 
 static void torch_version_of(const char *text, struct ls_torch_file *ret)
 {

@@ -12,8 +12,8 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "env/library.h"
-#include "env/root.h"
+#include "env/elf/library.h"
+#include "env/facts/root.h"
 
 static char root[] = "/tmp/ls-root-XXXXXX";
 

@@ -15,12 +15,12 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "fm/cpu.h"
-#include "fm/cuda.h"
-#include "fm/engine.h"
-#include "fm/save.h"
-#include "fm/tensors.h"
-#include "fm/train.h"
+#include "fm/cpu/cpu.h"
+#include "fm/cuda/host/cuda.h"
+#include "fm/model/engine.h"
+#include "fm/model/save.h"
+#include "fm/model/tensors.h"
+#include "fm/train/train.h"
 #include "models.h"
 
 enum { FEATURES = 20000, FIELDS = 3, ROWS = 50 };

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/embed.h"
-#include "env/spec.h"
-#include "env/version.h"
+#include "env/facts/version.h"
+#include "env/spec/spec.h"
 
 static int order(const char *a, const char *b)
 {

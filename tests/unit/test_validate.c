@@ -12,11 +12,11 @@
 #include <cmocka.h>
 
 #include "base/pool.h"
-#include "fm/batch.h"
-#include "fm/engine.h"
-#include "fm/made.h"
-#include "fm/trial.h"
-#include "fm/validate.h"
+#include "fm/data/synthetic.h"
+#include "fm/model/batch.h"
+#include "fm/model/engine.h"
+#include "fm/proof/validate.h"
+#include "fm/train/trial.h"
 
 /* --- ways that are wrong on purpose --- */
 

@@ -16,16 +16,16 @@
 
 #include <cmocka.h>
 
+#include "base/balance.h"
 #include "base/cpus.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "base/shares.h"
-#include "fm/ahead.h"
-#include "fm/batch.h"
-#include "fm/cpu.h"
-#include "fm/pieces.h"
-#include "fm/sort.h"
+#include "fm/cpu/cpu.h"
+#include "fm/cpu/next_batch.h"
+#include "fm/cpu/pieces.h"
+#include "fm/cpu/sort.h"
+#include "fm/model/batch.h"
 #include "models.h"
 #include "num/philox.h"
 

@@ -1,0 +1,163 @@
+#include "base/active_threads.h"
+
+#include <assert.h>
+#include <stdbool.h>
+
+static const double STRETCH = 0.032, SHORT = 0.008; /* seconds, */
+static const double ENOUGH = 0.75;                  /* of which so many will do */
+/* Of the time that threads have: with less on processors some had to wait long. (16 threads of 16 cores have 0.92,
+ * beside a busy loop 0.64, beside four 0.55; 2 of 2 cores beside one 0.50.) */
+static const double IDLE = 0.75;
+/* What a trial must reach to be kept, of the speed before it. Fewer threads must be worth it; more of them are wanted
+ * unless they do harm, for the parts of the work are not yet adjusted to them. */
+static const double KEEP[LS_CREW_WAYS] = {[LS_CREW_FEWER] = 1.1, [LS_CREW_MORE] = 0.97};
+
+enum {
+	FIRST = 16, /* units, when nothing is known of their speed */
+	SOON = 4,   /* stretches until those who were sent away are tried again */
+	CALM = 32,  /* stretches in which nobody waited, until pauses are forgotten */
+};
+static const int LATE[LS_CREW_WAYS] = {256, 64}; /* the most stretches between two trials */
+
+void ls_crew_init(struct ls_crew *c, int threads)
+{
+	*c = (struct ls_crew){.most = threads, .now = threads, .stay = threads, .size = {1, 1}, .held = threads == 1};
+}
+
+void ls_crew_hold(struct ls_crew *c, int threads)
+{
+	assert(threads >= 1 && threads <= c->most);
+	*c = (struct ls_crew){.most = c->most, .now = threads, .stay = threads, .held = true};
+}
+
+void ls_crew_drill(struct ls_crew *c)
+{
+	ls_crew_hold(c, c->most);
+	c->turn = 1;
+}
+
+static void next_turn(struct ls_crew *c)
+{
+	c->turn++;
+	c->now = c->stay = 1 + (int)(c->turn * 7 % (uint32_t)c->most);
+}
+
+static double stretch(const struct ls_crew *c)
+{
+	return c->now > c->stay ? SHORT : STRETCH; /* more may be much slower */
+}
+
+uint64_t ls_crew_units(const struct ls_crew *c)
+{
+	if (c->held)
+		return c->turn ? 1 + c->turn % 5 : UINT64_MAX;
+	double pace = c->seconds > 0.0 ? c->units / c->seconds : c->rate;
+	double units = pace > 0.0 ? pace * (stretch(c) - c->seconds) : FIRST;
+	return units < 1.0 ? 1 : units < 1e15 ? (uint64_t)units : (uint64_t)1e15;
+}
+
+static void put_to_work(struct ls_crew *c, int threads)
+{
+	c->settling = threads < c->now;
+	c->now = threads;
+}
+
+static void wait_for(struct ls_crew *c, enum ls_crew_way way, int stretches)
+{
+	c->pause[way] = c->left[way] = stretches < LATE[way] ? stretches : LATE[way];
+}
+
+/* Those who stay away were too many, perhaps: half of them are tried at once. */
+static void keep_fewer(struct ls_crew *c)
+{
+	int away = c->size[LS_CREW_FEWER];
+	wait_for(c, LS_CREW_FEWER, 0);
+	wait_for(c, LS_CREW_MORE, away > 1 ? 0 : SOON);
+	c->size[LS_CREW_MORE] = away > 1 ? away / 2 : 1;
+}
+
+static void keep_more(struct ls_crew *c)
+{
+	wait_for(c, LS_CREW_MORE, 0);
+	c->size[LS_CREW_MORE] *= 2;
+}
+
+/* Twice as many away at once, for one less does not help if two cores are gone; a longer pause when there are no more.
+ */
+static void give_up_fewer(struct ls_crew *c)
+{
+	int *size = &c->size[LS_CREW_FEWER];
+	*size = *size * 2 < c->stay ? *size * 2 : 1;
+	if (*size == 1)
+		wait_for(c, LS_CREW_FEWER, 1 + 2 * c->pause[LS_CREW_FEWER]);
+}
+
+/* Half as many at once; a longer pause once it was one. */
+static void give_up_more(struct ls_crew *c)
+{
+	int *size = &c->size[LS_CREW_MORE];
+	if (*size == 1)
+		wait_for(c, LS_CREW_MORE, 1 + 2 * c->pause[LS_CREW_MORE]);
+	*size = *size > 1 ? *size / 2 : 1;
+}
+
+/* A trial is over: false if it failed. */
+static bool judge(struct ls_crew *c, enum ls_crew_way way, double rate)
+{
+	bool more = way == LS_CREW_MORE, kept = rate >= c->rate * KEEP[way];
+	if (kept) {
+		c->stay = c->now;
+		c->rate = rate;
+		(more ? keep_more : keep_fewer)(c);
+	} else {
+		put_to_work(c, c->stay);
+		(more ? give_up_more : give_up_fewer)(c);
+	}
+	return kept;
+}
+
+static void try(struct ls_crew *c, enum ls_crew_way way)
+{
+	int now = way == LS_CREW_MORE ? c->stay + c->size[way] : c->stay - c->size[way];
+	put_to_work(c, now < 1 ? 1 : now > c->most ? c->most : now);
+}
+
+/* What comes after a stretch with as many threads as are to stay. Pauses are forgotten once nobody has waited for a
+ * while; now and then nobody does in any case. */
+static void choose(struct ls_crew *c, bool idle)
+{
+	c->calm = idle ? 0 : c->calm + 1;
+	if (c->calm >= CALM) {
+		c->size[LS_CREW_FEWER] = 1;
+		wait_for(c, LS_CREW_FEWER, 0);
+	}
+	if (idle && c->stay > 1 && c->left[LS_CREW_FEWER]-- <= 0)
+		try(c, LS_CREW_FEWER);
+	else if (c->stay < c->most && c->left[LS_CREW_MORE]-- <= 0)
+		try(c, LS_CREW_MORE);
+}
+
+void ls_crew_did(struct ls_crew *c, uint64_t units, double seconds, double cpu)
+{
+	if (c->held && c->turn)
+		next_turn(c);
+	if (c->held)
+		return;
+	c->units += (double)units;
+	c->seconds += seconds;
+	c->cpu += cpu;
+	if (c->seconds < ENOUGH * stretch(c))
+		return;
+	double rate = c->units / c->seconds;
+	bool idle = c->cpu < IDLE * c->seconds * c->now;
+	c->units = c->seconds = c->cpu = 0.0;
+	bool settling = c->settling;
+	c->settling = false;
+	if (settling)
+		return;
+	if (c->now == c->stay)
+		c->rate = rate;
+	else if (!judge(c, c->now < c->stay ? LS_CREW_FEWER : LS_CREW_MORE, rate))
+		return;
+	choose(c, idle);
+}

@@ -1,0 +1,264 @@
+/* Two bundles: tensors by name, values by name. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "compare/compare_internal.h"
+
+struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind, enum ls_cmp_status status,
+			       const char *name)
+{
+	f->items = ls_grow(f->items, f->n_items, &f->cap_items, sizeof *f->items);
+	struct ls_cmp_item *item = &f->items[f->n_items++];
+	*item = (struct ls_cmp_item){.kind = kind, .status = status, .name = ls_xstrdup(name)};
+	f->differs = true;
+	return item;
+}
+
+bool ls_cmp_ignored(const struct ls_cmp_options *opt, const char *name)
+{
+	for (size_t i = 0; i < opt->n_ignore; i++)
+		if (fnmatch(opt->ignore[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+static char *describe(const struct ls_tensor *t)
+{
+	char shape[512];
+	ls_tensor_shape_text(t, shape, sizeof shape);
+	if (ls_dtype_bits(t->dtype) == 0)
+		return ls_xasprintf("%s%u %s", ls_dtype_name(t->dtype), t->elem_size, shape);
+	return ls_xasprintf("%s %s", ls_dtype_name(t->dtype), shape);
+}
+
+/* The flat index as "[row, column]". */
+static char *index_text(const struct ls_tensor *t, uint64_t flat)
+{
+	uint64_t index[LS_MAX_DIMS];
+	struct ls_str s = {0};
+	if (t->elem_size == 0)
+		return ls_xasprintf("byte %" PRIu64, flat);
+	for (int i = t->ndim - 1; i >= 0; i--) {
+		index[i] = flat % t->shape[i];
+		flat /= t->shape[i];
+	}
+	ls_str_add(&s, "[");
+	for (int i = 0; i < t->ndim; i++)
+		ls_str_addf(&s, "%s%" PRIu64, i ? ", " : "", index[i]);
+	ls_str_add(&s, "]");
+	return ls_str_take(&s);
+}
+
+static bool same_shape(const struct ls_tensor *a, const struct ls_tensor *b)
+{
+	if (a->ndim != b->ndim)
+		return false;
+	for (int i = 0; i < a->ndim; i++)
+		if (a->shape[i] != b->shape[i])
+			return false;
+	return true;
+}
+
+static void add_one_sided(struct ls_cmp_file *f, const struct ls_tensor *t, bool in_a)
+{
+	struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_TENSOR, in_a ? LS_CMP_ONLY_A : LS_CMP_ONLY_B, t->name);
+	*(in_a ? &item->a : &item->b) = describe(t);
+	f->tensors++;
+	f->tensors_differ++;
+}
+
+static void add_changed(struct ls_cmp_file *f, const struct ls_tensor *a, const struct ls_tensor *b)
+{
+	bool type = a->dtype != b->dtype || a->elem_size != b->elem_size;
+	struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_TENSOR, type ? LS_CMP_TYPE : LS_CMP_SHAPE, a->name);
+	item->a = describe(a);
+	item->b = describe(b);
+	f->tensors_differ++;
+}
+
+static void add_pair(struct ls_cmp_file *f, const struct ls_pair *p)
+{
+	f->bytes += p->a->nbytes * 2;
+	if (p->stats.differing == 0)
+		return;
+	struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_TENSOR, LS_CMP_DIFFERS, p->a->name);
+	item->dtype = p->a->dtype;
+	item->stats = p->stats;
+	item->a = describe(p->a);
+	item->first = index_text(p->a, p->stats.first);
+	f->tensors_differ++;
+}
+
+/* A single-tensor .npy has no name to match: it is compared with whatever single tensor the other side has. */
+static const struct ls_tensor *partner(const struct ls_bundle *a, const struct ls_tensor *t, const struct ls_bundle *b)
+{
+	if (a->n_tensors == 1 && b->n_tensors == 1 && (strcmp(a->format, "npy") == 0 || strcmp(b->format, "npy") == 0))
+		return &b->tensors[0];
+	return ls_bundle_find(b, t->name);
+}
+
+static size_t collect(const struct ls_bundle *a, const struct ls_bundle *b, const struct ls_cmp_options *opt,
+		      struct ls_cmp_file *f, struct ls_pair *pairs)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->n_tensors; i++) {
+		const struct ls_tensor *x = &a->tensors[a->by_name[i]], *y = partner(a, x, b);
+		if (ls_cmp_ignored(opt, x->name))
+			continue;
+		if (!y) {
+			add_one_sided(f, x, true);
+			continue;
+		}
+		f->tensors++;
+		if (x->dtype != y->dtype || x->elem_size != y->elem_size || !same_shape(x, y))
+			add_changed(f, x, y);
+		else
+			pairs[n++] = (struct ls_pair){.a = x, .b = y};
+	}
+	for (size_t i = 0; b->tensors && i < b->n_tensors; i++) {
+		const struct ls_tensor *y = &b->tensors[b->by_name[i]];
+		if (!ls_cmp_ignored(opt, y->name) && !partner(b, y, a))
+			add_one_sided(f, y, false);
+	}
+	return n;
+}
+
+static int compare_tensors(const struct ls_bundle *a, const struct ls_bundle *b, const struct ls_cmp_options *opt,
+			   struct ls_cmp_file *f, struct ls_err *err)
+{
+	struct ls_pair *pairs = ls_alloc_array(a->n_tensors + 1, sizeof *pairs);
+	if (!pairs)
+		return ls_err_set(err, LS_ENOMEM, "no memory for %zu tensors", a->n_tensors);
+	size_t n = collect(a, b, opt, f, pairs);
+	int rc = ls_pairs_run(pairs, n, opt, f->name, err);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		add_pair(f, &pairs[i]);
+	free(pairs);
+	return rc;
+}
+
+/* Bits, not values: +0 is not -0, and a NaN is the same as itself. */
+static uint64_t bits_of(double x)
+{
+	uint64_t bits;
+	memcpy(&bits, &x, sizeof bits);
+	return bits;
+}
+
+bool ls_value_equal(const struct ls_value *a, const struct ls_value *b)
+{
+	if (a->kind != b->kind || (a->text == NULL) != (b->text == NULL))
+		return false;
+	if (a->kind == LS_VAL_REAL)
+		return bits_of(a->real) == bits_of(b->real);
+	if (a->text)
+		return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+	return a->i == b->i;
+}
+
+char *ls_value_text(const struct ls_value *v)
+{
+	switch (v->kind) {
+	case LS_VAL_NULL:
+		return ls_xstrdup("null");
+	case LS_VAL_BOOL:
+		return ls_xstrdup(v->i ? "true" : "false");
+	case LS_VAL_INT:
+		return v->text ? ls_xstrdup(v->text) : ls_xasprintf("%" PRId64, v->i);
+	case LS_VAL_REAL:
+		return ls_xasprintf("%.17g", v->real);
+	case LS_VAL_STRING:
+		return ls_xasprintf("\"%.*s\"", (int)(v->len < 120 ? v->len : 120), v->text);
+	case LS_VAL_BYTES:
+		return ls_xasprintf("%zu bytes", v->len);
+	case LS_VAL_OTHER:
+		break;
+	}
+	return ls_xasprintf("%.*s", (int)(v->len < 120 ? v->len : 120), v->text);
+}
+
+struct value_list {
+	const struct ls_value *values;
+	size_t *items; /* indices into values, sorted by name */
+	size_t n;
+};
+
+static int by_value_name(const void *a, const void *b, void *values)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	const struct ls_value *v = values;
+	int order = strcmp(v[x].name, v[y].name);
+	return order ? order : (x > y) - (x < y); /* twins keep the order of the file */
+}
+
+static struct value_list sorted_values(const struct ls_bundle *b, bool meta, const struct ls_cmp_options *opt)
+{
+	struct value_list l = {b->values, ls_xalloc((b->n_values + 1) * sizeof *l.items), 0};
+	for (size_t i = 0; i < b->n_values; i++)
+		if ((meta || !b->values[i].meta) && !ls_cmp_ignored(opt, b->values[i].name))
+			l.items[l.n++] = i;
+	qsort_r(l.items, l.n, sizeof *l.items, by_value_name, b->values);
+	return l;
+}
+
+static void add_value(struct ls_cmp_file *f, const struct ls_value *a, const struct ls_value *b)
+{
+	f->values++;
+	if (!a && !b)
+		return; /* cannot be; the analyser does not know */
+	if (a && b && ls_value_equal(a, b))
+		return;
+	struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_VALUE,
+					      a && b ? LS_CMP_DIFFERS
+					      : a    ? LS_CMP_ONLY_A
+						     : LS_CMP_ONLY_B,
+					      (a ? a : b)->name);
+	item->a = a ? ls_value_text(a) : NULL;
+	item->b = b ? ls_value_text(b) : NULL;
+	f->values_differ++;
+}
+
+static bool has_meta(const struct ls_bundle *b)
+{
+	for (size_t i = 0; i < b->n_values; i++)
+		if (b->values[i].meta)
+			return true;
+	return false;
+}
+
+/* Metadata about the packaging counts where both sides have some, and between two safetensors files always. */
+static bool wants_meta(const struct ls_bundle *a, const struct ls_bundle *b)
+{
+	if (strcmp(a->format, "safetensors") == 0 && strcmp(b->format, "safetensors") == 0)
+		return true;
+	return strcmp(a->format, b->format) == 0 && has_meta(a) && has_meta(b);
+}
+
+static void compare_values(const struct ls_bundle *a, const struct ls_bundle *b, const struct ls_cmp_options *opt,
+			   struct ls_cmp_file *f)
+{
+	bool meta = wants_meta(a, b);
+	struct value_list x = sorted_values(a, meta, opt), y = sorted_values(b, meta, opt);
+	for (size_t i = 0, j = 0; i < x.n || j < y.n;) {
+		const struct ls_value *v = i < x.n ? &x.values[x.items[i]] : NULL;
+		const struct ls_value *w = j < y.n ? &y.values[y.items[j]] : NULL;
+		int order = !v ? 1 : !w ? -1 : strcmp(v->name, w->name);
+		add_value(f, order <= 0 ? v : NULL, order >= 0 ? w : NULL);
+		i += order <= 0;
+		j += order >= 0;
+	}
+	free(x.items);
+	free(y.items);
+}
+
+int ls_cmp_bundles(const struct ls_bundle *a, const struct ls_bundle *b, const struct ls_cmp_options *opt,
+		   struct ls_cmp_file *f, struct ls_err *err)
+{
+	int rc = compare_tensors(a, b, opt, f, err);
+	if (rc == 0)
+		compare_values(a, b, opt, f);
+	return rc;
+}

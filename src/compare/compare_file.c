@@ -1,0 +1,231 @@
+/* Two files: what format they have, and the comparison that it allows. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "compare/compare_internal.h"
+#include "tensor/npy.h"
+#include "tensor/onnx.h"
+#include "tensor/safetensors.h"
+#include "tensor/torch/torch.h"
+#include "tensor/zip.h"
+
+enum format { BYTES, SAFETENSORS, INDEX, NPY, NPZ, TORCH, ONNX, JSON, JSONL, CSV, TSV };
+
+static const char *const format_names[] = {"bytes", "safetensors", "safetensors shards", "npy", "npz", "PyTorch",
+					   "ONNX",  "JSON",        "JSON lines",         "CSV", "TSV"};
+
+static bool ends(const char *path, const char *suffix)
+{
+	size_t n = strlen(path), m = strlen(suffix);
+	return n >= m && strcasecmp(path + n - m, suffix) == 0;
+}
+
+static enum format by_name(const char *path)
+{
+	static const struct {
+		const char *suffix;
+		enum format format;
+	} names[] = {{".safetensors.index.json", INDEX},
+		     {".safetensors", SAFETENSORS},
+		     {".npy", NPY},
+		     {".npz", NPZ},
+		     {".onnx", ONNX},
+		     {".json", JSON},
+		     {".jsonl", JSONL},
+		     {".ndjson", JSONL},
+		     {".csv", CSV},
+		     {".tsv", TSV}};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (ends(path, names[i].suffix))
+			return names[i].format;
+	return BYTES;
+}
+
+/* A zip archive is a checkpoint, an .npz, or just bytes; a damaged one is what its name says. */
+static enum format zip_format(const char *path, const struct ls_map *m)
+{
+	struct ls_zip zip;
+	enum format f = BYTES;
+	if (ls_zip_parse(m->data, m->len, path, &zip, NULL))
+		return ends(path, ".npz") ? NPZ : ends(path, ".zip") ? BYTES : TORCH;
+	if (ls_torch_pickle_of(&zip))
+		f = TORCH;
+	for (size_t i = 0; f == BYTES && i < zip.n; i++)
+		if (ends(zip.members[i].name, ".npy"))
+			f = NPZ;
+	ls_zip_done(&zip);
+	if (f == BYTES && ends(path, ".npz"))
+		f = NPZ; /* an empty one */
+	return f;
+}
+
+static bool looks_like_safetensors(const struct ls_map *m)
+{
+	uint64_t header = 0;
+	for (size_t i = 8; m->len > 9 && i-- > 0;)
+		header = header << 8 | m->data[i];
+	return header > 1 && header <= m->len - 8 && header < 100000000 && m->data[8] == '{' && m->data[9] == '"';
+}
+
+static enum format format_of(const char *path, const struct ls_map *m)
+{
+	if (m->len >= 4 && memcmp(m->data, "PK\3\4", 4) == 0)
+		return zip_format(path, m);
+	if (m->len >= 6 && memcmp(m->data, "\x93NUMPY", 6) == 0)
+		return NPY;
+	if (ls_torch_legacy(m->data, m->len))
+		return TORCH;
+	enum format named = by_name(path);
+	return named == BYTES && looks_like_safetensors(m) ? SAFETENSORS : named;
+}
+
+static int open_json(const char *path, struct ls_bundle **ret, struct ls_err *err)
+{
+	json_t *v = NULL;
+	int rc = ls_json_load(path, &v, err);
+	if (rc)
+		return rc;
+	struct ls_bundle *b = ls_bundle_new("JSON");
+	rc = ls_cmp_json_values(b, v, err);
+	json_decref(v);
+	if (rc == 0)
+		rc = ls_bundle_seal(b, path, err);
+	return ls_bundle_hand_take(b, rc, ret);
+}
+
+static int open_bundle(enum format f, const char *path, struct ls_bundle **ret, struct ls_err *err)
+{
+	switch (f) {
+	case SAFETENSORS:
+		return ls_safetensors_open(path, ret, err);
+	case INDEX:
+		return ls_safetensors_open_index(path, ret, err);
+	case NPY:
+		return ls_npy_open(path, ret, err);
+	case NPZ:
+		return ls_npz_open(path, ret, err);
+	case TORCH:
+		return ls_torch_open(path, ret, err);
+	case ONNX:
+		return ls_onnx_open(path, ret, err);
+	default:
+		return open_json(path, ret, err);
+	}
+}
+
+static bool holds_tensors(enum format f)
+{
+	return f >= SAFETENSORS && f <= ONNX;
+}
+
+/* Forgets what a comparison by value had found before it failed. */
+static void clear(struct ls_cmp_file *f)
+{
+	for (size_t i = 0; i < f->n_items; i++) {
+		free(f->items[i].name);
+		free(f->items[i].a);
+		free(f->items[i].b);
+		free(f->items[i].first);
+	}
+	f->n_items = 0;
+	f->differs = false;
+	f->tensors = f->tensors_differ = f->values = f->values_differ = f->columns = f->columns_differ = f->bytes = 0;
+}
+
+int ls_cmp_bytes(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
+		 struct ls_cmp_file *f, struct ls_err *err)
+{
+	struct ls_tensor t[2] = {{.name = "bytes", .dtype = LS_DT_U8, .elem_size = 1, .data = a->data},
+				 {.name = "bytes", .dtype = LS_DT_U8, .elem_size = 1, .data = b->data}};
+	uint64_t common = a->len < b->len ? a->len : b->len;
+	struct ls_pair pair = {.a = &t[0], .b = &t[1]};
+	int rc = ls_tensor_set_contiguous(&t[0], &common, 1, err);
+	if (rc == 0)
+		rc = ls_tensor_set_contiguous(&t[1], &common, 1, err);
+	if (rc == 0)
+		rc = ls_pairs_run(&pair, 1, opt, f->name, err);
+	if (rc)
+		return rc;
+	f->format = format_names[BYTES];
+	f->bytes = a->len + b->len;
+	if (a->len == b->len && pair.stats.differing == 0)
+		return 0;
+	struct ls_cmp_item *item =
+		ls_cmp_add(f, LS_CMP_BYTES, a->len == b->len ? LS_CMP_DIFFERS : LS_CMP_SIZE, "bytes");
+	item->dtype = LS_DT_U8;
+	item->stats = pair.stats;
+	item->a = ls_xasprintf("%zu bytes", a->len);
+	item->b = ls_xasprintf("%zu bytes", b->len);
+	item->first = ls_xasprintf("byte %" PRIu64, pair.stats.differing ? pair.stats.first : common);
+	return 0;
+}
+
+static int compare_bundles(const char *a, enum format fa, const char *b, enum format fb,
+			   const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
+{
+	struct ls_bundle *x = NULL, *y = NULL;
+	int rc = open_bundle(fa, a, &x, err);
+	if (rc == 0)
+		rc = open_bundle(fb, b, &y, err);
+	if (rc == 0)
+		rc = ls_cmp_bundles(x, y, opt, f, err);
+	if (rc == LS_EINPUT && x && y)
+		ls_err_prefix(err, "%s or %s", a, b); /* damage that shows only when the data is read */
+	ls_bundle_free(x);
+	ls_bundle_free(y);
+	return rc;
+}
+
+static int compare_maps(enum format fa, enum format fb, const struct ls_map *a, const struct ls_map *b,
+			const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
+{
+	if (fa == fb && fa == JSONL)
+		return ls_cmp_jsonl(a, b, opt, f, err);
+	if (fa == fb && (fa == CSV || fa == TSV))
+		return ls_cmp_csv(a, b, fa == CSV ? ',' : '\t', opt, f, err);
+	return ls_cmp_bytes(a, b, opt, f, err);
+}
+
+/* By value where both formats allow it. */
+static int compare_by_format(const char *a, enum format fa, const struct ls_map *ma, const char *b, enum format fb,
+			     const struct ls_map *mb, const struct ls_cmp_options *opt, struct ls_cmp_file *f,
+			     struct ls_err *err)
+{
+	if ((holds_tensors(fa) && holds_tensors(fb)) || (fa == JSON && fb == JSON))
+		return compare_bundles(a, fa, b, fb, opt, f, err);
+	return compare_maps(fa, fb, ma, mb, opt, f, err);
+}
+
+static int compare_mapped(const char *a, const struct ls_map *ma, const char *b, const struct ls_map *mb, bool strict,
+			  const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
+{
+	enum format fa = format_of(a, ma), fb = format_of(b, mb);
+	struct ls_err why = {0};
+	f->format = fa == fb || holds_tensors(fa) ? format_names[fa] : format_names[BYTES];
+	int rc = compare_by_format(a, fa, ma, b, fb, mb, opt, f, &why);
+	if (rc == LS_EINPUT && (!strict || !(holds_tensors(fa) && holds_tensors(fb)))) {
+		clear(f);
+		rc = ls_cmp_bytes(ma, mb, opt, f, &why);
+		f->note = ls_xasprintf("compared as bytes: %.900s", why.msg);
+	}
+	return rc ? ls_err_set(err, rc, "%s", why.msg) : 0;
+}
+
+int ls_cmp_file(const char *a, const char *b, bool strict, const struct ls_cmp_options *opt, struct ls_cmp_file *f,
+		struct ls_err *err)
+{
+	struct ls_map ma = {0}, mb = {0};
+	int rc = ls_file_map(a, &ma, err);
+	if (rc)
+		return rc;
+	rc = ls_file_map(b, &mb, err);
+	if (rc == 0) {
+		rc = compare_mapped(a, &ma, b, &mb, strict, opt, f, err);
+		ls_file_unmap(&mb);
+	}
+	ls_file_unmap(&ma);
+	return rc;
+}

@@ -1,0 +1,239 @@
+/* A comparison as one page: no script, nothing loaded from elsewhere. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/compare.h"
+
+enum { HISTOGRAMS_SHOWN = 200, BAR_WIDTH = 320 };
+
+static const char style[] =
+	":root{--fg:#1a1f24;--bg:#fff;--soft:#59636e;--line:#d8dee4;--bad:#b3261e;--good:#1a7f37;--bar:#3b6fb6;--zebra:"
+	"#f6f8fa}"
+	"@media(prefers-color-scheme:dark){:root{--fg:#e6edf3;--bg:#0d1117;--soft:#9198a1;--line:#30363d;--bad:#ff7b72;"
+	"--good:#3fb950;--bar:#79a6e8;--zebra:#151b23}}"
+	"body{margin:2rem auto;max-width:72rem;padding:0 1rem;font:15px/1.5 system-ui,sans-serif;color:var(--fg);"
+	"background:var(--bg)}h1{font-size:1.5rem;margin:0 0 .3rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}"
+	".verdict{font-size:1.15rem;font-weight:600}.bad{color:var(--bad)}.good{color:var(--good)}.soft{color:var(--"
+	"soft)}"
+	"code{font:13px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}"
+	"table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
+	"th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}"
+	"th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;white-space:nowrap}"
+	"tr:nth-child(even) td{background:var(--zebra)}.wide{overflow-x:auto;margin-bottom:1.2rem}"
+	"details{margin:.4rem 0}summary{cursor:pointer}svg text{fill:var(--fg);font:12px ui-monospace,monospace}"
+	"svg rect{fill:var(--bar)}";
+
+static void add_escaped(struct ls_str *out, const char *s)
+{
+	for (; s && *s; s++) {
+		if (*s == '<')
+			ls_str_add(out, "&lt;");
+		else if (*s == '>')
+			ls_str_add(out, "&gt;");
+		else if (*s == '&')
+			ls_str_add(out, "&amp;");
+		else if (*s == '"')
+			ls_str_add(out, "&quot;");
+		else if ((unsigned char)*s < 0x20)
+			ls_str_add(out, "?");
+		else
+			ls_str_add_bytes(out, s, 1);
+	}
+}
+
+static void add_cell(struct ls_str *out, const char *class, const char *text)
+{
+	ls_str_addf(out, "<td%s>", class);
+	add_escaped(out, text);
+	ls_str_add(out, "</td>");
+}
+
+/* Bars over the buckets between the first and the last that is not empty, so that gaps are seen. */
+static void add_histogram(struct ls_str *out, const struct ls_stats *s)
+{
+	int first = LS_ULP_BUCKETS, last = -1;
+	uint64_t most = 1;
+	for (int i = 0; i < LS_ULP_BUCKETS; i++) {
+		if (!s->ulp[i])
+			continue;
+		first = first < i ? first : i;
+		last = i;
+		most = most > s->ulp[i] ? most : s->ulp[i];
+	}
+	if (last < 0)
+		return;
+	ls_str_addf(
+		out,
+		"<svg role=\"img\" aria-label=\"ULP histogram\" width=\"640\" height=\"%d\" viewBox=\"0 0 640 %d\">",
+		(last - first + 1) * 18 + 4, (last - first + 1) * 18 + 4);
+	for (int i = first; i <= last; i++) {
+		char bucket[64];
+		int y = (i - first) * 18;
+		double width = (double)s->ulp[i] / (double)most * BAR_WIDTH;
+		ls_ulp_bucket_text(i, bucket, sizeof bucket);
+		ls_str_addf(out, "<text x=\"150\" y=\"%d\" text-anchor=\"end\">%s</text>", y + 13, bucket);
+		ls_str_addf(out, "<rect x=\"160\" y=\"%d\" width=\"%.1f\" height=\"13\"/>", y + 2,
+			    s->ulp[i] && width < 1 ? 1.0 : width);
+		ls_str_addf(out, "<text x=\"%.1f\" y=\"%d\">%" PRIu64 "</text>", 166 + width, y + 13, s->ulp[i]);
+	}
+	ls_str_add(out, "</svg>");
+}
+
+static void add_stats_row(struct ls_str *out, const struct ls_cmp_item *item)
+{
+	const struct ls_stats *s = &item->stats;
+	bool number = ls_dtype_is_number(item->dtype) && s->value && item->kind != LS_CMP_BYTES;
+	bool real = ls_dtype_is_float(item->dtype) && s->max_ulp;
+	ls_str_add(out, "<tr><td><code>");
+	add_escaped(out, item->name);
+	ls_str_add(out, "</code>");
+	if (item->kind == LS_CMP_TENSOR && item->a) {
+		ls_str_add(out, "<br><span class=\"soft\">");
+		add_escaped(out, item->a);
+		ls_str_add(out, "</span>");
+	}
+	ls_str_addf(out, "</td><td class=\"n\">%" PRIu64 " / %" PRIu64 "</td>", s->differing, s->elements);
+	add_cell(out, " class=\"n\"", item->first);
+	ls_str_add(out, "<td class=\"n\">");
+	if (number)
+		ls_str_addf(out, "%.6g", s->max_abs);
+	ls_str_add(out, "</td><td class=\"n\">");
+	if (real)
+		ls_str_addf(out, "%" PRIu64, s->max_ulp);
+	ls_str_addf(out,
+		    "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
+		    "</td></tr>\n",
+		    s->zero_sign, s->nan_payload, s->nan_one);
+}
+
+static bool has_stats(const struct ls_cmp_item *item)
+{
+	return item->status == LS_CMP_DIFFERS && item->kind != LS_CMP_VALUE && item->kind != LS_CMP_FILE;
+}
+
+static void add_stats_table(struct ls_str *out, const struct ls_cmp_file *f)
+{
+	bool open = false;
+	for (size_t i = 0; i < f->n_items; i++) {
+		if (!has_stats(&f->items[i]))
+			continue;
+		if (!open)
+			ls_str_add(out,
+				   "<div class=\"wide\"><table><tr><th>name</th><th class=\"n\">differing</th>"
+				   "<th class=\"n\">first</th><th class=\"n\">max abs</th><th class=\"n\">max ULP</th>"
+				   "<th class=\"n\">±0</th><th class=\"n\">NaN payload</th>"
+				   "<th class=\"n\">NaN one side</th></tr>\n");
+		open = true;
+		add_stats_row(out, &f->items[i]);
+	}
+	if (open)
+		ls_str_add(out, "</table></div>\n");
+}
+
+static const char *status_text(enum ls_cmp_status s)
+{
+	static const char *const texts[] = {"differs",      "only in A",     "only in B",
+					    "type changed", "shape changed", "size changed"};
+	return texts[s];
+}
+
+static void add_sides_table(struct ls_str *out, const struct ls_cmp_file *f)
+{
+	bool open = false;
+	for (size_t i = 0; i < f->n_items; i++) {
+		const struct ls_cmp_item *item = &f->items[i];
+		if (has_stats(item))
+			continue;
+		if (!open)
+			ls_str_add(
+				out,
+				"<div class=\"wide\"><table><tr><th>name</th><th>what</th><th>A</th><th>B</th></tr>\n");
+		open = true;
+		ls_str_add(out, "<tr><td><code>");
+		add_escaped(out, item->name);
+		ls_str_addf(out, "</code></td><td>%s</td>", status_text(item->status));
+		add_cell(out, "", item->a);
+		add_cell(out, "", item->b);
+		ls_str_add(out, "</tr>\n");
+	}
+	if (open)
+		ls_str_add(out, "</table></div>\n");
+}
+
+static void add_histograms(struct ls_str *out, const struct ls_cmp_file *f)
+{
+	struct ls_stats all = {0};
+	size_t n = 0;
+	for (size_t i = 0; i < f->n_items; i++)
+		ls_stats_merge(&all, &f->items[i].stats);
+	if (all.max_ulp == 0)
+		return;
+	ls_str_add(out, "<h3>Distance in ULP</h3>\n");
+	add_histogram(out, &all);
+	for (size_t i = 0; i < f->n_items && n < HISTOGRAMS_SHOWN; i++) {
+		const struct ls_cmp_item *item = &f->items[i];
+		if (item->stats.max_ulp == 0)
+			continue;
+		ls_str_add(out, "<details><summary><code>");
+		add_escaped(out, item->name);
+		ls_str_add(out, "</code></summary>");
+		add_histogram(out, &item->stats);
+		ls_str_add(out, "</details>\n");
+		n++;
+	}
+}
+
+static void add_file(struct ls_str *out, const struct ls_comparison *c, const struct ls_cmp_file *f)
+{
+	if (!f->differs && !f->note)
+		return;
+	ls_str_add(out, "<section><h2>");
+	add_escaped(out, c->folders ? f->name : "Differences");
+	ls_str_addf(out, " <span class=\"soft\">%s</span></h2>\n", f->format);
+	if (f->note) {
+		ls_str_add(out, "<p class=\"soft\">");
+		add_escaped(out, f->note);
+		ls_str_add(out, "</p>\n");
+	}
+	add_stats_table(out, f);
+	add_sides_table(out, f);
+	add_histograms(out, f);
+	ls_str_add(out, "</section>\n");
+}
+
+static void add_identical(struct ls_str *out, const struct ls_comparison *c)
+{
+	if (!c->folders || c->files_differ == c->n_files)
+		return;
+	ls_str_add(out, "<section><h2>Identical files</h2><details><summary>show</summary><ul>\n");
+	for (size_t i = 0; i < c->n_files; i++) {
+		if (c->files[i].differs)
+			continue;
+		ls_str_add(out, "<li><code>");
+		add_escaped(out, c->files[i].name);
+		ls_str_addf(out, "</code> <span class=\"soft\">%s</span></li>\n", c->files[i].format);
+	}
+	ls_str_add(out, "</ul></details></section>\n");
+}
+
+void ls_comparison_html(const struct ls_comparison *c, struct ls_str *out)
+{
+	struct ls_str verdict = {0};
+	ls_comparison_verdict(c, &verdict);
+	ls_str_addf(out,
+		    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+		    "content=\"width=device-width\"><title>%s</title><style>%s</style></head>\n<body>\n<h1>Comparison</"
+		    "h1>\n",
+		    verdict.s, style);
+	ls_str_addf(out, "<p class=\"verdict %s\">%s</p>\n<p>A <code>", c->differs ? "bad" : "good", verdict.s);
+	add_escaped(out, c->a);
+	ls_str_add(out, "</code><br>B <code>");
+	add_escaped(out, c->b);
+	ls_str_add(out, "</code></p>\n");
+	for (size_t i = 0; i < c->n_files; i++)
+		add_file(out, c, &c->files[i]);
+	add_identical(out, c);
+	ls_str_add(out, "</body></html>\n");
+	ls_str_done(&verdict);
+}

@@ -1,0 +1,183 @@
+/* The interpreter, torch as its files describe it, and the distributions that a spec or a person asks for. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "env/facts/root.h"
+#include "env/gather/look.h"
+#include "env/python/pyfiles.h"
+
+static const char *const always[] = {"torchvision", "torchaudio", "numpy", "pandas", "scipy", NULL};
+
+/* "Not installed" holds only where every site folder could be read; otherwise nobody knows. */
+static void not_found(struct ls_look *look, const char *key, const char *reason)
+{
+	const struct ls_interp *py = look->python;
+	for (size_t i = 0; i < py->n_sites; i++)
+		if (!py->sites[i].names) {
+			ls_facts_unknown(look->facts, key, py->sites[i].dir, "this site folder cannot be read");
+			return;
+		}
+	if (py->minor)
+		ls_facts_absent(look->facts, key, "site folders of this Python", reason);
+	else
+		ls_facts_unknown(look->facts, key, py->path, "its version is unknown, and with it its site folders");
+}
+
+static void interpreter(struct ls_look *look)
+{
+	const struct ls_interp *py = look->python;
+	struct ls_facts *f = look->facts;
+	if (py->version)
+		ls_facts_set(f, "python", py->version, py->source);
+	else
+		ls_facts_unknown(f, "python", py->path, "neither its file nor its installation tells the version");
+	ls_facts_set(f, "python.path", py->path, look->how->python ? "--python" : "PATH");
+	if (py->shim) {
+		char *note = ls_xasprintf("by the pyenv shim %s", py->shim);
+		ls_facts_note(f, "python.path", note);
+		free(note);
+	}
+	ls_facts_set(f, "python.kind", py->kind, py->prefix);
+	if (py->cfg_version)
+		ls_facts_set(f, "python.pyvenv_cfg", py->cfg_version, "pyvenv.cfg");
+	struct ls_str sites = {0};
+	for (size_t i = 0; i < py->n_sites; i++)
+		ls_str_addf(&sites, "%s%s", i ? ":" : "", py->sites[i].dir);
+	if (sites.len)
+		ls_facts_set(f, "python.site", sites.s, py->path);
+	else if (py->minor)
+		ls_facts_absent(f, "python.site", py->path, "it has no site folder");
+	else
+		not_found(look, "python.site", NULL);
+	ls_str_done(&sites);
+}
+
+/* Under another name, PEP 503: lower case, one dash for each run of - _ . */
+static char *normalised(const char *name)
+{
+	char *out = ls_xstrdup(name), *to = out;
+	for (const char *p = name; *p; p++) {
+		if (*p != '-' && *p != '_' && *p != '.')
+			*to++ = (char)tolower((unsigned char)*p);
+		else if (to == out || to[-1] != '-')
+			*to++ = '-';
+	}
+	*to = 0;
+	return out;
+}
+
+/* torchvision and torchaudio have a version.py like torch's; it keeps the +cuXXX that METADATA may have lost. */
+static bool from_version_file(struct ls_look *look, const char *name, const char *key)
+{
+	if (strcmp(name, "torchvision") != 0 && strcmp(name, "torchaudio") != 0)
+		return false;
+	char *relative = ls_xasprintf("%s/version.py", name);
+	char *path = ls_interp_file(look->root, look->python, relative);
+	size_t len = 0;
+	char *text = path ? ls_root_read(look->root, path, 1 << 16, &len) : NULL;
+	struct ls_torch_file t = {0};
+	if (text)
+		ls_torch_file_parse(text, len, &t);
+	bool found = t.version != NULL;
+	if (found)
+		ls_facts_set(look->facts, key, t.version, path);
+	ls_torch_file_done(&t);
+	free(text);
+	free(path);
+	free(relative);
+	return found;
+}
+
+static void package(struct ls_look *look, const char *name)
+{
+	char *plain = normalised(name), *key = ls_xasprintf("package.%s", plain);
+	char *version = NULL, *source = NULL;
+	if (!ls_facts_find(look->facts, key)) {
+		if (from_version_file(look, plain, key))
+			; /* said by the package itself */
+		else if (ls_interp_package(look->root, look->python, plain, &version, &source, NULL))
+			ls_facts_set(look->facts, key, version, source);
+		else
+			not_found(look, key, "not installed");
+	}
+	free(version);
+	free(source);
+	free(key);
+	free(plain);
+}
+
+static void torch_from_file(struct ls_look *look, const char *path, const char *text, size_t len)
+{
+	struct ls_facts *f = look->facts;
+	struct ls_torch_file t;
+	ls_torch_file_parse(text, len, &t);
+	if (t.version)
+		ls_facts_set(f, "torch", t.version, path);
+	else
+		ls_facts_unknown(f, "torch", path, "the file has no __version__");
+	if (t.cuda)
+		ls_facts_set(f, "torch_cuda", t.cuda, path);
+	else if (t.cuda_is_none)
+		ls_facts_absent(f, "torch_cuda", path, t.hip ? "a ROCm build" : "a build without CUDA");
+	else
+		ls_facts_unknown(f, "torch_cuda", path, "the file does not say");
+	if (t.git)
+		ls_facts_set(f, "torch_git", t.git, path);
+	ls_torch_file_done(&t);
+}
+
+static void torch(struct ls_look *look)
+{
+	struct ls_facts *f = look->facts;
+	char *path = ls_interp_file(look->root, look->python, "torch/version.py");
+	size_t len = 0;
+	char *text = path ? ls_root_read(look->root, path, 1 << 16, &len) : NULL;
+	if (text) {
+		look->torch_dir = ls_xstrndup(path, strlen(path) - strlen("/version.py"));
+		torch_from_file(look, path, text, len);
+	} else if (path) {
+		ls_facts_unknown(f, "torch", path, "the file cannot be read");
+		ls_facts_unknown(f, "torch_cuda", path, "the file cannot be read");
+	} else {
+		not_found(look, "torch", "not installed");
+		not_found(look, "torch_cuda", "torch is not installed");
+	}
+	free(text);
+	free(path);
+}
+
+static void without_python(struct ls_look *look, enum ls_fact_state state, const char *reason)
+{
+	void (*say)(struct ls_facts *, const char *, const char *, const char *) =
+		state == LS_FACT_ABSENT ? ls_facts_absent : ls_facts_unknown;
+	static const char *const keys[] = {"python", "torch", "torch_cuda", NULL};
+	for (const char *const *k = keys; *k; k++)
+		say(look->facts, *k, "PATH", reason);
+	const char *const *lists[] = {always, look->how->packages};
+	for (size_t i = 0; i < 2; i++)
+		for (const char *const *p = lists[i]; p && *p; p++) {
+			char *plain = normalised(*p), *key = ls_xasprintf("package.%s", plain);
+			say(look->facts, key, "PATH", reason);
+			free(key);
+			free(plain);
+		}
+}
+
+void ls_look_python(struct ls_look *look)
+{
+	if (!look->python) {
+		bool none = look->no_python.code == LS_ENOENT;
+		without_python(look, none ? LS_FACT_ABSENT : LS_FACT_UNKNOWN, look->no_python.msg);
+		return;
+	}
+	interpreter(look);
+	torch(look);
+	package(look, "torch"); /* what the installer wrote; may lack the +cuXXX of version.py */
+	for (const char *const *p = always; *p; p++)
+		package(look, *p);
+	for (const char *const *p = look->how->packages; p && *p; p++)
+		package(look, *p);
+}

@@ -1,0 +1,171 @@
+#include "env/render/render.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define SAFE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-"
+
+/* --- shared --- */
+
+void ls_render_head(const struct ls_spec *spec, const char *option, const char *prefix, struct ls_str *out)
+{
+	const char *ref;
+	if (ls_render_spec_ref(spec, &ref, NULL))
+		ref = spec->name; /* a path that no command line should hold as it is */
+	ls_str_addf(out,
+		    "%s Rendered by `lockstep spec render %s --%s`. Edit the spec and render again, not this file.\n",
+		    prefix, ref, option);
+	/* make takes a comment that ends in a backslash as going on in the next line */
+	if (spec->description)
+		ls_str_addf(out, "%s %s: %s%s\n", prefix, spec->name, spec->description,
+			    ls_str_ends(spec->description, "\\") ? " ." : "");
+}
+
+bool ls_render_spec_is_file(const struct ls_spec *spec)
+{
+	return strcmp(spec->path, spec->name) != 0 && strcmp(spec->path, "-") != 0;
+}
+
+int ls_render_spec_ref(const struct ls_spec *spec, const char **ret, struct ls_err *err)
+{
+	const char *path = ls_render_spec_is_file(spec) ? spec->path : spec->name;
+	if (path[strspn(path, SAFE)] || path[0] == '-')
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: the rendered file refers to the spec by this path; rename it to letters, digits, . _ - /",
+			path);
+	*ret = path;
+	return 0;
+}
+
+const char *ls_render_tag(const struct ls_spec *spec)
+{
+	return spec->image.tag ? spec->image.tag : spec->name;
+}
+
+void ls_render_quote(const char *text, struct ls_str *out)
+{
+	char *word = ls_str_shell(text);
+	ls_str_add(out, word);
+	free(word);
+}
+
+static int one_requirement(const struct ls_spec *spec, const char *name, const struct ls_check *c,
+			   ls_requirement_fn *each, void *arg, struct ls_err *err)
+{
+	struct ls_str s = {0};
+	ls_str_add(&s, name);
+	if (!ls_matcher_requirement(c->matcher, &s)) {
+		ls_str_done(&s);
+		return ls_err_set(err, LS_EINPUT, "%s: %s: pip has no way to ask for \"%s\"", spec->path, name,
+				  ls_check_text(c));
+	}
+	each(arg, s.s);
+	ls_str_done(&s);
+	return 0;
+}
+
+int ls_render_each_requirement(const struct ls_spec *spec, ls_requirement_fn *each, void *arg, struct ls_err *err)
+{
+	static const char prefix[] = "package.";
+	const struct ls_check *torch = ls_spec_find(spec, "torch");
+	int rc = torch ? one_requirement(spec, "torch", torch, each, arg, err) : 0;
+	for (size_t i = 0; i < spec->n_checks && !rc; i++) {
+		const struct ls_check *c = &spec->checks[i];
+		if (ls_str_starts(c->key, prefix) && (!torch || strcmp(c->key, "package.torch") != 0))
+			rc = one_requirement(spec, c->key + strlen(prefix), c, each, arg, err);
+	}
+	for (char **p = spec->lines; p && *p && !rc; p++)
+		each(arg, *p);
+	return rc;
+}
+
+void ls_render_each_variable(const struct ls_spec *spec, ls_variable_fn *each, void *arg)
+{
+	for (size_t i = 0; i < spec->n_checks; i++) {
+		const struct ls_check *c = &spec->checks[i];
+		const char *value = c->matcher ? ls_matcher_exact(c->matcher) : NULL;
+		if (ls_str_starts(c->key, "env.") && value)
+			each(arg, c->key + strlen("env."), value);
+	}
+}
+
+/* --- requirements.txt --- */
+
+static void requirement_line(void *arg, const char *requirement)
+{
+	ls_str_addf(arg, "%s\n", requirement);
+}
+
+int ls_render_requirements(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err)
+{
+	struct ls_str body = {0};
+	int rc = ls_render_each_requirement(spec, requirement_line, &body, err);
+	if (!rc && !body.len)
+		rc = ls_err_set(err, LS_EINPUT, "%s: names no torch and no packages: there is nothing to require",
+				spec->path);
+	if (!rc) {
+		ls_render_head(spec, "requirements", "#", out);
+		if (spec->index)
+			ls_str_addf(out, "--index-url %s\n", spec->index);
+		if (spec->extra_index)
+			ls_str_addf(out, "--extra-index-url %s\n", spec->extra_index);
+		ls_str_add(out, body.s);
+	}
+	ls_str_done(&body);
+	return rc;
+}
+
+/* --- Makefile --- */
+
+struct made {
+	const char *file, *option;
+	bool wanted;
+};
+
+static void makefile_rules(const struct ls_spec *spec, const struct made *files, size_t n, struct ls_str *out)
+{
+	const char *depend = ls_render_spec_is_file(spec) ? " $(SPEC)" : "";
+	ls_str_add(out, "# every file that the spec stands for: a version bump is one edit and `make parity.files`\n"
+			"parity.files:");
+	for (size_t i = 0; i < n; i++)
+		if (files[i].wanted)
+			ls_str_addf(out, " %s", files[i].file);
+	ls_str_add(out, "\n\n");
+	for (size_t i = 0; i < n; i++)
+		if (files[i].wanted)
+			ls_str_addf(out, "%s:%s\n\t@mkdir -p $(@D)\n\t$(LOCKSTEP) spec render $(SPEC) --%s -o $@\n\n",
+				    files[i].file, depend, files[i].option);
+}
+
+int ls_render_makefile(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err)
+{
+	const char *ref;
+	struct ls_str requirements = {0};
+	bool image = spec->image.base, packages = ls_render_requirements(spec, &requirements, NULL) == 0;
+	ls_str_done(&requirements);
+	const struct made files[] = {{"requirements.txt", "requirements", packages},
+				     {"bin/kaggle-boot.sh", "kaggle-boot", packages},
+				     {".github/workflows/cuda-parity.yml", "github", image},
+				     {"Dockerfile.ci.cuda", "dockerfile", image}};
+	int rc = ls_render_spec_ref(spec, &ref, err);
+	if (rc)
+		return rc;
+	ls_render_head(spec, "makefile", "#", out);
+	ls_str_addf(
+		out,
+		"SPEC ?= %s\nIMAGE ?= %s\nLOCKSTEP ?= lockstep\n\n.PHONY: parity.files spec.check cuda.parity%s\n\n",
+		ref, ls_render_tag(spec), image ? " image.build image.push" : "");
+	makefile_rules(spec, files, sizeof files / sizeof *files, out);
+	ls_str_add(out, "spec.check:\n\t$(LOCKSTEP) spec check $(SPEC)\n\n"
+			"cuda.parity:\n\t$(LOCKSTEP) doctor --cuda --spec $(SPEC) --fail-on-mismatch --emit-json "
+			"parity_report.json\n");
+	if (image)
+		ls_str_add(out, "\nimage.build: Dockerfile.ci.cuda\n\tdocker buildx build -f Dockerfile.ci.cuda -t "
+				"$(IMAGE) --load .\n"
+				"\nimage.push: Dockerfile.ci.cuda\n\tdocker buildx build -f Dockerfile.ci.cuda -t "
+				"$(IMAGE) --push .\n");
+	return 0;
+}

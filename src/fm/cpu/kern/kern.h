@@ -1,0 +1,41 @@
+/* What the parts of kern.c share: functions that are compiled with it, once for each instruction set.
+ * Owns nothing; any thread. */
+#ifndef LS_FM_CPU_KERN_KERN_H
+#define LS_FM_CPU_KERN_KERN_H
+
+#include "base/inline.h"
+#include "fm/cpu/kern/simd.h"
+#include "fm/cpu/step.h"
+
+#if defined(__clang__)
+#define NOT_SPECIALISED __attribute__((noinline))
+#else
+#define NOT_SPECIALISED __attribute__((noinline, noclone))
+#endif
+
+/* Before a loop that is to be straight code; clang sees that for itself, and told so takes minutes with sanitizers. */
+#if defined(__clang__)
+#define STRAIGHT
+#else
+#define STRAIGHT _Pragma("GCC unroll 4")
+#endif
+
+enum { PACKS_IN_4 = 4 / LS_PACK, LINE = LS_FM_LINE, MAX_K = 256 };
+
+/* write is a constant of the call: whether to ask for lines that nobody else has. */
+INLINE void prefetch_run(const float *p, size_t n, bool write)
+{
+	for (size_t i = 0; i < n; i += LINE)
+		if (write)
+			__builtin_prefetch(p + i, 1);
+		else
+			__builtin_prefetch(p + i);
+}
+
+INLINE float fwfm_weight(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t g)
+{
+	uint32_t index = f < g ? ls_fm_pair_index(m->n_fields, f, g) : ls_fm_pair_index(m->n_fields, g, f);
+	return m->pair[(size_t)o * m->n_pairs + index];
+}
+
+#endif

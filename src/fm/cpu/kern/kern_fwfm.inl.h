@@ -1,0 +1,450 @@
+/* Rows of an fwfm: scores with what the backward pass needs of them, and the gradient of the field weights. Part of
+ * kern.c, compiled with it for each instruction set. Owns nothing; workers have disjoint rows.
+ * sums (fields × K) are U, own (fields × K) is W, back (fields × K) is D, or NULL for a score alone. */
+#ifndef LS_FM_CPU_KERN_KERN_FWFM_INL_H
+#define LS_FM_CPU_KERN_KERN_FWFM_INL_H
+
+#include <string.h>
+
+#include "fm/cpu/kern/kern_row.inl.h"
+#include "num/halve.h"
+
+/* Fields at a time if they have no more lanes than this, so that their sums are in registers and need not wait for each
+ * other. */
+enum { FWFM_FEW = 4, FWFM_LANES = LS_WIDE == 16 ? 32 : 16 };
+_Static_assert(FWFM_LANES / 4 <= LS_KERN_ROWS, "rows of four lanes side by side");
+
+/* K lanes. K is a constant of the calls where it pays, and then they are registers. */
+struct lanes {
+	ls_wide_f most[MAX_K / LS_WIDE];
+	ls_mid_f mid[LS_WIDE / LS_MID]; /* of a K that is no multiple of LS_WIDE, */
+	ls_pack_f last;                 /* or of LS_MID */
+};
+
+/* Where the lanes behind those in `most` begin, and how many vectors of LS_MID they are. */
+INLINE uint32_t behind_most(uint32_t K)
+{
+	return K / LS_WIDE * LS_WIDE;
+}
+
+INLINE uint32_t n_mid(uint32_t K)
+{
+	return K % LS_WIDE / LS_MID;
+}
+
+INLINE void clear_lanes(struct lanes *d, uint32_t K)
+{
+	for (uint32_t c = 0; c < K / LS_WIDE; c++)
+		d->most[c] = (ls_wide_f){0};
+	for (uint32_t c = 0; c < LS_WIDE / LS_MID; c++)
+		d->mid[c] = (ls_mid_f){0};
+	d->last = (ls_pack_f){0};
+}
+
+/* d = d + u weight, by fma. */
+INLINE void add_scaled(struct lanes *d, const float *u, float weight, uint32_t K)
+{
+	const ls_mid_f *rest = (const ls_mid_f *)(u + behind_most(K));
+	for (uint32_t c = 0; c < K / LS_WIDE; c++)
+		d->most[c] = ls_wide_fma(((const ls_wide_f *)u)[c], ls_wide_all(weight), d->most[c]);
+	for (uint32_t c = 0; c < n_mid(K); c++)
+		d->mid[c] = ls_mid_fma(rest[c], ls_mid_all(weight), d->mid[c]);
+	if (K % LS_MID)
+		d->last = ls_pack_fma(*(const ls_pack_f *)(u + K - 4), ls_pack_all(weight), d->last);
+}
+
+/* The same of n neighbours, whose weights are neighbours too. n is a constant of the call. */
+INLINE void add_scaled_each(struct lanes *d, const float *u, const float *weight, uint32_t n, uint32_t K)
+{
+#if defined(__aarch64__)
+	if (n == 4) { /* by one load: fma takes any lane of it. (Left alone, gcc makes four loads of it.) */
+		ls_pack_f four = *(const ls_pack_f *)weight;
+		__asm__("" : "+w"(four));
+		for (uint32_t i = 0; i < n; i++)
+			add_scaled(&d[i], u, four[i], K);
+		return;
+	}
+#endif
+	for (uint32_t i = 0; i < n; i++)
+		add_scaled(&d[i], u, weight[i], K);
+}
+
+/* total = total + u e, by fma. */
+INLINE void add_product(struct lanes *total, const float *u, const struct lanes *e, uint32_t K)
+{
+	const ls_mid_f *rest = (const ls_mid_f *)(u + behind_most(K));
+	for (uint32_t c = 0; c < K / LS_WIDE; c++)
+		total->most[c] = ls_wide_fma(((const ls_wide_f *)u)[c], e->most[c], total->most[c]);
+	for (uint32_t c = 0; c < n_mid(K); c++)
+		total->mid[c] = ls_mid_fma(rest[c], e->mid[c], total->mid[c]);
+	if (K % LS_MID)
+		total->last = ls_pack_fma(*(const ls_pack_f *)(u + K - 4), e->last, total->last);
+}
+
+INLINE void store_lanes(float *to, const struct lanes *d, uint32_t K)
+{
+	for (uint32_t c = 0; c < K / LS_WIDE; c++)
+		((ls_wide_f *)to)[c] = d->most[c];
+	for (uint32_t c = 0; c < n_mid(K); c++)
+		((ls_mid_f *)(to + behind_most(K)))[c] = d->mid[c];
+	if (K % LS_MID)
+		*(ls_pack_f *)(to + K - 4) = d->last;
+}
+
+INLINE void clear_fields(const struct ls_fm_model *m, uint32_t K, size_t apart, float *to)
+{
+	if (apart == K)
+		memset(to, 0, sizeof(float) * m->n_fields * K);
+	for (uint32_t f = 0; f < m->n_fields && apart != K; f++)
+		memset(to + f * apart, 0, sizeof(float) * K);
+}
+
+/* Where a row's entries are. Copies, for whatever is written might change what the compiler has not got at hand. */
+struct fwfm_place {
+	struct row r;
+	const float *linear;
+	size_t stride, factors, size; /* of a record; from linear weights to the output's factors; to the last of all */
+};
+
+INLINE struct fwfm_place fwfm_place(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K)
+{
+	size_t room = ls_fm_linear_room(m);
+	return (struct fwfm_place){*r, m->linear, ls_fm_stride(m), room + (size_t)o * K, room + (size_t)m->outputs * K};
+}
+
+/* Linear weights of entry i; for the first output the next row's are asked for. */
+INLINE const float *fwfm_entry(const struct fwfm_place *at, uint32_t i, uint32_t o)
+{
+	if (o == 0)
+		prefetch_next(&at->r, i, at->linear, at->stride, at->size);
+	return at->linear + at->r.feature[i] * at->stride;
+}
+
+/* U and W of any row, each field's `apart` floats behind the one before it; returns the linear part, from `bias` on. */
+INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o, uint32_t K,
+		       size_t apart, float *sums, float *own)
+{
+	const struct fwfm_place at = fwfm_place(m, r, o, K);
+	float line = bias;
+	clear_fields(m, K, apart, sums);
+	clear_fields(m, K, apart, own);
+	for (uint32_t i = 0; i < at.r.n; i++) {
+		const float *linear = fwfm_entry(&at, i, o), x = row_x(&at.r, i);
+		const ls_pack_f *v = (const ls_pack_f *)(linear + at.factors);
+		ls_pack_f *u = (ls_pack_f *)(sums + at.r.field[i] * apart);
+		ls_pack_f *w = (ls_pack_f *)(own + at.r.field[i] * apart);
+		line += linear[o] * x;
+		for (uint32_t c = 0; c < K / 4; c++)
+			LS_CELL_JOIN(u[c], w[c], v[c], x, ls_pack_join);
+	}
+	return line;
+}
+
+/* An entry that is alone in its field. has_x is a constant of the call. */
+INLINE void fwfm_copy(float *u, const float *v, bool has_x, float x, uint32_t K)
+{
+	for (uint32_t c = 0; c < K / LS_MID; c++) { /* as if added: never -0 */
+		ls_mid_f vc = ((const ls_mid_f *)v)[c];
+		((ls_mid_f *)u)[c] = (ls_mid_f){0} + (has_x ? vc * x : vc);
+	}
+	if (K % LS_MID) {
+		ls_pack_f vc = *(const ls_pack_f *)(v + K - 4);
+		*(ls_pack_f *)(u + K - 4) = (ls_pack_f){0} + (has_x ? vc * x : vc);
+	}
+}
+
+/* The same of a row with one entry of each field: W is 0, and not written. x is r's: NULL as a constant of the call
+ * where it is NULL. */
+INLINE float fwfm_sums_once(const struct ls_fm_model *m, const struct row *r, const float *x, float bias, uint32_t o,
+			    uint32_t K, size_t apart, float *sums)
+{
+	const struct fwfm_place at = fwfm_place(m, r, o, K);
+	float line = bias;
+	for (uint32_t i = 0; i < at.r.n; i++) {
+		const float *linear = fwfm_entry(&at, i, o), xi = x ? x[i] : 1.0f;
+		line += linear[o] * xi;
+		fwfm_copy(sums + i * apart, linear + at.factors, x, xi, K);
+	}
+	return line;
+}
+
+/* Entries whose records are asked for on the way, one after another. */
+struct fwfm_later {
+	const uint32_t *feature, *end;
+	const float *linear;
+	size_t stride, last; /* of a record */
+};
+
+INLINE void ask_later(struct fwfm_later *l)
+{
+	if (l->feature < l->end)
+		ask_for_record(l->linear + *l->feature++ * l->stride, l->last);
+}
+
+/* n fields from f on. E_f = sum over fields g < f, ascending, of r(g,f) U_g, and *total gets U_f E_f, in the order of
+ * fields; D_f goes on from E_f over the other g. Weights lie side by side for neighbours f where g is less, otherwise
+ * for neighbours g. n, with_back and whether `ahead` is NULL are constants of the call. */
+INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t n, uint32_t K, const float *sums,
+			float *back, bool with_back, struct lanes *total, struct fwfm_later *ahead)
+{
+	const uint32_t fields = m->n_fields;
+	const float *pair = m->pair + (size_t)o * m->n_pairs, *earlier = pair + f, *later[FWFM_FEW];
+	struct lanes d[FWFM_FEW];
+	for (uint32_t i = 0; i < n; i++) {
+		clear_lanes(&d[i], K);
+		later[i] = pair + ls_fm_pair_index(fields, f + i, 0);
+	}
+	for (uint32_t g = 0; g < f; earlier += fields - ++g) {
+		if (ahead)
+			ask_later(ahead);
+		add_scaled_each(d, sums + (size_t)g * K, earlier, n, K);
+	}
+	STRAIGHT
+	for (uint32_t h = 0; h < n; h++) { /* field f + h */
+		const float *u = sums + (size_t)(f + h) * K;
+		add_product(total, u, &d[h], K);
+		STRAIGHT
+		for (uint32_t i = with_back ? 0 : h + 1; i < n; i++)
+			add_scaled(&d[i], u, i < h ? later[i][f + h] : later[h][f + i], K);
+	}
+	for (uint32_t g = f + n; g < fields && with_back; g++)
+		for (uint32_t i = 0; i < n; i++)
+			add_scaled(&d[i], sums + (size_t)g * K, later[i][g], K);
+	for (uint32_t i = 0; i < n && with_back; i++)
+		store_lanes(back + (size_t)(f + i) * K, &d[i], K);
+}
+
+INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K, const float *sums, float *back,
+			    bool with_back, struct lanes *total, struct fwfm_later *ahead)
+{
+	bool few = K <= FWFM_LANES;
+	uint32_t f = 0, alone = few ? m->n_fields % FWFM_FEW : m->n_fields;
+	for (; f < alone; f++)
+		fwfm_fields(m, o, f, 1, K, sums, back, with_back, total, ahead);
+	for (; f < m->n_fields; f += FWFM_FEW)
+		fwfm_fields(m, o, f, FWFM_FEW, K, sums, back, with_back, total, ahead);
+}
+
+/* The sum over fields, ascending, of r(f,f) W_f, of the four lanes that own begins with. */
+INLINE ls_pack_f fwfm_own(const struct ls_fm_model *m, uint32_t o, const float *own, size_t apart)
+{
+	ls_pack_f sum = {0};
+	for (uint32_t f = 0; f < m->n_fields; f++)
+		sum = ls_pack_join(*(const ls_pack_f *)(own + f * apart), ls_pack_all(fwfm_weight(m, o, f, f)), sum);
+	return sum;
+}
+
+/* The sums of a row, whatever it is like; returns its linear part. own is filled for rows that may need it, and if
+ * `all`. */
+INLINE float fwfm_entries(const struct ls_fm_model *m, const struct row *r, bool once, bool all, float bias, uint32_t o,
+			  uint32_t K, size_t apart, float *sums, float *own)
+{
+	if (!once)
+		return fwfm_sums(m, r, bias, o, K, apart, sums, own);
+	if (all)
+		clear_fields(m, K, apart, own);
+	return r->x ? fwfm_sums_once(m, r, r->x, bias, o, K, apart, sums)
+		    : fwfm_sums_once(m, r, NULL, bias, o, K, apart, sums);
+}
+
+/* score = linear part + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f).
+ * Of R rows side by side, as if they were one of R × K lanes; R is a constant of the call, and 1 with a back. */
+INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32_t R, float bias, uint32_t o,
+			uint32_t K, float *sums, float *own, float *back, float *score)
+{
+	struct lanes total;
+	float t[MAX_K], line[LS_KERN_ROWS];
+	bool once[LS_KERN_ROWS];
+	for (uint32_t i = 0; i < R; i++) {
+		once[i] = one_of_each_field(&r[i], m->n_fields);
+		line[i] = fwfm_entries(m, &r[i], once[i], back != NULL, bias, o, K, R * K, sums + i * K, own + i * K);
+	}
+	clear_lanes(&total, R * K);
+	if (back)
+		fwfm_all_fields(m, o, R * K, sums, back, true, &total, NULL);
+	else
+		fwfm_all_fields(m, o, R * K, sums, NULL, false, &total, NULL);
+	store_lanes(t, &total, R * K);
+	for (uint32_t i = 0; i < R; i++) {
+		for (uint32_t c = i * K; c < (i + 1) * K; c += 4)
+			*(ls_pack_f *)(t + c) += once[i] ? (ls_pack_f){0} : fwfm_own(m, o, own + c, R * K);
+		score[i * m->outputs + o] = line[i] + ls_halve_sum(t + i * K, (int)K);
+	}
+}
+
+/* --- scores alone, of rows side by side --- */
+
+/* How many: as fill the lanes. */
+static inline uint32_t fwfm_at_once(uint32_t K)
+{
+	return K == 4 || K == 8 || K == 16 ? FWFM_LANES / K : 1;
+}
+
+/* U of R rows that are alike and have one entry of each field, and their linear parts; of the next rows' records, some
+ * are asked for. R and has_x are constants of the call. */
+INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, uint32_t R, bool has_x, uint32_t o,
+			     uint32_t K, float *sums, float *ret_line, struct fwfm_later *ahead)
+{
+	const size_t stride = ls_fm_stride(m), factors = ls_fm_linear_room(m) + (size_t)o * K;
+	const float *base = m->linear;
+	const uint32_t *feature = r->feature, n = r->n;
+	struct fwfm_later ask = *ahead;
+	float line[LS_KERN_ROWS];
+	for (uint32_t k = 0; k < R; k++)
+		line[k] = m->bias[o];
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < (R < 4 ? i % 2 : R / 4); k++)
+			ask_later(&ask);
+		for (uint32_t k = 0; k < R; k++, sums += K) {
+			const float *at = base + feature[i + (size_t)k * n] * stride, x = has_x ? r[k].x[i] : 1.0f;
+			line[k] += at[o] * x;
+			fwfm_copy(sums, at + factors, has_x, x, K);
+		}
+	}
+	memcpy(ret_line, line, R * sizeof *line);
+	*ahead = ask;
+}
+
+/* The sum over fields f of U_f E_f, of as many rows as fill the lanes. A function of its own, whose loops have the
+ * registers for themselves. */
+static NOT_SPECIALISED void fwfm_beside(const struct ls_fm_model *m, uint32_t o, const float *sums,
+					const struct fwfm_later *ahead, float *ret)
+{
+	struct fwfm_later ask = *ahead;
+	struct lanes total;
+	clear_lanes(&total, FWFM_LANES);
+	fwfm_all_fields(m, o, FWFM_LANES, sums, NULL, false, &total, &ask);
+	while (ask.feature < ask.end)
+		ask_later(&ask);
+	store_lanes(ret, &total, FWFM_LANES);
+	for (uint32_t c = 0; c < FWFM_LANES; c += 4) /* as fwfm_output does with rows of one entry a field: never -0 */
+		*(ls_pack_f *)(ret + c) += (ls_pack_f){0};
+}
+
+/* What comes after the rows is asked for once, not for each output. */
+INLINE struct fwfm_later fwfm_later(const struct ls_fm_model *m, const struct row *r, uint32_t R, uint32_t o)
+{
+	const uint32_t *after = rows_after(r, R), *end = after == r->feature || o ? after : after + (size_t)R * r->n;
+	return (struct fwfm_later){after, end, m->linear, ls_fm_stride(m), ls_fm_linear_room(m) + ls_fm_lanes(m) - 1};
+}
+
+/* R rows; K is a constant of the call. */
+INLINE void fwfm_alike(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *sums,
+		       float *score)
+{
+	const uint32_t R = FWFM_LANES / K;
+	float t[FWFM_LANES], line[LS_KERN_ROWS];
+	struct fwfm_later ahead = fwfm_later(m, r, R, o);
+	if (r->x)
+		fwfm_sums_beside(m, r, R, true, o, K, sums, line, &ahead);
+	else
+		fwfm_sums_beside(m, r, R, false, o, K, sums, line, &ahead);
+	fwfm_beside(m, o, sums, &ahead, t);
+	for (uint32_t k = 0; k < R; k++)
+		score[k * m->outputs + o] = line[k] + ls_halve_sum(t + k * K, (int)K);
+}
+
+/* R rows of any sort. K is a constant of the call. (ARMs have records asked for with the entries: between products it
+ * cost them more.) */
+INLINE void fwfm_some(const struct ls_fm_model *m, const struct row *r, uint32_t K, float *sums, float *own,
+		      float *score)
+{
+	const uint32_t R = FWFM_LANES / K;
+	bool alike = LS_WIDE > 4 && rows_alike(r, R);
+	for (uint32_t k = 0; k < R; k++)
+		alike = alike && one_of_each_field(&r[k], m->n_fields);
+	for (uint32_t o = 0; o < m->outputs; o++)
+		if (alike)
+			fwfm_alike(m, r, o, K, sums, score);
+		else
+			fwfm_output(m, r, R, m->bias[o], o, K, sums, own, NULL, score);
+}
+
+static inline void fwfm_rows(const struct ls_fm_model *m, const struct row *r, float *sums, float *own, float *score)
+{
+	if (m->padded == 4)
+		fwfm_some(m, r, 4, sums, own, score);
+	else if (m->padded == 8)
+		fwfm_some(m, r, 8, sums, own, score);
+	else if (FWFM_LANES > 16)
+		fwfm_some(m, r, 16, sums, own, score);
+}
+
+/* --- gradient of the field weights --- */
+
+/* The products of two vectors of K = 4, 8 or 16, halved until four are left. */
+INLINE ls_pack_f four_products(const ls_pack_f *u, const ls_pack_f *v, uint32_t K)
+{
+	if (K == 16)
+		return (u[0] * v[0] + u[2] * v[2]) + (u[1] * v[1] + u[3] * v[3]);
+	return K == 8 ? u[0] * v[0] + u[1] * v[1] : u[0] * v[0];
+}
+
+/* What the last two halvings make of four such: of each one lane, (a0 + a2) + (a1 + a3). */
+INLINE ls_pack_f halve_four(const ls_pack_f *t)
+{
+	ls_pack_f ab = __builtin_shufflevector(t[0], t[1], 0, 1, 4, 5) +
+		       __builtin_shufflevector(t[0], t[1], 2, 3, 6, 7),
+		  cd = __builtin_shufflevector(t[2], t[3], 0, 1, 4, 5) +
+		       __builtin_shufflevector(t[2], t[3], 2, 3, 6, 7);
+	return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) + __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+}
+
+/* Pairs of u with the four vectors from v on, at once. */
+INLINE void add_four_pairs(const ls_pack_f *u, const float *v, double slope, int64_t *into, uint32_t K)
+{
+	ls_pack_f t[4];
+	float sums[4];
+	ls_pack_d wide[PACKS_IN_4];
+	for (uint32_t k = 0; k < 4; k++)
+		t[k] = four_products(u, (const ls_pack_f *)(v + k * K), K);
+	*(ls_pack_f *)sums = halve_four(t);
+	ls_pack_widen(sums, wide);
+	for (uint32_t h = 0; h < PACKS_IN_4; h++)
+		((ls_pack_u *)into)[h] += ls_pack_term(slope, wide[h]) - LS_MAGIC_BITS;
+}
+
+INLINE int64_t pair_term(const ls_pack_f *u, const ls_pack_f *v, double slope, uint32_t K)
+{
+	float t[MAX_K];
+	t[0] = 0.0f; /* K is not 0, which the compiler cannot know */
+	for (uint32_t c = 0; c < K / 4; c++)
+		*(ls_pack_f *)(t + 4 * c) = u[c] * v[c];
+	return ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
+}
+
+/* dscore/dr(f,g): halve(U_f U_g), and halve(W_f) for f = g. */
+INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uint32_t o, uint32_t K)
+{
+	const struct ls_fm_model *m = st->m;
+	uint32_t fields = m->n_fields;
+	const float *sums = st->sums + 2 * b * st->back_stride + (size_t)o * fields * K, *own = sums + st->back_stride;
+	double slope = (double)st->slope[(size_t)b * m->outputs + o] * st->grids.pair_scale;
+	for (uint32_t f = 0, at = 0; f < fields; f++) {
+		const ls_pack_f *u = (const ls_pack_f *)(sums + f * K);
+		uint32_t g = f + 1;
+		into[at++] += ls_sum_term(slope * (double)ls_halve_sum(own + f * K, (int)K));
+		for (; g + 4 <= fields && (K == 4 || K == 8 || K == 16); g += 4, at += 4)
+			add_four_pairs(u, sums + g * K, slope, into + at, K);
+		for (; g < fields; g++, at++)
+			into[at] += pair_term(u, (const ls_pack_f *)(sums + g * K), slope, K);
+	}
+}
+
+static inline void pairs(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi)
+{
+	for (uint32_t b = lo; b < hi; b++)
+		for (uint32_t o = 0; o < st->m->outputs; o++) {
+			int64_t *into = w->pair_sums + (size_t)o * st->m->n_pairs;
+			if (st->m->padded == 4)
+				pair_row(st, into, b, o, 4);
+			else if (st->m->padded == 8)
+				pair_row(st, into, b, o, 8);
+			else if (st->m->padded == 16)
+				pair_row(st, into, b, o, 16);
+			else
+				pair_row(st, into, b, o, st->m->padded);
+		}
+}
+
+#endif

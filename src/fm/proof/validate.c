@@ -1,0 +1,260 @@
+#include "fm/proof/validate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "fm/model/batch.h"
+#include "fm/proof/validate_internal.h"
+
+enum { KINDS = 3 };
+
+const char *ls_val_part_name(enum ls_val_part part)
+{
+	static const char *const names[] = {"golden", "scores", "batches", "twins", "control", "handover"};
+	return names[part];
+}
+
+const char *ls_val_state_name(enum ls_val_state state)
+{
+	static const char *const names[] = {"passed", "differs", "not-run"};
+	return names[state];
+}
+
+/* --- what the parts share --- */
+
+size_t ls_val_mains(const struct ls_val_plan *p)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_ways; i++)
+		n += p->ways[i].main;
+	return n;
+}
+
+bool ls_val_has_gpu(const struct ls_val_plan *p)
+{
+	for (size_t i = 0; i < p->n_ways; i++)
+		if (p->ways[i].gpu && !p->ways[i].absent)
+			return true;
+	return false;
+}
+
+int ls_val_turn(struct ls_val_session *s, const char *cell, size_t way, struct ls_err *err)
+{
+	const struct ls_val_plan *p = s->plan;
+	if (p->stop && *p->stop)
+		return ls_err_set(err, LS_EINTR, "stopped; nothing is kept");
+	char what[256];
+	snprintf(what, sizeof what, "%s: %s", p->ways[way].name, cell);
+	if (p->tell)
+		p->tell(p->context, s->done, s->total, what);
+	s->done++;
+	return 0;
+}
+
+enum ls_val_state ls_val_judge(struct ls_val_session *s, size_t way, int rc, const struct ls_err *err,
+			       char **ret_reason)
+{
+	if (rc == 0)
+		return LS_VAL_PASSED;
+	*ret_reason = ls_xstrdup(err->msg);
+	if (rc == LS_EUNKNOWN && !s->dead[way])
+		s->dead[way] = ls_xstrdup(err->msg);
+	return rc == LS_EDIFFER ? LS_VAL_DIFFERS : LS_VAL_NOT_RUN;
+}
+
+enum ls_val_state ls_val_try(struct ls_val_session *s, size_t way, struct ls_trial *t, struct ls_trial_result *ret,
+			     char **ret_reason)
+{
+	const struct ls_val_way *w = &s->plan->ways[way];
+	struct ls_err err = {0};
+	if (s->dead[way]) {
+		*ret_reason = ls_xstrdup(s->dead[way]);
+		return LS_VAL_NOT_RUN;
+	}
+	t->pool = w->pool;
+	t->make_engine = w->make_engine;
+	t->context = w->context;
+	int rc = ls_trial_run(t, ret, &err);
+	return ls_val_judge(s, way, rc, &err, ret_reason);
+}
+
+void ls_val_add_take(struct ls_val_session *s, enum ls_val_part part, size_t way, const char *cell,
+		     enum ls_val_state state, const char *expected, const char *got, char *reason)
+{
+	struct ls_val *v = s->v;
+	v->checks = ls_grow(v->checks, v->n_checks, &v->cap_checks, sizeof *v->checks);
+	struct ls_val_check *c = &v->checks[v->n_checks++];
+	*c = (struct ls_val_check){
+		.part = part, .way = way, .cell = ls_xstrdup(cell), .state = state, .reason = reason};
+	if (expected)
+		snprintf(c->expected, sizeof c->expected, "%s", expected);
+	if (got)
+		snprintf(c->got, sizeof c->got, "%s", got);
+}
+
+void ls_val_add_failed(struct ls_val_session *s, enum ls_val_part part, enum ls_val_part also, size_t way,
+		       const char *cell, enum ls_val_state state, char *reason_take)
+{
+	ls_val_add_take(s, also, way, cell, LS_VAL_NOT_RUN, NULL, NULL, ls_xstrdup(reason_take));
+	ls_val_add_take(s, part, way, cell, state, NULL, NULL, reason_take);
+}
+
+void ls_val_compare(struct ls_val_session *s, enum ls_val_part part, size_t way, const char *cell, const char *expected,
+		    const char *got)
+{
+	bool same = strcmp(expected, got) == 0, wanted = part != LS_VAL_CONTROL;
+	char *reason = NULL;
+	if (same != wanted)
+		reason = wanted ? ls_xasprintf("%.12s…, expected %.12s…", got, expected)
+				: ls_xasprintf("another seed gives the same digest %.12s…", got);
+	ls_val_add_take(s, part, way, cell, same == wanted ? LS_VAL_PASSED : LS_VAL_DIFFERS, expected, got, reason);
+}
+
+/* --- the golden table --- */
+
+static uint64_t steps_of(const struct ls_fm_opts *o, const struct ls_rows *rows, uint32_t epochs)
+{
+	return ls_fm_steps_per_epoch(o, rows->n_rows) * epochs;
+}
+
+/* scores: of the reference, empty until it has them. */
+static void golden_cell(struct ls_val_session *s, size_t way, const struct ls_val_cell *c, char scores[LS_SHA256_HEX])
+{
+	struct ls_trial t = {
+		.opts = &c->opts, .rows = c->rows, .steps = steps_of(&c->opts, c->rows, c->epochs), .predict = true};
+	struct ls_trial_result r;
+	char *reason = NULL;
+	enum ls_val_state state = ls_val_try(s, way, &t, &r, &reason);
+	if (state != LS_VAL_PASSED) {
+		ls_val_add_failed(s, LS_VAL_GOLDEN, LS_VAL_SCORES, way, c->name, state, reason);
+		return;
+	}
+	ls_val_compare(s, LS_VAL_GOLDEN, way, c->name, c->golden, r.digest);
+	if (way == 0)
+		memcpy(scores, r.scores, LS_SHA256_HEX);
+	else if (*scores)
+		ls_val_compare(s, LS_VAL_SCORES, way, c->name, scores, r.scores);
+}
+
+/* A row at a time is trained on CPUs alone. */
+static bool has_cell(const struct ls_val_plan *p, size_t way, size_t cell)
+{
+	return !(p->golden[cell].opts.online && p->ways[way].gpu);
+}
+
+static size_t golden_count(const struct ls_val_plan *p)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_golden; i++)
+		for (size_t way = 0; way < p->n_ways; way++)
+			n += has_cell(p, way, i);
+	return n;
+}
+
+int ls_val_golden(struct ls_val_session *s, struct ls_err *err)
+{
+	const struct ls_val_plan *p = s->plan;
+	int rc = 0;
+	for (size_t i = 0; i < p->n_golden && rc == 0; i++) {
+		char scores[LS_SHA256_HEX] = "";
+		for (size_t way = 0; way < p->n_ways && rc == 0; way++) {
+			if (!has_cell(p, way, i))
+				continue;
+			rc = ls_val_turn(s, p->golden[i].name, way, err);
+			if (rc == 0)
+				golden_cell(s, way, &p->golden[i], scores);
+		}
+	}
+	return rc;
+}
+
+/* --- twins --- */
+
+static void twins_of_kind(struct ls_val_session *s, size_t way, enum ls_fm_kind kind)
+{
+	struct ls_fm_opts o = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
+	struct ls_trial t = {.opts = &o, .rows = s->plan->small, .steps = steps_of(&o, s->plan->small, 2)};
+	struct ls_trial_result r[3];
+	const char *cell = ls_fm_kind_name(kind);
+	for (int i = 0; i < 3; i++) {
+		char *reason = NULL;
+		o.seed += i == 2;
+		enum ls_val_state state = ls_val_try(s, way, &t, &r[i], &reason);
+		if (state != LS_VAL_PASSED) {
+			ls_val_add_failed(s, LS_VAL_TWINS, LS_VAL_CONTROL, way, cell, state, reason);
+			return;
+		}
+	}
+	ls_val_compare(s, LS_VAL_TWINS, way, cell, r[0].digest, r[1].digest);
+	ls_val_compare(s, LS_VAL_CONTROL, way, cell, r[0].digest, r[2].digest);
+}
+
+int ls_val_twins(struct ls_val_session *s, struct ls_err *err)
+{
+	int rc = 0;
+	for (size_t way = 0; way < s->plan->n_ways; way++)
+		for (int kind = 0; kind < KINDS && rc == 0 && s->plan->ways[way].main; kind++) {
+			rc = ls_val_turn(s, "twin runs", way, err);
+			if (rc == 0)
+				twins_of_kind(s, way, (enum ls_fm_kind)kind);
+		}
+	return rc;
+}
+
+/* --- the whole --- */
+
+int ls_val_run(const struct ls_val_plan *plan, struct ls_val **ret, struct ls_err *err)
+{
+	static int (*const parts[])(struct ls_val_session *, struct ls_err *) = {
+		ls_val_golden, ls_val_batches, ls_val_twins, ls_val_handover, ls_val_speeds};
+	struct ls_val_session s = {.plan = plan, .v = ls_xalloc(sizeof *s.v)};
+	double from = ls_clock();
+	int rc = 0;
+	s.dead = ls_xalloc((plan->n_ways + 1) * sizeof *s.dead);
+	for (size_t i = 0; i < plan->n_ways; i++)
+		s.dead[i] = plan->ways[i].absent ? ls_xstrdup(plan->ways[i].absent) : NULL;
+	s.total = golden_count(plan) + ls_val_batch_count(plan) + KINDS * ls_val_mains(plan) +
+		  ls_val_handover_count(plan) + ls_val_speed_count(plan);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts && rc == 0; i++)
+		rc = parts[i](&s, err);
+	s.v->seconds = ls_clock() - from;
+	for (size_t i = 0; i < plan->n_ways; i++)
+		free(s.dead[i]);
+	free(s.dead);
+	if (rc == 0)
+		*ret = s.v;
+	else
+		ls_val_free(s.v);
+	return rc;
+}
+
+void ls_val_free(struct ls_val *v)
+{
+	if (!v)
+		return;
+	for (size_t i = 0; i < v->n_checks; i++) {
+		free(v->checks[i].cell);
+		free(v->checks[i].reason);
+	}
+	for (size_t i = 0; i < v->n_speeds; i++)
+		free(v->speeds[i].reason);
+	free(v->checks);
+	free(v->speeds);
+	free(v);
+}
+
+enum ls_val_state ls_val_verdict(const struct ls_val *v)
+{
+	bool incomplete = v->n_checks == 0 || v->n_speeds == 0;
+	for (size_t i = 0; i < v->n_checks; i++) {
+		if (v->checks[i].state == LS_VAL_DIFFERS)
+			return LS_VAL_DIFFERS;
+		incomplete |= v->checks[i].state == LS_VAL_NOT_RUN;
+	}
+	for (size_t i = 0; i < v->n_speeds; i++)
+		incomplete |= v->speeds[i].reason != NULL;
+	return incomplete ? LS_VAL_NOT_RUN : LS_VAL_PASSED;
+}

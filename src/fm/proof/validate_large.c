@@ -1,0 +1,249 @@
+/* The parts of a validation on made-up rows: the same digest at every batch size, and the grid of speeds. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fm/data/synthetic.h"
+#include "fm/model/batch.h"
+#include "fm/proof/validate_internal.h"
+
+static const uint32_t batches[] = {256, 4096, 65536};
+
+enum { BATCHES = sizeof batches / sizeof *batches, KINDS = 3, TASKS = 3, CLASSES = 3, SEED = 20261115 };
+
+static bool on_one_thread(const struct ls_val_way *w)
+{
+	return !w->gpu && ls_pool_threads(w->pool) == 1;
+}
+
+static struct ls_made_spec made_spec(const struct ls_val_data *d, uint64_t seed)
+{
+	return (struct ls_made_spec){.n_rows = d->rows,
+				     .n_features = (uint64_t)d->features_a_field * d->fields,
+				     .n_fields = d->fields,
+				     .classes = 2,
+				     .seed = seed};
+}
+
+struct ls_val_size ls_val_quick(void)
+{
+	return (struct ls_val_size){
+		.batches = {70000, 8, 4096}, .speeds = {1 << 16, 8, 8192}, .speed_epochs = {1, 1, 1}, .repeats = 2};
+}
+
+/* A row as click-through data has them, and a million features. */
+struct ls_val_size ls_val_full(void)
+{
+	return (struct ls_val_size){.batches = {140000, 39, 2500},
+				    .speeds = {1 << 20, 39, 25642},
+				    .every_optimizer = true,
+				    .speed_epochs = {4, 1, 4},
+				    .repeats = 3};
+}
+
+/* --- the same digest at every batch size --- */
+
+/* One thread is a slow way to say again what the golden table says; it stands in where there is no GPU. */
+static bool is_compared(const struct ls_val_plan *p, size_t way)
+{
+	return way > 0 && p->ways[way].main && !(ls_val_has_gpu(p) && on_one_thread(&p->ways[way]));
+}
+
+static size_t compared(const struct ls_val_plan *p)
+{
+	size_t n = 1; /* the reference */
+	for (size_t i = 0; i < p->n_ways; i++)
+		n += is_compared(p, i);
+	return n;
+}
+
+static int optimizers(const struct ls_val_plan *p)
+{
+	return p->size.every_optimizer ? LS_FTRL + 1 : 1;
+}
+
+size_t ls_val_batch_count(const struct ls_val_plan *p)
+{
+	return KINDS * BATCHES * (size_t)optimizers(p) * compared(p);
+}
+
+static void batch_cell(struct ls_val_session *s, size_t way, const char *cell, struct ls_trial *t,
+		       struct ls_trial_result *reference)
+{
+	struct ls_trial_result r = {0};
+	char *reason = NULL;
+	enum ls_val_state state = ls_val_try(s, way, t, &r, &reason);
+	if (way == 0)
+		*reference = r;
+	if (state != LS_VAL_PASSED || (way > 0 && !*reference->digest)) {
+		if (!reason)
+			reason = ls_xstrdup("the reference has no digest");
+		ls_val_add_failed(s, LS_VAL_BATCHES, LS_VAL_SCORES, way, cell,
+				  state == LS_VAL_PASSED ? LS_VAL_NOT_RUN : state, reason);
+	} else if (way > 0) {
+		ls_val_compare(s, LS_VAL_BATCHES, way, cell, reference->digest, r.digest);
+		ls_val_compare(s, LS_VAL_SCORES, way, cell, reference->scores, r.scores);
+	}
+}
+
+static int batches_of(struct ls_val_session *s, struct ls_fm_opts o, const struct ls_rows *rows, struct ls_err *err)
+{
+	int rc = 0;
+	for (int b = 0; b < BATCHES && rc == 0; b++) {
+		struct ls_trial_result reference = {0};
+		char cell[96];
+		o.batch = batches[b];
+		struct ls_trial t = {
+			.opts = &o, .rows = rows, .steps = ls_fm_steps_per_epoch(&o, rows->n_rows), .predict = true};
+		snprintf(cell, sizeof cell, "%s-%s-%s, batch %u", ls_fm_kind_name(o.kind), ls_fm_task_name(o.task),
+			 ls_fm_optimizer_name(o.optimizer), o.batch);
+		for (size_t way = 0; way < s->plan->n_ways && rc == 0; way++) {
+			if (way > 0 && !is_compared(s->plan, way))
+				continue;
+			rc = ls_val_turn(s, cell, way, err);
+			if (rc == 0)
+				batch_cell(s, way, cell, &t, &reference);
+		}
+	}
+	return rc;
+}
+
+/* Every kind with every optimizer; the task goes round, so that all of them are met. */
+static int one_combination(struct ls_val_session *s, int kind, int optimizer, struct ls_err *err)
+{
+	enum ls_fm_task task = (enum ls_fm_task)((kind + optimizer + 2) % TASKS);
+	struct ls_made_spec spec = made_spec(&s->plan->size.batches, SEED);
+	spec.values = true;
+	spec.classes = task == LS_REGRESSION ? 0 : task == LS_MULTICLASS ? CLASSES : 2;
+	struct ls_fm_opts o = ls_fm_defaults((enum ls_fm_kind)kind, task, (enum ls_fm_optimizer)optimizer);
+	struct ls_made *made;
+	o.classes = task == LS_MULTICLASS ? CLASSES : 1;
+	int rc = ls_made_new(&spec, s->plan->ways[0].pool, &made, err);
+	if (rc)
+		return rc;
+	rc = batches_of(s, o, &made->rows, err);
+	ls_made_free(made);
+	return rc;
+}
+
+int ls_val_batches(struct ls_val_session *s, struct ls_err *err)
+{
+	int rc = 0;
+	for (int kind = 0; kind < KINDS; kind++)
+		for (int i = 0; i < optimizers(s->plan) && rc == 0; i++)
+			rc = one_combination(s, kind, s->plan->size.every_optimizer ? i : (int)LS_ADAGRAD, err);
+	return rc;
+}
+
+/* --- speed --- */
+
+/* A training that is measured: as much work for a GPU as for all threads; a part is enough for one thread's rate. */
+struct course {
+	struct ls_fm_opts opts;
+	const struct ls_rows *rows;
+	uint64_t steps;
+};
+
+size_t ls_val_speed_count(const struct ls_val_plan *p)
+{
+	return KINDS * BATCHES * ls_val_mains(p) * (size_t)p->size.repeats;
+}
+
+static void measure(struct ls_val_session *s, const struct course *c, size_t way, struct ls_val_speed *speed,
+		    struct ls_trial_result *reference)
+{
+	bool alone = on_one_thread(&s->plan->ways[way]) && way > 0;
+	struct ls_trial t = {.opts = &c->opts, .rows = c->rows, .steps = alone ? (c->steps + 15) / 16 : c->steps};
+	struct ls_trial_result r;
+	char *reason = NULL;
+	if (speed->reason)
+		return;
+	if (ls_val_try(s, way, &t, &r, &reason) != LS_VAL_PASSED) {
+		speed->reason = reason;
+		return;
+	}
+	if (!speed->repeats++)
+		speed->first_seconds = speed->seconds = r.seconds;
+	if (speed->repeats == 1 || r.seconds < speed->seconds) {
+		speed->seconds = r.seconds;
+		speed->step_seconds = r.step_seconds;
+	}
+	speed->rows = r.rows;
+	if (way == 0)
+		*reference = r;
+	else if (!alone && speed->repeats == 1 && *reference->digest) {
+		char cell[96];
+		snprintf(cell, sizeof cell, "measured %s, batch %u", ls_fm_kind_name(c->opts.kind), c->opts.batch);
+		ls_val_compare(s, LS_VAL_BATCHES, way, cell, reference->digest, r.digest);
+	}
+}
+
+/* The ways take turns, so that a machine that slows down or speeds up does so for all of them. */
+static int run_course(struct ls_val_session *s, const struct course *c, struct ls_err *err)
+{
+	const struct ls_val_plan *p = s->plan;
+	struct ls_val *v = s->v;
+	struct ls_val_speed *speeds = ls_xalloc(p->n_ways * sizeof *speeds);
+	struct ls_trial_result reference = {0};
+	int rc = 0;
+	for (int i = 0; i < p->size.repeats; i++)
+		for (size_t way = 0; way < p->n_ways && rc == 0; way++) {
+			if (!p->ways[way].main)
+				continue;
+			rc = ls_val_turn(s, "measured", way, err);
+			if (rc == 0)
+				measure(s, c, way, &speeds[way], &reference);
+		}
+	for (size_t way = 0; way < p->n_ways; way++) {
+		if (!p->ways[way].main)
+			continue;
+		speeds[way].kind = c->opts.kind;
+		speeds[way].factors = c->opts.factors;
+		speeds[way].fields = c->rows->n_fields;
+		speeds[way].batch = c->opts.batch;
+		speeds[way].way = way;
+		v->speeds = ls_grow(v->speeds, v->n_speeds, &v->cap_speeds, sizeof *v->speeds);
+		v->speeds[v->n_speeds++] = speeds[way];
+	}
+	free(speeds);
+	return rc;
+}
+
+static int courses(struct ls_val_session *s, const struct ls_rows *rows, struct ls_err *err)
+{
+	int rc = 0;
+	for (int kind = 0; kind < KINDS; kind++)
+		for (int b = 0; b < BATCHES && rc == 0; b++) {
+			struct course c = {.rows = rows};
+			c.opts = ls_fm_defaults((enum ls_fm_kind)kind, LS_BINARY, LS_ADAGRAD);
+			c.opts.batch = batches[b];
+			c.steps = ls_fm_steps_per_epoch(&c.opts, rows->n_rows) * s->plan->size.speed_epochs[kind];
+			rc = run_course(s, &c, err);
+		}
+	return rc;
+}
+
+int ls_val_speeds(struct ls_val_session *s, struct ls_err *err)
+{
+	struct ls_made_spec spec = made_spec(&s->plan->size.speeds, SEED + 1);
+	struct ls_made *made;
+	int rc = ls_made_new(&spec, s->plan->ways[0].pool, &made, err);
+	if (rc)
+		return rc;
+	rc = courses(s, &made->rows, err);
+	ls_made_free(made);
+	return rc;
+}
+
+double ls_val_speedup(const struct ls_val *v, const struct ls_val_speed *speed)
+{
+	for (size_t i = 0; i < v->n_speeds; i++) {
+		const struct ls_val_speed *r = &v->speeds[i];
+		if (r->way != 0 || r->kind != speed->kind || r->batch != speed->batch)
+			continue;
+		bool both = !r->reason && !speed->reason && r->seconds > 0 && speed->seconds > 0;
+		return both ? (double)speed->rows / speed->seconds / ((double)r->rows / r->seconds) : 0;
+	}
+	return 0;
+}

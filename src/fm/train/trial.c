@@ -1,0 +1,74 @@
+#include "fm/train/trial.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "fm/model/batch.h"
+#include "fm/model/tensors.h"
+
+/* Steps in one call of the engine, so that its losses come back now and then, as in a training. */
+enum { STRETCH = 4096 };
+
+static int take_steps(const struct ls_trial *t, const struct ls_engine *e, struct ls_err *err)
+{
+	int rc = 0;
+	double loss = 0;
+	for (uint64_t at = 0; at < t->steps && rc == 0; at += STRETCH) {
+		uint64_t n = t->steps - at < STRETCH ? t->steps - at : STRETCH;
+		rc = e->steps(e->state, at, n, &loss, err);
+	}
+	return rc;
+}
+
+int ls_trial_scores(const struct ls_engine *e, const struct ls_rows *rows, uint32_t outputs, char ret[LS_SHA256_HEX],
+		    struct ls_err *err)
+{
+	float *score = ls_alloc_array(rows->n_rows * outputs, sizeof *score);
+	if (!score)
+		return ls_err_set(err, LS_ENOMEM, "no memory for the scores of %llu rows",
+				  (unsigned long long)rows->n_rows);
+	int rc = e->predict(e->state, rows, score, err);
+	if (rc == 0)
+		ls_sha256(score, rows->n_rows * outputs * sizeof *score, ret);
+	free(score);
+	return rc;
+}
+
+/* The last step of an epoch takes what is left of the rows. */
+static uint64_t rows_passed(const struct ls_trial *t)
+{
+	uint64_t per_epoch = ls_fm_steps_per_epoch(t->opts, t->rows->n_rows);
+	uint64_t rest = t->steps % per_epoch * t->opts->batch;
+	return t->steps / per_epoch * t->rows->n_rows + rest;
+}
+
+int ls_trial_run(const struct ls_trial *t, struct ls_trial_result *ret, struct ls_err *err)
+{
+	struct ls_trial_result res = {.rows = rows_passed(t)};
+	struct ls_engine e = {0};
+	struct ls_fm_model *m;
+	int rc = ls_fm_model_new(t->opts, t->rows->n_features, t->rows->n_fields, &m, err);
+	if (rc)
+		return rc;
+	ls_fm_model_init(m, t->pool);
+	double from = ls_clock();
+	rc = t->make_engine(t->context, m, t->rows, t->pool, &e, err);
+	double first = ls_clock();
+	if (rc == 0)
+		rc = take_steps(t, &e, err);
+	res.step_seconds = ls_clock() - first;
+	if (rc == 0)
+		rc = e.fetch(e.state, err);
+	res.seconds = ls_clock() - from;
+	if (rc == 0 && t->predict)
+		rc = ls_trial_scores(&e, t->rows, m->outputs, res.scores, err);
+	if (rc == 0) {
+		ls_fm_model_digest(m, res.digest);
+		*ret = res;
+	}
+	if (e.free)
+		e.free(e.state);
+	ls_fm_model_free(m);
+	return rc;
+}
