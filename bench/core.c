@@ -1,7 +1,7 @@
-/* bench_core [MIB]: what one core of this machine can do, for the floors in README.md: the time of a vector operation
- * of four lanes, many under way, and of a cache line of a record somewhere in MIB of memory (default 1200, as the
- * records of an ffm with a million features), read, and read and written, with so many records asked for ahead. Prints
- * nanoseconds; asserts nothing. */
+/* bench_core [MIB]: what one core of this machine can do, for the floors in README.md: the time of
+ * a vector operation of four lanes, many under way, and of a cache line of a record somewhere in
+ * MIB of memory (default 1200, as the records of an ffm with a million features), read, and read
+ * and written, with so many records asked for ahead. Prints nanoseconds; asserts nothing. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,23 +22,23 @@ enum { CHAINS = 16, ROUNDS = 1000000, LINE = 16, RECORD = 316, VISITS = 300000 }
 #endif
 
 /* The best of five: CHAINS results, each fed back, so that none waits for another. */
-#define OPERATION(what, type, start, op)                                                                               \
-	do {                                                                                                           \
-		double best = 1e9;                                                                                     \
-		for (int turn = 0; turn < 5; turn++) {                                                                 \
-			type v[CHAINS];                                                                                \
-			for (int i = 0; i < CHAINS; i++)                                                               \
-				v[i] = (type){0} + (start);                                                            \
-			double begin = ls_clock();                                                                     \
-			for (int r = 0; r < ROUNDS; r++)                                                               \
-				for (int i = 0; i < CHAINS; i++) {                                                     \
-					v[i] = (op);                                                                   \
-					IN_REGISTER(v[i]);                                                             \
-				}                                                                                      \
-			double took = ls_clock() - begin;                                                              \
-			best = took < best ? took : best;                                                              \
-		}                                                                                                      \
-		printf("%-34s %6.3f ns\n", what, best / ROUNDS / CHAINS * 1e9);                                        \
+#define OPERATION(what, type, start, op)                                                           \
+	do {                                                                                       \
+		double best = 1e9;                                                                 \
+		for (int turn = 0; turn < 5; turn++) {                                             \
+			type v[CHAINS];                                                            \
+			for (int i = 0; i < CHAINS; i++)                                           \
+				v[i] = (type){0} + (start);                                        \
+			double begin = ls_clock();                                                 \
+			for (int r = 0; r < ROUNDS; r++)                                           \
+				for (int i = 0; i < CHAINS; i++) {                                 \
+					v[i] = (op);                                               \
+					IN_REGISTER(v[i]);                                         \
+				}                                                                  \
+			double took = ls_clock() - begin;                                          \
+			best = took < best ? took : best;                                          \
+		}                                                                                  \
+		printf("%-34s %6.3f ns\n", what, best / ROUNDS / CHAINS * 1e9);                    \
 	} while (0)
 
 static void operations(void)
@@ -67,7 +67,8 @@ static float visit(float *table, const uint32_t *order, uint32_t floats, bool wr
 	for (uint32_t i = 0; i < VISITS; i++) {
 		float *record = table + (size_t)order[i] * RECORD;
 		if (ahead)
-			ask(table + (size_t)order[i + ahead < VISITS ? i + ahead : i] * RECORD, floats);
+			ask(table + (size_t)order[i + ahead < VISITS ? i + ahead : i] * RECORD,
+			    floats);
 		for (uint32_t at = 0; at < floats; at += 4) {
 			ls_pack_f *four = (ls_pack_f *)(record + at);
 			sum += *four;
@@ -91,15 +92,19 @@ static void visits(float *table, const uint32_t *order, uint32_t floats, bool wr
 			double took = ls_clock() - begin;
 			best = took < best ? took : best;
 		}
-		printf("  %u ahead %.1f ns a line", aheads[a], best / VISITS / (floats / (double)LINE) * 1e9);
+		printf("  %u ahead %.1f ns a line", aheads[a],
+		       best / VISITS / (floats / (double)LINE) * 1e9);
 	}
 	printf("%s\n", sum > 0.0f ? "" : "?"); /* the sums are made use of */
 }
 
 int main(int argc, char **argv)
 {
-	size_t mib = argc > 1 ? strtoull(argv[1], NULL, 10) : 1200, records = (mib << 20) / (RECORD * sizeof(float));
-	float *table = records && records < UINT32_MAX ? ls_fm_big_alloc(records * RECORD * sizeof *table) : NULL;
+	size_t mib = argc > 1 ? strtoull(argv[1], NULL, 10) : 1200,
+	       records = (mib << 20) / (RECORD * sizeof(float));
+	float *table = records && records < UINT32_MAX
+			       ? ls_fm_big_alloc(records * RECORD * sizeof *table)
+			       : NULL;
 	uint32_t *order = malloc(VISITS * sizeof *order);
 	if (!table || !order) {
 		fprintf(stderr, "bench_core: cannot have %zu MiB\n", mib);

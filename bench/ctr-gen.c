@@ -2,10 +2,11 @@
  *
  *   ctr-gen FOLDER [rows = 500000] [seed = 42] [features = 1000000]
  *
- * Writes tr.ffm and va.ffm (libffm) and tr.svm and va.svm (libsvm, ascending, without twins) into FOLDER; every tenth
- * row goes to va. A row has 39 fields with one feature each, log-uniform within the field, hashed into one range of
- * ids. The label is the sign of a factorization machine of rank 4 plus noise. Only integers and + - * on doubles are
- * used, so the files are the same on every machine. */
+ * Writes tr.ffm and va.ffm (libffm) and tr.svm and va.svm (libsvm, ascending, without twins) into
+ * FOLDER; every tenth row goes to va. A row has 39 fields with one feature each, log-uniform within
+ * the field, hashed into one range of ids. The label is the sign of a factorization machine of rank
+ * 4 plus noise. Only integers and + - * on doubles are used, so the files are the same on every
+ * machine. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,8 +16,9 @@
 enum { FIELDS = 39, RANK = 4, OUT_BYTES = 1 << 16, LINE_BYTES = 4 + FIELDS * 24 };
 
 /* Values a field has, as a power of two: counters first, then categories. */
-static const uint8_t log2_values[FIELDS] = {4, 5, 5,  6,  6,  6,  6, 6,  7,  5, 5,  5,  6, 10, 9, 23, 21, 8, 5, 13,
-					    9, 2, 16, 12, 22, 11, 5, 13, 22, 3, 12, 11, 2, 22, 4, 4,  18, 7, 17};
+static const uint8_t log2_values[FIELDS] = {4,  5,  5,  6,  6,  6,  6,  6,  7, 5,  5,  5,  6,
+					    10, 9,  23, 21, 8,  5,  13, 9,  2, 16, 12, 22, 11,
+					    5,  13, 22, 3,  12, 11, 2,  22, 4, 4,  18, 7,  17};
 
 struct spec {
 	uint64_t rows, seed, features;
@@ -54,7 +56,8 @@ static uint32_t feature_id(const struct spec *s, uint64_t row, uint64_t field)
 	return (uint32_t)(mix((field + 1) << 40 ^ value) % s->features);
 }
 
-/* The order of additions is part of the workload: features in field order, then the factors, then the squares. */
+/* The order of additions is part of the workload: features in field order, then the factors, then
+ * the squares. */
 static struct row make_row(const struct spec *s, uint64_t number)
 {
 	struct row r;
@@ -166,7 +169,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: ctr-gen FOLDER [rows] [seed] [features]\n");
 		return 2;
 	}
-	struct spec s = {number_or(argc > 2 ? argv[2] : NULL, 500000), number_or(argc > 3 ? argv[3] : NULL, 42),
+	struct spec s = {number_or(argc > 2 ? argv[2] : NULL, 500000),
+			 number_or(argc > 3 ? argv[3] : NULL, 42),
 			 number_or(argc > 4 ? argv[4] : NULL, 1000000)};
 	FILE *ffm[2] = {open_in(argv[1], "tr.ffm"), open_in(argv[1], "va.ffm")};
 	FILE *svm[2] = {open_in(argv[1], "tr.svm"), open_in(argv[1], "va.svm")};

@@ -1,8 +1,10 @@
-/* gpu_stream [--rows N] [--batch N] [--threads N] [--memory SIZE]: what the host side of the GPU engine costs, on
- * made-up rows of 39 features of a million: opening the device, loading kernels, copying model and data there and the
- * model back; and steps with all data on the GPU beside the same steps with the data streamed, bit by bit the same.
+/* gpu_stream [--rows N] [--batch N] [--threads N] [--memory SIZE]: what the host side of the GPU
+ * engine costs, on made-up rows of 39 features of a million: opening the device, loading kernels,
+ * copying model and data there and the model back; and steps with all data on the GPU beside the
+ * same steps with the data streamed, bit by bit the same.
  *
- * --memory: GPU memory of the streamed runs (default: what a model, a batch and a tenth of the data take). */
+ * --memory: GPU memory of the streamed runs (default: what a model, a batch and a tenth of the data
+ * take). */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +33,8 @@ static void fail(const struct ls_err *err)
 	exit(1);
 }
 
-/* The device alone, then the modules of all kinds with the kernels of a model, as an engine opens them: 16 factors for
- * fm, 8 for fwfm, batches that fill the GPU. */
+/* The device alone, then the modules of all kinds with the kernels of a model, as an engine opens
+ * them: 16 factors for fm, 8 for fwfm, batches that fill the GPU. */
 static void measure_start(const char *when)
 {
 	static const char *const modules[] = {"cuda_sort", "cuda_fm", "cuda_ffm", "cuda_fwfm"};
@@ -57,8 +59,8 @@ static void measure_start(const char *when)
 	for (int i = 0; i < 4; i++)
 		ls_gpu_module_free(gpu, m[i]);
 	ls_gpu_close(gpu);
-	printf("%s: device open %.3f s, four modules %.3f s (%s), closed %.3f s\n", when, opened - from,
-	       loaded - opened, how.text, ls_clock() - loaded);
+	printf("%s: device open %.3f s, four modules %.3f s (%s), closed %.3f s\n", when,
+	       opened - from, loaded - opened, how.text, ls_clock() - loaded);
 }
 
 struct result {
@@ -66,8 +68,8 @@ struct result {
 	char digest[LS_SHA256_HEX], engine[128];
 };
 
-static void run(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_pool *pool, uint64_t memory,
-		uint64_t steps, struct result *ret)
+static void run(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_pool *pool,
+		uint64_t memory, uint64_t steps, struct result *ret)
 {
 	struct ls_cuda_conf conf = {.kernels = {.cache_dir = cache}, .memory_limit = memory};
 	struct ls_fm_model *m;
@@ -93,7 +95,8 @@ static void run(const struct ls_fm_opts *o, const struct ls_rows *rows, struct l
 	ls_fm_model_free(m);
 }
 
-static void line(enum ls_fm_kind kind, const struct options *o, const struct ls_rows *rows, struct ls_pool *pool)
+static void line(enum ls_fm_kind kind, const struct options *o, const struct ls_rows *rows,
+		 struct ls_pool *pool)
 {
 	struct ls_fm_opts opts = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
 	opts.batch = (uint32_t)o->batch;
@@ -104,20 +107,24 @@ static void line(enum ls_fm_kind kind, const struct options *o, const struct ls_
 	struct result all, part;
 	run(&opts, rows, pool, 0, steps, &all);
 	run(&opts, rows, pool, 0, steps, &all); /* kernels compiled, clocks up */
-	run(&opts, rows, pool, o->memory ? o->memory : (model + data / 5 + back + ((uint64_t)1 << 30)) * 16 / 15, steps,
-	    &part);
-	printf("%-4s batch %-5llu model %.2f GB, data %.2f GB: made in %.3f s, model back in %.3f s (%.1f GB/s); %s: "
+	run(&opts, rows, pool,
+	    o->memory ? o->memory : (model + data / 5 + back + ((uint64_t)1 << 30)) * 16 / 15,
+	    steps, &part);
+	printf("%-4s batch %-5llu model %.2f GB, data %.2f GB: made in %.3f s, model back in %.3f "
+	       "s (%.1f GB/s); %s: "
 	       "%.2f M rows/s; %s: %.2f M rows/s (%.1f GB/s); %s\n",
-	       ls_fm_kind_name(kind), (unsigned long long)o->batch, (double)model * 1e-9, (double)data * 1e-9, all.make,
-	       all.fetch, (double)model * 1e-9 / all.fetch, all.engine, (double)rows->n_rows / all.steps * 1e-6,
-	       part.engine, (double)rows->n_rows / part.steps * 1e-6, (double)data / part.steps * 1e-9,
+	       ls_fm_kind_name(kind), (unsigned long long)o->batch, (double)model * 1e-9,
+	       (double)data * 1e-9, all.make, all.fetch, (double)model * 1e-9 / all.fetch,
+	       all.engine, (double)rows->n_rows / all.steps * 1e-6, part.engine,
+	       (double)rows->n_rows / part.steps * 1e-6, (double)data / part.steps * 1e-9,
 	       strcmp(all.digest, part.digest) == 0 ? "same bits" : "BITS DIFFER");
 	fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = {.rows = 1 << 23, .batch = 65536, .threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+	struct options o = {
+		.rows = 1 << 23, .batch = 65536, .threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
 	struct ls_err err = {0};
 	for (int i = 1; i + 1 < argc; i += 2) {
 		uint64_t v = 0;
@@ -136,7 +143,8 @@ int main(int argc, char **argv)
 	}
 	struct ls_pool *pool;
 	struct ls_made *made;
-	struct ls_made_spec spec = {.n_rows = o.rows, .n_features = 1000000, .n_fields = 39, .classes = 2, .seed = 7};
+	struct ls_made_spec spec = {
+		.n_rows = o.rows, .n_features = 1000000, .n_fields = 39, .classes = 2, .seed = 7};
 	if (ls_pool_new(o.threads, &pool, &err) || ls_made_new(&spec, pool, &made, &err))
 		fail(&err);
 	measure_start("first start");

@@ -1,11 +1,13 @@
-/* bench-lines DATA KIND K BATCH L1 L2 L3: the bytes a row that come into each of three caches, and go back from it.
- * DATA: rows, as `lockstep fm train` takes them. KIND: fm or ffm, K factors, AdaGrad, one thread. BATCH: rows a step,
- * or 0 for scores alone. L1 L2 L3: the caches' sizes, in KiB.
+/* bench-lines DATA KIND K BATCH L1 L2 L3: the bytes a row that come into each of three caches, and
+ * go back from it. DATA: rows, as `lockstep fm train` takes them. KIND: fm or ffm, K factors,
+ * AdaGrad, one thread. BATCH: rows a step, or 0 for scores alone. L1 L2 L3: the caches' sizes, in
+ * KiB.
  *
- * A model of caches, not a measurement: 64-byte lines, 4, 8 and 16 ways, the one used least recently goes, lines are
- * brought in to be written, and nothing is fetched that is not used. It is fed with what a step touches, in its order:
- * entries, records and vectors of its rows; keys, written and read; then column by column what is added up, and the
- * records that are updated. Counted over the last third of an epoch's steps, or of the first 200,000 rows. */
+ * A model of caches, not a measurement: 64-byte lines, 4, 8 and 16 ways, the one used least
+ * recently goes, lines are brought in to be written, and nothing is fetched that is not used. It is
+ * fed with what a step touches, in its order: entries, records and vectors of its rows; keys,
+ * written and read; then column by column what is added up, and the records that are updated.
+ * Counted over the last third of an epoch's steps, or of the first 200,000 rows. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +53,8 @@ static void use_line(int level, uint64_t line, bool write)
 	if (level == LEVELS)
 		return;
 	struct cache *c = &caches[level];
-	struct slot *set = c->slots + (line * 0x9E3779B97F4A7C15u >> 40) % c->sets * c->ways, *oldest = set;
+	struct slot *set = c->slots + (line * 0x9E3779B97F4A7C15u >> 40) % c->sets * c->ways,
+		    *oldest = set;
 	c->clock++;
 	for (struct slot *s = set; s < set + c->ways; s++) {
 		if (s->line == line + 1) {
@@ -100,7 +103,8 @@ struct training {
 
 static void record(const struct training *t, uint32_t feature, uint64_t floats, bool write)
 {
-	touch(at(RECORDS, feature * ls_fm_stride(t->m) * sizeof(float)), floats * sizeof(float), write);
+	touch(at(RECORDS, feature * ls_fm_stride(t->m) * sizeof(float)), floats * sizeof(float),
+	      write);
 }
 
 static void use_row(struct training *t, uint64_t row, uint32_t place)
@@ -137,7 +141,8 @@ static void use_columns(struct training *t, uint32_t rows)
 {
 	const struct ls_fm_model *m = t->m;
 	bool ffm = m->opts.kind == LS_FFM;
-	size_t vector = ls_fm_lanes(m) * sizeof(float), term = (ls_fm_lanes(m) + 2) * sizeof(int64_t);
+	size_t vector = ls_fm_lanes(m) * sizeof(float),
+	       term = (ls_fm_lanes(m) + 2) * sizeof(int64_t);
 	for (uint32_t b = 0; b < rows && !ffm; b++) {
 		touch(at(VECTORS, b * vector), vector, false);
 		touch(at(TERMS, b * term), term, true);
@@ -149,7 +154,8 @@ static void use_columns(struct training *t, uint32_t rows)
 	for (uint32_t i = 0; i < t->n_keys; i++) {
 		const struct key *k = &t->keys[i];
 		touch(at(KEYS, i * sizeof *k), sizeof *k, false);
-		touch(ffm ? at(VECTORS, k->from * vector) : at(TERMS, k->from * term), ffm ? vector : term, false);
+		touch(ffm ? at(VECTORS, k->from * vector) : at(TERMS, k->from * term),
+		      ffm ? vector : term, false);
 		if (i + 1 == t->n_keys || k[1].feature != k->feature)
 			record(t, k->feature, ls_fm_stride(m), true);
 	}
@@ -196,7 +202,8 @@ int main(int argc, char **argv)
 	struct ls_fm_model *m;
 	struct ls_err err;
 	if (argc != 8) {
-		fprintf(stderr, "usage: bench-lines DATA fm|ffm K BATCH L1 L2 L3   (sizes in KiB; BATCH 0: scores)\n");
+		fprintf(stderr, "usage: bench-lines DATA fm|ffm K BATCH L1 L2 L3   (sizes in KiB; "
+				"BATCH 0: scores)\n");
 		return 2;
 	}
 	bool ffm = strcmp(argv[2], "ffm") == 0;
@@ -214,7 +221,8 @@ int main(int argc, char **argv)
 	o.batch = batch ? (uint32_t)batch : IN_A_SCORE;
 	bool scores = !batch;
 	o.shuffle = scores ? LS_SHUFFLE_NONE : o.shuffle;
-	fail_on((scores ? ls_fm_model_new_bare : ls_fm_model_new)(&o, rows->n_features, rows->n_fields, &m, &err),
+	fail_on((scores ? ls_fm_model_new_bare : ls_fm_model_new)(&o, rows->n_features,
+								  rows->n_fields, &m, &err),
 		&err);
 	for (int i = 0; i < LEVELS; i++)
 		make_cache(&caches[i], argv[5 + i], UINT64_C(4) << i);

@@ -1,5 +1,6 @@
-/* Nanoseconds a call of what src/num gives, one thread: bench_num [REPEATS]. Best of several repeats of a loop over
- * an array; "chain" feeds each result into the next argument and so shows latency. */
+/* Nanoseconds a call of what src/num gives, one thread: bench_num [REPEATS]. Best of several
+ * repeats of a loop over an array; "chain" feeds each result into the next argument and so shows
+ * latency. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -22,11 +23,11 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-#define LOOP(name, f)                                                                                                  \
-	static void name(void)                                                                                         \
-	{                                                                                                              \
-		for (int i = 0; i < N; i++)                                                                            \
-			out[i] = f(in[i]);                                                                             \
+#define LOOP(name, f)                                                                              \
+	static void name(void)                                                                     \
+	{                                                                                          \
+		for (int i = 0; i < N; i++)                                                        \
+			out[i] = f(in[i]);                                                         \
 	}
 LOOP(run_exp, ls_expf)
 LOOP(run_log, ls_logf)

@@ -1,6 +1,7 @@
-/* bench-predict FILE fm|ffm|fwfm K [threads] [repeats]: how fast a model with K factors scores the rows of a file, and
- * how fast the same lines of its records can be read with nothing done with them, asked for as far ahead as is best.
- * The model is a fresh one; only its size matters. Prints the best of the repeats. */
+/* bench-predict FILE fm|ffm|fwfm K [threads] [repeats]: how fast a model with K factors scores the
+ * rows of a file, and how fast the same lines of its records can be read with nothing done with
+ * them, asked for as far ahead as is best. The model is a fresh one; only its size matters. Prints
+ * the best of the repeats. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +34,12 @@ static void touch_main(void *context, int thread, int threads)
 	uint64_t end = t->rows->start[hi];
 	uint32_t seen = 0; /* a float sum would be waited for, 4 cycles a line */
 	for (uint64_t e = t->rows->start[lo]; e < end; e++) {
-		const float *now = record(t, e), *later = record(t, e + t->ahead < end ? e + t->ahead : e);
+		const float *now = record(t, e),
+			    *later = record(t, e + t->ahead < end ? e + t->ahead : e);
 		for (size_t i = 0; i < t->floats; i += LS_FM_LINE)
 			__builtin_prefetch(later + i);
-		__builtin_prefetch(later + t->floats - 1); /* a record may begin anywhere in its line */
+		__builtin_prefetch(later + t->floats -
+				   1); /* a record may begin anywhere in its line */
 		for (size_t i = 0; i < t->floats; i += LS_FM_LINE)
 			seen ^= ls_bits_f(now[i]);
 		seen ^= ls_bits_f(now[t->floats - 1]);
@@ -57,7 +60,8 @@ static double best_touch(struct touch *t, struct ls_pool *pool, int repeats)
 	return best;
 }
 
-static double best_prediction(const struct touch *t, struct ls_pool *pool, int repeats, float *score)
+static double best_prediction(const struct touch *t, struct ls_pool *pool, int repeats,
+			      float *score)
 {
 	double best = 1e9;
 	for (int i = 0; i < repeats; i++) {
@@ -73,7 +77,8 @@ static double best_prediction(const struct touch *t, struct ls_pool *pool, int r
 int main(int argc, char **argv)
 {
 	int kind = LS_FM;
-	while (argc >= 4 && kind <= LS_FWFM && strcmp(argv[2], ls_fm_kind_name((enum ls_fm_kind)kind)) != 0)
+	while (argc >= 4 && kind <= LS_FWFM &&
+	       strcmp(argv[2], ls_fm_kind_name((enum ls_fm_kind)kind)) != 0)
 		kind++;
 	if (argc < 4 || kind > LS_FWFM) {
 		fprintf(stderr, "usage: bench-predict FILE fm|ffm|fwfm K [threads] [repeats]\n");
@@ -93,7 +98,9 @@ int main(int argc, char **argv)
 	fail_on(ls_data_load(argv[1], &(struct ls_data_opts){.threads = threads}, &d, &err), &err);
 	const struct ls_rows *rows = ls_data_rows(d);
 	fail_on(ls_pool_new(threads, &pool, &err), &err);
-	fail_on(ls_fm_model_new_bare(&o, rows->n_features, kind == LS_FM ? 0 : rows->n_fields, &m, &err), &err);
+	fail_on(ls_fm_model_new_bare(&o, rows->n_features, kind == LS_FM ? 0 : rows->n_fields, &m,
+				     &err),
+		&err);
 	ls_fm_model_init(m, pool);
 	float *score = malloc(rows->n_rows * sizeof *score);
 	uint32_t *seen = calloc((size_t)threads, sizeof(uint32_t[LS_FM_LINE]));
@@ -104,11 +111,13 @@ int main(int argc, char **argv)
 			  .stride = ls_fm_stride(m),
 			  .floats = ls_fm_linear_room(m) + ls_fm_lanes(m),
 			  .seen = seen};
-	double took = best_prediction(&t, pool, repeats, score), alone = best_touch(&t, pool, repeats);
+	double took = best_prediction(&t, pool, repeats, score),
+	       alone = best_touch(&t, pool, repeats);
 	double entry = 1e9 * threads / (double)rows->n_entries;
-	printf("%s, %s k=%u, %d threads: %.3f M rows/s, %.1f ns an entry and thread; its lines alone %.1f ns%s\n",
-	       argv[1], argv[2], o.factors, threads, (double)rows->n_rows / took * 1e-6, took * entry, alone * entry,
-	       seen[0] == 1 ? "!" : ""); /* it is made use of */
+	printf("%s, %s k=%u, %d threads: %.3f M rows/s, %.1f ns an entry and thread; its lines "
+	       "alone %.1f ns%s\n",
+	       argv[1], argv[2], o.factors, threads, (double)rows->n_rows / took * 1e-6,
+	       took * entry, alone * entry, seen[0] == 1 ? "!" : ""); /* it is made use of */
 	ls_fm_model_free(m);
 	ls_pool_free(pool);
 	ls_data_free(d);

@@ -1,5 +1,6 @@
-/* bench-read FILE [threads] [repeats]: how fast rows come out of a file, and how fast they are hashed.
- * Prints the best of the repeats; the file should be in the page cache (the first repeat puts it there). */
+/* bench-read FILE [threads] [repeats]: how fast rows come out of a file, and how fast they are
+ * hashed. Prints the best of the repeats; the file should be in the page cache (the first repeat
+ * puts it there). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
 	double mb = stat(argv[1], &st) == 0 ? (double)st.st_size * 1e-6 : 0;
 	printf("%s: %llu rows, %llu entries, %.1f MB, %d threads: read %.1f ms = %.0f MB/s "
 	       "(%.1f ms of CPU), digest %.1f ms\n%s\n",
-	       argv[1], (unsigned long long)r.n_rows, (unsigned long long)r.n_entries, mb, o.threads, load * 1e3,
-	       mb / load, cpu * 1e3, hash * 1e3, hex);
+	       argv[1], (unsigned long long)r.n_rows, (unsigned long long)r.n_entries, mb,
+	       o.threads, load * 1e3, mb / load, cpu * 1e3, hash * 1e3, hex);
 	return 0;
 }

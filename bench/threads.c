@@ -1,7 +1,8 @@
-/* bench-threads FILE K THREADS [batch] [rounds]: how fast one fm with K factors is trained by so many threads, beside
- * as many separate models by a thread each at the same time, which share nothing but the machine, and beside one alone.
- * They take turns within one process, some hundredths of a second each, so that a machine whose speed moves moves it
- * for all of them; what is compared is of the same round. Prints medians, of ratios with quarters. */
+/* bench-threads FILE K THREADS [batch] [rounds]: how fast one fm with K factors is trained by so
+ * many threads, beside as many separate models by a thread each at the same time, which share
+ * nothing but the machine, and beside one alone. They take turns within one process, some
+ * hundredths of a second each, so that a machine whose speed moves moves it for all of them; what
+ * is compared is of the same round. Prints medians, of ratios with quarters. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,8 +22,8 @@ struct trainer {
 };
 
 /* Every model has a seed of its own, so that no two want the same rows at the same time. */
-static void make(struct trainer *t, const struct ls_rows *rows, struct ls_fm_opts o, struct ls_pool *pool,
-		 uint64_t seed)
+static void make(struct trainer *t, const struct ls_rows *rows, struct ls_fm_opts o,
+		 struct ls_pool *pool, uint64_t seed)
 {
 	struct ls_err err;
 	o.seed = seed;
@@ -50,7 +51,8 @@ struct bench {
 	const struct ls_rows *rows;
 	struct ls_fm_opts opts;
 	int threads;
-	struct ls_pool *pool; /* the only one with threads: a second's would still spin in the next's time */
+	struct ls_pool *pool; /* the only one with threads: a second's would still spin in the
+				 next's time */
 	struct trainer together, *separate; /* separate: by thread, */
 	struct ls_pool **one;               /* each with a pool without further threads */
 	uint64_t steps;                     /* of each, a round */
@@ -120,7 +122,8 @@ static void unmake_all(struct bench *b)
 static void measure(struct bench *b, int rounds, double *ret[FIGURES])
 {
 	double got[FIGURES];
-	for (int i = -3; i < rounds; i++) { /* before 0 parts find their sizes, and memory is touched */
+	for (int i = -3; i < rounds;
+	     i++) { /* before 0 parts find their sizes, and memory is touched */
 		one_round(b, got);
 		for (int f = 0; f < FIGURES && i >= 0; f++)
 			ret[f][i] = got[f];
@@ -132,11 +135,14 @@ static void measure(struct bench *b, int rounds, double *ret[FIGURES])
 static void print(const struct bench *b, int rounds, double *const f[FIGURES])
 {
 	int low = rounds / 4, mid = rounds / 2, high = rounds * 3 / 4;
-	printf("fm k=%u, %d threads, batches of %u: %.3f M rows/s, %.3f as separate models, %.3f alone; ",
-	       b->opts.factors, b->threads, b->opts.batch, f[TOGETHER][mid] * 1e-6, f[SEPARATE][mid] * 1e-6,
-	       f[ALONE][mid] * 1e-6);
-	printf("of separate %.3f (%.3f to %.3f), ", f[OF_SEPARATE][mid], f[OF_SEPARATE][low], f[OF_SEPARATE][high]);
-	printf("times alone %.2f (%.2f to %.2f)\n", f[OF_ALONE][mid], f[OF_ALONE][low], f[OF_ALONE][high]);
+	printf("fm k=%u, %d threads, batches of %u: %.3f M rows/s, %.3f as separate models, %.3f "
+	       "alone; ",
+	       b->opts.factors, b->threads, b->opts.batch, f[TOGETHER][mid] * 1e-6,
+	       f[SEPARATE][mid] * 1e-6, f[ALONE][mid] * 1e-6);
+	printf("of separate %.3f (%.3f to %.3f), ", f[OF_SEPARATE][mid], f[OF_SEPARATE][low],
+	       f[OF_SEPARATE][high]);
+	printf("times alone %.2f (%.2f to %.2f)\n", f[OF_ALONE][mid], f[OF_ALONE][low],
+	       f[OF_ALONE][high]);
 }
 
 int main(int argc, char **argv)
@@ -146,12 +152,14 @@ int main(int argc, char **argv)
 	int rounds = argc > 5 ? atoi(argv[5]) : 40;
 	b.threads = argc > 3 ? atoi(argv[3]) : 0;
 	if (k < 1 || b.threads < 1 || batch < 1 || rounds < 1) {
-		fprintf(stderr, "usage: bench-threads FILE K THREADS [batch] [rounds], all 1 or more\n");
+		fprintf(stderr,
+			"usage: bench-threads FILE K THREADS [batch] [rounds], all 1 or more\n");
 		return 2;
 	}
 	struct ls_err err;
 	struct ls_data *d;
-	fail_on(ls_data_load(argv[1], &(struct ls_data_opts){.threads = b.threads}, &d, &err), &err);
+	fail_on(ls_data_load(argv[1], &(struct ls_data_opts){.threads = b.threads}, &d, &err),
+		&err);
 	b.rows = ls_data_rows(d);
 	b.opts.factors = (uint32_t)k;
 	b.opts.batch = (uint32_t)batch;

@@ -1,10 +1,12 @@
-/* Every binary32 input of every elementary function against MPFR: num_exhaustive [NAME…]. Prints, per function, how
- * many outputs are not correctly rounded, the largest error, the digest of all 2^32 outputs and the wall time; fails
- * when the digest, the count or the error is not the golden one. All processors are used.
+/* Every binary32 input of every elementary function against MPFR: num_exhaustive [NAME…]. Prints,
+ * per function, how many outputs are not correctly rounded, the largest error, the digest of all
+ * 2^32 outputs and the wall time; fails when the digest, the count or the error is not the golden
+ * one. All processors are used.
  *
- * MPFR for each input would take days. The C library's double function says where the true value lies to within
- * 2^-46 of itself (64 times its documented error); only where a rounding boundary of binary32 is that near does MPFR
- * decide. The C library is thus trusted to 2^-46, and the unit test compares a sample with MPFR alone. */
+ * MPFR for each input would take days. The C library's double function says where the true value
+ * lies to within 2^-46 of itself (64 times its documented error); only where a rounding boundary of
+ * binary32 is that near does MPFR decide. The C library is thus trusted to 2^-46, and the unit test
+ * compares a sample with MPFR alone. */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -53,7 +55,8 @@ struct tally {
 	float worst_at;
 };
 
-/* |answer - f(x)| in units of the last place of f(x) as a binary32, subnormals included; both finite. */
+/* |answer - f(x)| in units of the last place of f(x) as a binary32, subnormals included; both
+ * finite. */
 static double reference_error(struct reference *r, int which, float x, float answer)
 {
 	reference_value(r, which, x);
@@ -169,9 +172,12 @@ static int function(int which)
 	char worst[32];
 	snprintf(worst, sizeof worst, "%.12f", job.worst);
 	int ok = !strcmp(hex, g->all) && job.wrong == g->wrong && !strcmp(worst, g->worst);
-	printf("%s %s\n  not correctly rounded: %ld (golden %ld)\n  largest error: %s ulp (golden %s), x = %a\n",
-	       g->name, ok ? "ok" : "FAILED", job.wrong, g->wrong, worst, g->worst, (double)job.worst_at);
-	printf("  digest %s\n  golden %s\n  %ld decided by MPFR, %.0f s\n", hex, g->all, job.asked, seconds() - start);
+	printf("%s %s\n  not correctly rounded: %ld (golden %ld)\n  largest error: %s ulp (golden "
+	       "%s), x = %a\n",
+	       g->name, ok ? "ok" : "FAILED", job.wrong, g->wrong, worst, g->worst,
+	       (double)job.worst_at);
+	printf("  digest %s\n  golden %s\n  %ld decided by MPFR, %.0f s\n", hex, g->all, job.asked,
+	       seconds() - start);
 	fflush(stdout);
 	return ok;
 }

@@ -1,5 +1,5 @@
-/* Golden digests of src/num, one table for every machine, compiler and optimisation level. Changing a line here means
- * raising LS_NUMERICS_VERSION. Constant data; any thread. */
+/* Golden digests of src/num, one table for every machine, compiler and optimisation level. Changing
+ * a line here means raising LS_NUMERICS_VERSION. Constant data; any thread. */
 #ifndef LS_TESTS_NUM_GOLDEN_H
 #define LS_TESTS_NUM_GOLDEN_H
 
@@ -8,10 +8,10 @@
 struct num_golden {
 	const char *name;
 	const char *sampled; /* SHA-256 of the outputs for every 4099th input, little-endian */
-	const char *inner;   /* the same for the binary64 inner function; NULL where there is none */
-	const char *all;     /* SHA-256 of the XXH64s of the 4096 blocks of 2^20 outputs */
-	long wrong;          /* outputs that are not correctly rounded */
-	const char *worst;   /* the largest error, in ulp */
+	const char *inner; /* the same for the binary64 inner function; NULL where there is none */
+	const char *all;   /* SHA-256 of the XXH64s of the 4096 blocks of 2^20 outputs */
+	long wrong;        /* outputs that are not correctly rounded */
+	const char *worst; /* the largest error, in ulp */
 };
 
 /* In the order of ls_selftest_function. */

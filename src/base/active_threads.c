@@ -5,11 +5,12 @@
 
 static const double STRETCH = 0.032, SHORT = 0.008; /* seconds, */
 static const double ENOUGH = 0.75;                  /* of which so many will do */
-/* Of the time that threads have: with less on processors some had to wait long. (16 threads of 16 cores have 0.92,
- * beside a busy loop 0.64, beside four 0.55; 2 of 2 cores beside one 0.50.) */
+/* Of the time that threads have: with less on processors some had to wait long. (16 threads of 16
+ * cores have 0.92, beside a busy loop 0.64, beside four 0.55; 2 of 2 cores beside one 0.50.) */
 static const double IDLE = 0.75;
-/* What a trial must reach to be kept, of the speed before it. Fewer threads must be worth it; more of them are wanted
- * unless they do harm, for the parts of the work are not yet adjusted to them. */
+/* What a trial must reach to be kept, of the speed before it. Fewer threads must be worth it; more
+ * of them are wanted unless they do harm, for the parts of the work are not yet adjusted to them.
+ */
 static const double KEEP[LS_CREW_WAYS] = {[LS_CREW_FEWER] = 1.1, [LS_CREW_MORE] = 0.97};
 
 enum {
@@ -21,7 +22,11 @@ static const int LATE[LS_CREW_WAYS] = {256, 64}; /* the most stretches between t
 
 void ls_crew_init(struct ls_crew *c, int threads)
 {
-	*c = (struct ls_crew){.most = threads, .now = threads, .stay = threads, .size = {1, 1}, .held = threads == 1};
+	*c = (struct ls_crew){.most = threads,
+			      .now = threads,
+			      .stay = threads,
+			      .size = {1, 1},
+			      .held = threads == 1};
 }
 
 void ls_crew_hold(struct ls_crew *c, int threads)
@@ -82,7 +87,8 @@ static void keep_more(struct ls_crew *c)
 	c->size[LS_CREW_MORE] *= 2;
 }
 
-/* Twice as many away at once, for one less does not help if two cores are gone; a longer pause when there are no more.
+/* Twice as many away at once, for one less does not help if two cores are gone; a longer pause when
+ * there are no more.
  */
 static void give_up_fewer(struct ls_crew *c)
 {
@@ -122,8 +128,8 @@ static void try(struct ls_crew *c, enum ls_crew_way way)
 	put_to_work(c, now < 1 ? 1 : now > c->most ? c->most : now);
 }
 
-/* What comes after a stretch with as many threads as are to stay. Pauses are forgotten once nobody has waited for a
- * while; now and then nobody does in any case. */
+/* What comes after a stretch with as many threads as are to stay. Pauses are forgotten once nobody
+ * has waited for a while; now and then nobody does in any case. */
 static void choose(struct ls_crew *c, bool idle)
 {
 	c->calm = idle ? 0 : c->calm + 1;

@@ -22,7 +22,9 @@ void ls_shares_free(struct ls_shares *s)
 	free(s->begin);
 }
 
-enum { LEAST = 64 }; /* no part becomes smaller than this of an equal one: it could not grow again */
+enum {
+	LEAST = 64
+}; /* no part becomes smaller than this of an equal one: it could not grow again */
 
 static double between(double lo, double x, double hi)
 {
@@ -38,9 +40,11 @@ void ls_shares_adjust(struct ls_shares *s, const double *times)
 		speeds += (s->begin[w + 1] - s->begin[w]) / times[w];
 	}
 	for (int w = 0; w < s->workers; w++) {
-		double part = s->begin[w + 1] - last, wanted = 1.0 / (times[w] * speeds); /* times as much */
+		double part = s->begin[w + 1] - last,
+		       wanted = 1.0 / (times[w] * speeds); /* times as much */
 		last = s->begin[w + 1];
-		sum += between(1.0 / (LEAST * s->workers), part * between(0.875, 0.5 + 0.5 * wanted, 1.125), 1.0);
+		sum += between(1.0 / (LEAST * s->workers),
+			       part * between(0.875, 0.5 + 0.5 * wanted, 1.125), 1.0);
 		s->begin[w + 1] = sum;
 	}
 	for (int w = 1; w < s->workers; w++)

@@ -1,6 +1,7 @@
-/* Functions that this tree does without, made errors. The build includes this file before every file of src/; nobody
- * includes it by hand. Owns nothing; nothing here runs. Function-like macros, not poison: a system header may use such
- * a name for a parameter, and format(printf, …) must stay legal. The headers that declare the functions come first. */
+/* Functions that this tree does without, made errors. The build includes this file before every
+ * file of src/; nobody includes it by hand. Owns nothing; nothing here runs. Function-like macros,
+ * not poison: a system header may use such a name for a parameter, and format(printf, …) must stay
+ * legal. The headers that declare the functions come first. */
 #ifndef LS_BASE_BANNED_H
 #define LS_BASE_BANNED_H
 
@@ -61,7 +62,8 @@
 #define drand48(...) ls_banned_drand48
 #undef lrand48
 #define lrand48(...) ls_banned_lrand48
-/* a shell between us and the program: ls_proc; a name that another may take first: ls_file, mkstemp */
+/* a shell between us and the program: ls_proc; a name that another may take first: ls_file, mkstemp
+ */
 #undef system
 #define system(...) ls_banned_system
 #undef popen
@@ -73,8 +75,8 @@
 #undef tempnam
 #define tempnam(...) ls_banned_tempnam
 
-/* The library never prints, exits or touches the environment: src/cmd/ does. An exception is a call in parentheses with
- * its reason beside it: (getenv)("PATH"). */
+/* The library never prints, exits or touches the environment: src/cmd/ does. An exception is a call
+ * in parentheses with its reason beside it: (getenv)("PATH"). */
 #if defined(LS_LIBRARY)
 #define printf(...)  ls_banned_in_the_library_printf
 #define vprintf(...) ls_banned_in_the_library_vprintf

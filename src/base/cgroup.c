@@ -25,7 +25,8 @@ struct walk {
 /* The group and all above it. */
 static void upwards(const struct walk *w, const char *below, const char *group, bool v2)
 {
-	char *path = ls_xasprintf("%s/sys/fs/cgroup%s%s%s", w->root, *below ? "/" : "", below, group);
+	char *path =
+		ls_xasprintf("%s/sys/fs/cgroup%s%s%s", w->root, *below ? "/" : "", below, group);
 	char *begin = path + strlen(path) - strlen(group), *slash;
 	do {
 		w->at(w->context, path, v2);
@@ -46,7 +47,8 @@ static void line(const struct walk *w, char *text)
 	if (!*names)
 		upwards(w, "", group, true);
 	for (char *rest = names, *name; *names && (name = strsep(&rest, ","));)
-		if (strcmp(name, w->controller) == 0) { /* the folder may be a link to one of several names */
+		if (strcmp(name, w->controller) ==
+		    0) { /* the folder may be a link to one of several names */
 			upwards(w, name, group, false);
 			return;
 		}
@@ -55,7 +57,8 @@ static void line(const struct walk *w, char *text)
 void ls_cgroup_each(const char *root, const char *controller, ls_cgroup_at *at, void *context)
 {
 	struct walk w = {root, controller, at, context};
-	char *proc = ls_xasprintf("%s/proc/self", root), *text = ls_cgroup_file(proc, "cgroup"), *rest = text, *one;
+	char *proc = ls_xasprintf("%s/proc/self", root), *text = ls_cgroup_file(proc, "cgroup"),
+	     *rest = text, *one;
 	while ((one = strsep(&rest, "\n")))
 		line(&w, one);
 	free(text);

@@ -30,7 +30,8 @@ static int limit_v2(const char *group, int limit)
 /* cpu.cfs_quota_us, -1 for none, and cpu.cfs_period_us. */
 static int limit_v1(const char *group, int limit)
 {
-	char *quota = ls_cgroup_file(group, "cpu.cfs_quota_us"), *period = ls_cgroup_file(group, "cpu.cfs_period_us");
+	char *quota = ls_cgroup_file(group, "cpu.cfs_quota_us"),
+	     *period = ls_cgroup_file(group, "cpu.cfs_period_us");
 	if (quota && period)
 		limit = smaller(limit, strtod(quota, NULL), strtod(period, NULL));
 	free(quota);
@@ -55,7 +56,8 @@ int ls_cpus_at(const char *root)
 {
 	cpu_set_t set;
 	/* it fails where there are more processors than a set has room for */
-	long n = sched_getaffinity(0, sizeof set, &set) < 0 ? sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
+	long n = sched_getaffinity(0, sizeof set, &set) < 0 ? sysconf(_SC_NPROCESSORS_ONLN)
+							    : CPU_COUNT(&set);
 	int limit = ls_cpus_limit(root);
 	n = limit && limit < n ? limit : n;
 	return n > 0 ? (int)n : 1;

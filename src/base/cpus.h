@@ -2,8 +2,8 @@
 #ifndef LS_BASE_CPUS_H
 #define LS_BASE_CPUS_H
 
-/* Those it may run on (taskset, Slurm, cpusets), and no more than its control groups give it time for (containers with
- * a limit); at least 1. Asked for once: later changes are not seen. */
+/* Those it may run on (taskset, Slurm, cpusets), and no more than its control groups give it time
+ * for (containers with a limit); at least 1. Asked for once: later changes are not seen. */
 int ls_cpus(void);
 
 /* The same, asked for anew. root: where /proc and /sys/fs/cgroup are, "" for the system's. */

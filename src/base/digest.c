@@ -19,7 +19,8 @@ struct ls_sha256 *ls_sha256_new(void)
 	if (!h->ctx)
 		ls_no_memory();
 	if (EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL) != 1)
-		ls_give_up("OpenSSL gives no SHA-256: look at its configuration (OPENSSL_CONF) and providers");
+		ls_give_up("OpenSSL gives no SHA-256: look at its configuration (OPENSSL_CONF) and "
+			   "providers");
 	return h;
 }
 

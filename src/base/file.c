@@ -20,16 +20,19 @@ struct ls_writer {
 	char *path;   /* as the caller named it, for messages */
 	char *target; /* where links lead from there: what is replaced */
 	bool direct;  /* the target is a device or a pipe */
-	bool there;   /* a file is replaced: its owner, group and mode are kept as far as that can be */
+	bool there; /* a file is replaced: its owner, group and mode are kept as far as that can be
+		     */
 	uid_t owner;
 	gid_t group;
 	mode_t mode;
-	char *temp; /* a name beside the target; NULL: direct, or a file that has no name before commit */
+	char *temp; /* a name beside the target; NULL: direct, or a file that has no name before
+		       commit */
 	size_t used;
 	char buffer[1 << 16];
 };
 
-static int read_all(int fd, const char *path, size_t limit, char **ret, size_t *ret_len, struct ls_err *err)
+static int read_all(int fd, const char *path, size_t limit, char **ret, size_t *ret_len,
+		    struct ls_err *err)
 {
 	size_t len = 0, cap = 1 << 14;
 	char *buf = ls_xrealloc(NULL, cap);
@@ -46,7 +49,8 @@ static int read_all(int fd, const char *path, size_t limit, char **ret, size_t *
 		len += (size_t)n;
 		if (len > limit) {
 			free(buf);
-			return ls_err_set(err, LS_EINPUT, "%s: larger than the %zu bytes that such a file may have",
+			return ls_err_set(err, LS_EINPUT,
+					  "%s: larger than the %zu bytes that such a file may have",
 					  path, limit);
 		}
 		if (cap - len < 2)
@@ -95,7 +99,8 @@ int ls_file_map_fd(int fd, const char *path, struct ls_map *ret, struct ls_err *
 
 int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer would wait for one */
+	int fd = open(path, O_RDONLY | O_CLOEXEC |
+				    O_NONBLOCK); /* a pipe without a writer would wait for one */
 	if (fd < 0)
 		return ls_err_errno(err, path, "open");
 	int rc = ls_file_map_fd(fd, path, ret, err);
@@ -121,20 +126,22 @@ char *ls_file_folder(const char *path)
 	return ls_xstrdup(".");
 }
 
-/* A name beside target that no other writer uses. Of a long name only the beginning: the whole must be a name too. */
+/* A name beside target that no other writer uses. Of a long name only the beginning: the whole must
+ * be a name too. */
 static char *name_beside(const char *target)
 {
 	static atomic_uint serial;
 	enum { MOST = 200 };
 	const char *slash = strrchr(target, '/');
 	size_t folder = slash ? (size_t)(slash + 1 - target) : 0, name = strlen(target + folder);
-	return ls_xasprintf("%.*s.tmp.%ld.%u", (int)(folder + (name < MOST ? name : MOST)), target, (long)getpid(),
-			    atomic_fetch_add(&serial, 1));
+	return ls_xasprintf("%.*s.tmp.%ld.%u", (int)(folder + (name < MOST ? name : MOST)), target,
+			    (long)getpid(), atomic_fetch_add(&serial, 1));
 }
 
 enum { TRIES = 100 }; /* names left behind by a process that had this one's number */
 
-/* Returns an open file under a new name beside target, or -1 with errno. The process's umask applies. */
+/* Returns an open file under a new name beside target, or -1 with errno. The process's umask
+ * applies. */
 static int create_beside(const char *target, char **ret_temp)
 {
 	for (int tries = 0; tries < TRIES; tries++) {
@@ -153,15 +160,16 @@ static int create_beside(const char *target, char **ret_temp)
 	return -1;
 }
 
-/* A file in target's folder that goes when the process does, however it ends; -1 where the filesystem has none. */
+/* A file in target's folder that goes when the process does, however it ends; -1 where the
+ * filesystem has none. */
 static int create_unnamed(const char *target)
 {
 	char *dir = ls_file_folder(target);
 	int fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 	free(dir);
 	struct stat st;
-	/* Before Linux 5.19 the umask was forgotten here on filesystems without access lists: what looks like that is
-	 * made the other way. */
+	/* Before Linux 5.19 the umask was forgotten here on filesystems without access lists: what
+	 * looks like that is made the other way. */
 	if (fd >= 0 && (fstat(fd, &st) < 0 || (st.st_mode & 0777) == 0666)) {
 		close(fd);
 		return -1;
@@ -173,7 +181,8 @@ char *ls_file_follow(const char *path)
 {
 	enum { MOST = 40 };
 	struct stat st;
-	bool other = stat(path, &st) == 0 && !S_ISREG(st.st_mode); /* what a link to a pipe says is no path */
+	bool other = stat(path, &st) == 0 &&
+		     !S_ISREG(st.st_mode); /* what a link to a pipe says is no path */
 	char *at = ls_xstrdup(path);
 	for (int i = 0; i < MOST && !other; i++) {
 		char to[4096];
@@ -181,7 +190,8 @@ char *ls_file_follow(const char *path)
 		if (n <= 0 || (size_t)n == sizeof to)
 			break;
 		char *folder = ls_file_folder(at);
-		char *next = *to == '/' ? ls_xstrndup(to, (size_t)n) : ls_xasprintf("%s/%.*s", folder, (int)n, to);
+		char *next = *to == '/' ? ls_xstrndup(to, (size_t)n)
+					: ls_xasprintf("%s/%.*s", folder, (int)n, to);
 		free(folder);
 		free(at);
 		at = next;
@@ -228,8 +238,8 @@ static void release(struct ls_writer *w)
 	free(w);
 }
 
-/* A file that only some may read is not replaced by one that others may: what is its group's is nobody's, where it
- * cannot have its group. */
+/* A file that only some may read is not replaced by one that others may: what is its group's is
+ * nobody's, where it cannot have its group. */
 static int like_the_old(const struct ls_writer *w, int fd)
 {
 	if (fd < 0 || !w->there)
@@ -256,13 +266,15 @@ int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err)
 	}
 	/* renaming over /dev/null would be the end of it */
 	w->direct = there && !S_ISREG(st.st_mode);
-	w->fd = w->direct ? open(path, O_WRONLY | O_CLOEXEC) : like_the_old(w, create_unnamed(w->target));
+	w->fd = w->direct ? open(path, O_WRONLY | O_CLOEXEC)
+			  : like_the_old(w, create_unnamed(w->target));
 	if (w->fd < 0 && !w->direct)
 		w->fd = like_the_old(w, create_beside(w->target, &w->temp));
 	if (w->fd < 0) {
 		ls_err_errno(err, path, w->direct ? "open" : "create a temporary file beside it");
 		if (err)
-			err->code = LS_EIO; /* also for a missing folder: the place to write to is no input */
+			err->code = LS_EIO; /* also for a missing folder: the place to write to is
+					       no input */
 		release(w);
 		return LS_EIO;
 	}
@@ -345,7 +357,8 @@ static int sync_folder(const char *path, struct ls_err *err)
 	return rc;
 }
 
-/* Without /proc, or on a filesystem without links, an unnamed file stays unnamed: a named one takes its bytes. */
+/* Without /proc, or on a filesystem without links, an unnamed file stays unnamed: a named one takes
+ * its bytes. */
 static int copy_beside(struct ls_writer *w, struct ls_err *err)
 {
 	int fd = like_the_old(w, create_beside(w->target, &w->temp));
@@ -371,7 +384,8 @@ static int sync_file(const struct ls_writer *w, struct ls_err *err)
 
 static int into_place(struct ls_writer *w, struct ls_err *err)
 {
-	int rc = sync_file(w, err); /* which takes long, so that the temporary name comes after it, for an instant */
+	int rc = sync_file(w, err); /* which takes long, so that the temporary name comes after it,
+				       for an instant */
 	if (rc == 0 && !w->temp && !(w->temp = link_beside(w->fd, w->target))) {
 		rc = copy_beside(w, err);
 		rc = rc ? rc : sync_file(w, err);
@@ -395,8 +409,8 @@ struct ls_file_id ls_file_id_of(int fd)
 
 bool ls_file_id_same(const struct ls_file_id *a, const struct ls_file_id *b)
 {
-	return a->known == b->known && a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->sec == b->sec &&
-	       a->nsec == b->nsec;
+	return a->known == b->known && a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+	       a->sec == b->sec && a->nsec == b->nsec;
 }
 
 bool ls_file_is(const char *path, const struct ls_file_id *id)

@@ -1,7 +1,8 @@
 /* Files: reading whole, mapping, and writing so that nothing half-written is ever seen.
- * An atomic writer owns a file in the target's folder until commit puts it in the target's place. Where the filesystem
- * can, it has no name till then, so that a killed process leaves nothing. Links are followed, also to where nothing is
- * yet, and the owner, group and mode of a file that is replaced stay as far as that can be; a device or a pipe
+ * An atomic writer owns a file in the target's folder until commit puts it in the target's place.
+ * Where the filesystem can, it has no name till then, so that a killed process leaves nothing.
+ * Links are followed, also to where nothing is yet, and the owner, group and mode of a file that is
+ * replaced stay as far as that can be; a device or a pipe
  * (/dev/stdout) is written to directly.
  * Any thread, one thread at a time an object. */
 #ifndef LS_BASE_FILE_H
@@ -13,7 +14,8 @@
 
 #include "base/err.h"
 
-/* Reads a regular file, a pipe or "-" (standard input) of at most limit bytes; *ret is NUL-terminated, caller frees. */
+/* Reads a regular file, a pipe or "-" (standard input) of at most limit bytes; *ret is
+ * NUL-terminated, caller frees. */
 int ls_file_read(const char *path, size_t limit, char **ret, size_t *ret_len, struct ls_err *err);
 bool ls_file_exists(const char *path);
 
@@ -24,17 +26,20 @@ struct ls_map {
 
 /* The folder that path is in, "." where it names none; to be freed. */
 char *ls_file_folder(const char *path);
-/* Where links lead from path, though nothing may be there, a device's or a pipe's as it is; to be freed. */
+/* Where links lead from path, though nothing may be there, a device's or a pipe's as it is; to be
+ * freed. */
 char *ls_file_follow(const char *path);
 /* Whether two paths are one regular file, there or not yet. */
 bool ls_file_same(const char *a, const char *b);
 
 int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err); /* regular files only */
-/* The same for what is open already, for reading; path names it in messages. fd stays the caller's. */
+/* The same for what is open already, for reading; path names it in messages. fd stays the caller's.
+ */
 int ls_file_map_fd(int fd, const char *path, struct ls_map *ret, struct ls_err *err);
 void ls_file_unmap(struct ls_map *map);
 
-/* A file without a name, to write and read, on the filesystem that path is on: -1 with errno if there can be none. */
+/* A file without a name, to write and read, on the filesystem that path is on: -1 with errno if
+ * there can be none. */
 int ls_file_unnamed(const char *path);
 
 /* Which file it is and what is in it, as long as nobody writes to it. */
@@ -49,17 +54,20 @@ bool ls_file_id_same(const struct ls_file_id *a, const struct ls_file_id *b);
 /* Whether path is that file still, if it is known. */
 bool ls_file_is(const char *path, const struct ls_file_id *id);
 
-/* Waits until nobody else holds the folder that path is in: a descriptor, whose closing lets it go. -1 where folders
- * cannot be held, or after ten seconds: whoever started this program may hold it, too (flock DIR lockstep ...). */
+/* Waits until nobody else holds the folder that path is in: a descriptor, whose closing lets it go.
+ * -1 where folders cannot be held, or after ten seconds: whoever started this program may hold it,
+ * too (flock DIR lockstep ...). */
 int ls_file_hold_folder(const char *path);
 
 struct ls_writer;
 
 int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err);
 int ls_writer_write(struct ls_writer *w, const void *data, size_t len, struct ls_err *err);
-int ls_writer_commit(struct ls_writer *w, struct ls_err *err); /* fsync, rename, fsync the folder; frees w either way */
-int ls_writer_commit_id(struct ls_writer *w, struct ls_file_id *ret_id, struct ls_err *err); /* ret_id may be NULL */
-void ls_writer_abort(struct ls_writer *w); /* removes the temporary file; NULL is fine */
+int ls_writer_commit(struct ls_writer *w,
+		     struct ls_err *err); /* fsync, rename, fsync the folder; frees w either way */
+int ls_writer_commit_id(struct ls_writer *w, struct ls_file_id *ret_id,
+			struct ls_err *err); /* ret_id may be NULL */
+void ls_writer_abort(struct ls_writer *w);   /* removes the temporary file; NULL is fine */
 
 /* The three above in one. */
 int ls_file_write_atomic(const char *path, const void *data, size_t len, struct ls_err *err);

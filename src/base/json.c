@@ -12,7 +12,8 @@ int ls_json_parse(const char *text, size_t len, const char *name, json_t **ret, 
 	json_error_t je;
 	json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &je);
 	if (!v)
-		return ls_err_set(err, LS_EINPUT, "%s:%d:%d: not valid JSON: %s", name, je.line, je.column, je.text);
+		return ls_err_set(err, LS_EINPUT, "%s:%d:%d: not valid JSON: %s", name, je.line,
+				  je.column, je.text);
 	*ret = v;
 	return 0;
 }
@@ -30,7 +31,8 @@ int ls_json_load(const char *path, json_t **ret, struct ls_err *err)
 	return rc;
 }
 
-int ls_json_only(const json_t *object, const char *const *names, const char *where, struct ls_err *err)
+int ls_json_only(const json_t *object, const char *const *names, const char *where,
+		 struct ls_err *err)
 {
 	const char *key;
 	json_t *value;
@@ -43,7 +45,8 @@ int ls_json_only(const json_t *object, const char *const *names, const char *whe
 			continue;
 		const char *near = ls_str_nearest(key, names);
 		if (near)
-			return ls_err_set(err, LS_EINPUT, "%s: unknown key \"%.80s\" (did you mean \"%s\"?)", where,
+			return ls_err_set(err, LS_EINPUT,
+					  "%s: unknown key \"%.80s\" (did you mean \"%s\"?)", where,
 					  key, near);
 		return ls_err_set(err, LS_EINPUT, "%s: unknown key \"%.80s\"", where, key);
 	}

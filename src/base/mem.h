@@ -1,6 +1,7 @@
-/* Allocation. Small, bounded blocks come from ls_xalloc and friends, which say so and end the program with status 4
- * when the machine has none left; sizes that a file or a user decides go through ls_alloc_array, which checks overflow
- * and may return NULL. All blocks are freed with free(); any thread. */
+/* Allocation. Small, bounded blocks come from ls_xalloc and friends, which say so and end the
+ * program with status 4 when the machine has none left; sizes that a file or a user decides go
+ * through ls_alloc_array, which checks overflow and may return NULL. All blocks are freed with
+ * free(); any thread. */
 #ifndef LS_BASE_MEM_H
 #define LS_BASE_MEM_H
 
@@ -19,7 +20,8 @@ char *ls_xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* count elements of size each, zeroed; NULL on overflow or when there is no memory. */
 void *ls_alloc_array(size_t count, size_t size);
 
-/* Makes room for one more element in a growing array: items, count and capacity belong to the caller. */
+/* Makes room for one more element in a growing array: items, count and capacity belong to the
+ * caller. */
 void *ls_grow(void *items, size_t count, size_t *capacity, size_t elem_size);
 
 #endif

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-static const struct ls_opt *find_long(const struct ls_opt *const *tables, const char *name, size_t len)
+static const struct ls_opt *find_long(const struct ls_opt *const *tables, const char *name,
+				      size_t len)
 {
 	for (; *tables; tables++)
 		for (const struct ls_opt *o = *tables; o->name; o++)
@@ -39,13 +40,15 @@ static int unknown_option(const struct ls_opt *const *tables, const char *given,
 	snprintf(word, sizeof word, "%.*s", (int)strcspn(given + 2, "="), given + 2);
 	const char *near = given[1] == '-' ? ls_str_nearest(word, names) : NULL;
 	if (near)
-		return ls_err_set(err, LS_EINPUT, "unknown option %s (did you mean --%s?)", given, near);
+		return ls_err_set(err, LS_EINPUT, "unknown option %s (did you mean --%s?)", given,
+				  near);
 	return ls_err_set(err, LS_EINPUT, "unknown option %s", given);
 }
 
 bool ls_opt_is_choice(const struct ls_opt *o)
 {
-	return o->arg && strchr(o->arg, '|') && !o->arg[strspn(o->arg, "abcdefghijklmnopqrstuvwxyz0123456789-_.+|")];
+	return o->arg && strchr(o->arg, '|') &&
+	       !o->arg[strspn(o->arg, "abcdefghijklmnopqrstuvwxyz0123456789-_.+|")];
 }
 
 static int check_choice(const struct ls_opt *o, const char *value, struct ls_err *err)
@@ -59,10 +62,12 @@ static int check_choice(const struct ls_opt *o, const char *value, struct ls_err
 			return 0;
 		p += len + (p[len] == '|');
 	}
-	return ls_err_set(err, LS_EINPUT, "option --%s: \"%.80s\" is not one of %s", o->name, value, o->arg);
+	return ls_err_set(err, LS_EINPUT, "option --%s: \"%.80s\" is not one of %s", o->name, value,
+			  o->arg);
 }
 
-static int add_given(struct ls_args *a, const struct ls_opt *o, const char *value, struct ls_err *err)
+static int add_given(struct ls_args *a, const struct ls_opt *o, const char *value,
+		     struct ls_err *err)
 {
 	if (value && check_choice(o, value, err))
 		return LS_EINPUT;
@@ -77,10 +82,12 @@ static void add_pos(struct ls_args *a, const char *value)
 	a->pos[a->n_pos++] = value;
 }
 
-static int parse_long(struct ls_args *a, const char *const *argv, int argc, int *i, struct ls_err *err)
+static int parse_long(struct ls_args *a, const char *const *argv, int argc, int *i,
+		      struct ls_err *err)
 {
 	const char *name = argv[*i] + 2, *eq = strchr(name, '=');
-	const struct ls_opt *o = find_long(a->tables, name, eq ? (size_t)(eq - name) : strlen(name));
+	const struct ls_opt *o =
+		find_long(a->tables, name, eq ? (size_t)(eq - name) : strlen(name));
 	if (!o)
 		return unknown_option(a->tables, argv[*i], err);
 	if (!o->arg) {
@@ -91,11 +98,13 @@ static int parse_long(struct ls_args *a, const char *const *argv, int argc, int 
 	if (eq)
 		return add_given(a, o, eq + 1, err);
 	if (*i + 1 >= argc)
-		return ls_err_set(err, LS_EINPUT, "option --%s needs a value (%s)", o->name, o->arg);
+		return ls_err_set(err, LS_EINPUT, "option --%s needs a value (%s)", o->name,
+				  o->arg);
 	return add_given(a, o, argv[++*i], err);
 }
 
-static int parse_short(struct ls_args *a, const char *const *argv, int argc, int *i, struct ls_err *err)
+static int parse_short(struct ls_args *a, const char *const *argv, int argc, int *i,
+		       struct ls_err *err)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
 		const struct ls_opt *o = find_letter(a->tables, *p);
@@ -109,14 +118,15 @@ static int parse_short(struct ls_args *a, const char *const *argv, int argc, int
 		if (p[1])
 			return add_given(a, o, p + 1, err);
 		if (*i + 1 >= argc)
-			return ls_err_set(err, LS_EINPUT, "option -%c needs a value (%s)", *p, o->arg);
+			return ls_err_set(err, LS_EINPUT, "option -%c needs a value (%s)", *p,
+					  o->arg);
 		return add_given(a, o, argv[++*i], err);
 	}
 	return 0;
 }
 
-int ls_args_parse(const struct ls_opt *const *tables, bool stop_at_positional, int argc, const char *const *argv,
-		  struct ls_args **ret, struct ls_err *err)
+int ls_args_parse(const struct ls_opt *const *tables, bool stop_at_positional, int argc,
+		  const char *const *argv, struct ls_args **ret, struct ls_err *err)
 {
 	struct ls_args *a = ls_xalloc(sizeof *a);
 	a->tables = tables;
@@ -177,8 +187,8 @@ bool ls_args_has(const struct ls_args *args, const char *name)
 	return ls_args_nth(args, name, 0) != NULL;
 }
 
-int ls_args_u64(const struct ls_args *args, const char *name, uint64_t min, uint64_t max, uint64_t *ret,
-		struct ls_err *err)
+int ls_args_u64(const struct ls_args *args, const char *name, uint64_t min, uint64_t max,
+		uint64_t *ret, struct ls_err *err)
 {
 	char what[80];
 	const char *v = ls_args_get(args, name);
@@ -186,8 +196,8 @@ int ls_args_u64(const struct ls_args *args, const char *name, uint64_t min, uint
 	return v ? ls_str_to_u64(v, min, max, what, ret, err) : 0;
 }
 
-int ls_args_double(const struct ls_args *args, const char *name, double min, double max, double *ret,
-		   struct ls_err *err)
+int ls_args_double(const struct ls_args *args, const char *name, double min, double max,
+		   double *ret, struct ls_err *err)
 {
 	char what[80];
 	const char *v = ls_args_get(args, name);

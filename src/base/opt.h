@@ -1,5 +1,6 @@
-/* Command-line options from a table: the same table parses, prints help and feeds completion and the man-page test.
- * Parsed strings are borrowed from argv; ls_args_free frees the rest and accepts NULL. One thread. */
+/* Command-line options from a table: the same table parses, prints help and feeds completion and
+ * the man-page test. Parsed strings are borrowed from argv; ls_args_free frees the rest and accepts
+ * NULL. One thread. */
 #ifndef LS_BASE_OPT_H
 #define LS_BASE_OPT_H
 
@@ -12,12 +13,13 @@
 struct ls_opt {
 	const char *name; /* without dashes; the table ends with a NULL name */
 	char letter;      /* 0: none */
-	const char
-		*arg; /* NULL: a flag; otherwise what help calls its value, "a|b|c" in lower case for a closed choice */
+	const char *arg; /* NULL: a flag; otherwise what help calls its value, "a|b|c" in lower case
+			    for a closed choice */
 	const char *help;
 };
 
-/* A closed choice is checked by the parser and offered by completion; NAME|FILE and cuda[:N] are not closed. */
+/* A closed choice is checked by the parser and offered by completion; NAME|FILE and cuda[:N] are
+ * not closed. */
 bool ls_opt_is_choice(const struct ls_opt *o);
 
 struct ls_args {
@@ -32,19 +34,21 @@ struct ls_args {
 	bool dashes; /* a "--" was seen */
 };
 
-/* tables must outlive the result. With stop_at_positional everything from the first positional on is positional. */
-int ls_args_parse(const struct ls_opt *const *tables, bool stop_at_positional, int argc, const char *const *argv,
-		  struct ls_args **ret, struct ls_err *err);
+/* tables must outlive the result. With stop_at_positional everything from the first positional on
+ * is positional. */
+int ls_args_parse(const struct ls_opt *const *tables, bool stop_at_positional, int argc,
+		  const char *const *argv, struct ls_args **ret, struct ls_err *err);
 void ls_args_free(struct ls_args *args);
 
 /* Asking for an option that no table declares is a defect and aborts. */
 bool ls_args_has(const struct ls_args *args, const char *name);
-const char *ls_args_get(const struct ls_args *args, const char *name);           /* the last value, or NULL */
-const char *ls_args_nth(const struct ls_args *args, const char *name, size_t n); /* the n-th value given, or NULL */
+const char *ls_args_get(const struct ls_args *args, const char *name); /* the last value, or NULL */
+const char *ls_args_nth(const struct ls_args *args, const char *name,
+			size_t n); /* the n-th value given, or NULL */
 /* Leaves *ret alone when the option was not given. */
-int ls_args_u64(const struct ls_args *args, const char *name, uint64_t min, uint64_t max, uint64_t *ret,
-		struct ls_err *err);
-int ls_args_double(const struct ls_args *args, const char *name, double min, double max, double *ret,
-		   struct ls_err *err);
+int ls_args_u64(const struct ls_args *args, const char *name, uint64_t min, uint64_t max,
+		uint64_t *ret, struct ls_err *err);
+int ls_args_double(const struct ls_args *args, const char *name, double min, double max,
+		   double *ret, struct ls_err *err);
 
 #endif

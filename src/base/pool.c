@@ -18,7 +18,8 @@
 #include "base/cpus.h"
 #include "base/mem.h"
 
-/* A thread but the caller's. Each waits for runs on a word of its own: who is left out of one sleeps on. */
+/* A thread but the caller's. Each waits for runs on a word of its own: who is left out of one
+ * sleeps on. */
 struct member {
 	_Alignas(128) _Atomic uint32_t runs; /* that it was to take part in: one more is a start */
 	_Atomic uint32_t sleepers;           /* 1: it sleeps */
@@ -27,8 +28,8 @@ struct member {
 	int index;
 };
 
-/* What threads wait on, and what they count on their way, are cache lines apart from each other and from the rest:
- * those who arrive do not disturb those who wait. */
+/* What threads wait on, and what they count on their way, are cache lines apart from each other and
+ * from the rest: those who arrive do not disturb those who wait. */
 struct ls_pool {
 	int threads, running; /* those of the run: its barriers count them */
 	int spins, waits;     /* how often to look before sleeping: at barriers, and at words */
@@ -78,7 +79,9 @@ static void go_on(_Atomic uint32_t *word, const _Atomic uint32_t *sleepers)
 uint32_t ls_pool_arrive(struct ls_pool *pool)
 {
 	uint32_t phase = atomic_load(&pool->phase);
-	uint32_t all = (uint32_t)pool->running; /* read first: once all are here the next run may have others */
+	uint32_t all =
+		(uint32_t)pool
+			->running; /* read first: once all are here the next run may have others */
 	if (atomic_fetch_add(&pool->arrived, 1) + 1 == all) {
 		atomic_store(&pool->arrived, 0);
 		go_on(&pool->phase, &pool->sleepers);
@@ -96,8 +99,8 @@ void ls_pool_barrier(struct ls_pool *pool)
 	ls_pool_leave(pool, ls_pool_arrive(pool));
 }
 
-/* Whoever is waited for may have lost its core to another program: then sleeping frees this one for it, which yielding
- * does not. */
+/* Whoever is waited for may have lost its core to another program: then sleeping frees this one for
+ * it, which yielding does not. */
 void ls_pool_wait(struct ls_pool *pool, const _Atomic uint64_t *word, uint64_t value)
 {
 	const struct timespec nap = {.tv_nsec = 20000};
@@ -141,11 +144,12 @@ static void stop(struct ls_pool *pool, int threads)
 	free(pool);
 }
 
-/* How often to look: spinning is for threads that have a core each. At barriers they look less often if there is no
- * core to spare: should another program have taken one away, only who sleeps gives its own to whoever is waited for (16
- * threads on 16 cores of a Xeon beside a busy loop: 2.5 times as fast so, and a quarter of what they are without it;
- * with 8 of the 16 cores looking longer is better). A look takes 15 ns there, a pause's; elsewhere it may take a tenth
- * of that, and was not measured. */
+/* How often to look: spinning is for threads that have a core each. At barriers they look less
+ * often if there is no core to spare: should another program have taken one away, only who sleeps
+ * gives its own to whoever is waited for (16 threads on 16 cores of a Xeon beside a busy loop: 2.5
+ * times as fast so, and a quarter of what they are without it; with 8 of the 16 cores looking
+ * longer is better). A look takes 15 ns there, a pause's; elsewhere it may take a tenth of that,
+ * and was not measured. */
 #if defined(__x86_64__)
 enum { LONG = 20000, SHORT = 2000, NONE = 50 };
 #else
@@ -162,11 +166,12 @@ int ls_pool_new(int threads, struct ls_pool **ret, struct ls_err *err)
 	for (int i = 1; i < threads; i++) {
 		pool->members[i].pool = pool;
 		pool->members[i].index = i;
-		int rc = pthread_create(&pool->members[i].handle, NULL, member_main, &pool->members[i]);
+		int rc = pthread_create(&pool->members[i].handle, NULL, member_main,
+					&pool->members[i]);
 		if (rc) {
 			stop(pool, i);
-			return ls_err_set(err, LS_EIO, "cannot start thread %d of %d: %s", i + 1, threads,
-					  strerror(rc));
+			return ls_err_set(err, LS_EIO, "cannot start thread %d of %d: %s", i + 1,
+					  threads, strerror(rc));
 		}
 	}
 	*ret = pool;
@@ -198,7 +203,8 @@ void ls_pool_run_some(struct ls_pool *pool, int threads, ls_pool_fn *fn, void *c
 
 void ls_pool_share(uint64_t total, int thread, int threads, uint64_t *ret_lo, uint64_t *ret_hi)
 {
-	uint64_t each = total / (uint64_t)threads, rest = total % (uint64_t)threads, t = (uint64_t)thread;
+	uint64_t each = total / (uint64_t)threads, rest = total % (uint64_t)threads,
+		 t = (uint64_t)thread;
 	*ret_lo = t * each + (t < rest ? t : rest);
 	*ret_hi = *ret_lo + each + (t < rest);
 }

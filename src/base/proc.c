@@ -102,7 +102,8 @@ char *ls_proc_find(const char *name)
 {
 	if (strchr(name, '/'))
 		return is_program(name) ? ls_xstrdup(name) : NULL;
-	const char *path = (getenv)("PATH"); /* as execvp does; the library reads no other variable */
+	const char *path =
+		(getenv)("PATH"); /* as execvp does; the library reads no other variable */
 	for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
 		size_t len = strcspn(p, ":");
 		char *full = len ? ls_xasprintf("%.*s/%s", (int)len, p, name) : ls_xstrdup(name);
@@ -114,9 +115,11 @@ char *ls_proc_find(const char *name)
 	return NULL;
 }
 
-int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *ret, struct ls_err *err)
+int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *ret,
+		struct ls_err *err)
 {
-	/* looked up here because an emulated posix_spawn (qemu-user) does not report a failed exec */
+	/* looked up here because an emulated posix_spawn (qemu-user) does not report a failed exec
+	 */
 	char *program = ls_proc_find(argv[0]);
 	if (!program)
 		return ls_err_set(err, LS_ENOENT, "%s: no such program on PATH", argv[0]);

@@ -12,12 +12,14 @@ struct ls_proc_result {
 	struct ls_str out, err; /* at most 16 MiB each; the rest is read and dropped */
 };
 
-/* The file that PATH leads to for name (a name with a slash stands for itself), or NULL; caller frees. */
+/* The file that PATH leads to for name (a name with a slash stands for itself), or NULL; caller
+ * frees. */
 char *ls_proc_find(const char *name);
 
-/* argv[0] is looked up on PATH; argv ends with NULL; standard input is /dev/null. The child is killed after seconds.
- * Fails with LS_ENOENT when the program is not there. */
-int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *ret, struct ls_err *err);
+/* argv[0] is looked up on PATH; argv ends with NULL; standard input is /dev/null. The child is
+ * killed after seconds. Fails with LS_ENOENT when the program is not there. */
+int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *ret,
+		struct ls_err *err);
 void ls_proc_result_done(struct ls_proc_result *r);
 
 #endif

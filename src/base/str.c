@@ -54,11 +54,12 @@ void ls_str_addf(struct ls_str *str, const char *fmt, ...)
 	va_end(again);
 }
 
-/* Bytes of the printable character at s, or 0. Line separators and marks that turn the writing direction around are
- * none: a terminal would show another line than the one written. */
+/* Bytes of the printable character at s, or 0. Line separators and marks that turn the writing
+ * direction around are none: a terminal would show another line than the one written. */
 static size_t printable_at(const unsigned char *s)
 {
-	static const uint32_t least[] = {[2] = 0xa0, [3] = 0x800, [4] = 0x10000}; /* below 0xa0: controls once more */
+	static const uint32_t least[] = {
+		[2] = 0xa0, [3] = 0x800, [4] = 0x10000}; /* below 0xa0: controls once more */
 	if (s[0] < 0x80)
 		return s[0] >= 0x20 && s[0] != 0x7f;
 	if (s[0] < 0xc2 || s[0] > 0xf4)
@@ -95,7 +96,8 @@ char *ls_str_take(struct ls_str *str)
 
 char *ls_str_shell(const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:=";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:=";
 	struct ls_str s = {0};
 	bool bare = *word && !word[strspn(word, plain)];
 	if (!bare)
@@ -172,25 +174,30 @@ const char *ls_str_nearest(const char *word, const char *const *names)
 	return best;
 }
 
-int ls_str_to_u64(const char *s, uint64_t min, uint64_t max, const char *what, uint64_t *ret, struct ls_err *err)
+int ls_str_to_u64(const char *s, uint64_t min, uint64_t max, const char *what, uint64_t *ret,
+		  struct ls_err *err)
 {
 	char *end;
 	errno = 0;
 	unsigned long long v = strtoull(s, &end, 10);
 	if (!isdigit((unsigned char)*s) || *end || errno || v < min || v > max)
-		return ls_err_set(err, LS_EINPUT, "%s: \"%.80s\" is not a whole number from %" PRIu64 " to %" PRIu64,
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: \"%.80s\" is not a whole number from %" PRIu64
+				  " to %" PRIu64,
 				  what, s, min, max);
 	*ret = v;
 	return 0;
 }
 
-int ls_str_to_double(const char *s, double min, double max, const char *what, double *ret, struct ls_err *err)
+int ls_str_to_double(const char *s, double min, double max, const char *what, double *ret,
+		     struct ls_err *err)
 {
 	char *end;
 	errno = 0;
 	double v = strtod(s, &end);
 	if (end == s || *end || isspace((unsigned char)*s) || !(v >= min && v <= max))
-		return ls_err_set(err, LS_EINPUT, "%s: \"%.80s\" is not a number from %g to %g", what, s, min, max);
+		return ls_err_set(err, LS_EINPUT, "%s: \"%.80s\" is not a number from %g to %g",
+				  what, s, min, max);
 	*ret = v;
 	return 0;
 }
@@ -204,11 +211,12 @@ int ls_str_to_size(const char *s, const char *what, uint64_t *ret, struct ls_err
 	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
 	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
 	bool tail = unit && (!end[1] || strcmp(end + 1, "iB") == 0);
-	if (!isdigit((unsigned char)*s) || errno || (*end && !tail) || v == 0 || v > UINT64_MAX >> shift)
-		return ls_err_set(
-			err, LS_EINPUT,
-			"%s: \"%.80s\" is not a size: a whole number of bytes, or of K, M, G or T (1024 each)", what,
-			s);
+	if (!isdigit((unsigned char)*s) || errno || (*end && !tail) || v == 0 ||
+	    v > UINT64_MAX >> shift)
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: \"%.80s\" is not a size: a whole number of bytes, or of K, "
+				  "M, G or T (1024 each)",
+				  what, s);
 	*ret = (uint64_t)v << shift;
 	return 0;
 }

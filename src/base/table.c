@@ -46,7 +46,8 @@ void ls_table_text(const struct ls_table *t, struct ls_str *out)
 		for (size_t c = 0; c < t->columns; c++) {
 			const char *cell = t->cells[r * t->columns + c];
 			ls_str_add(out, cell);
-			for (size_t pad = wide[c] + 2 - width(cell); pad && c + 1 < t->columns; pad--)
+			for (size_t pad = wide[c] + 2 - width(cell); pad && c + 1 < t->columns;
+			     pad--)
 				ls_str_add(out, " ");
 		}
 		while (out->len && out->s[out->len - 1] == ' ')

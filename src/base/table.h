@@ -1,5 +1,5 @@
-/* A text table: columns as wide as their widest cell, cells copied. Widths count code points, not bytes.
- * ls_table_done frees; one thread at a time an object. */
+/* A text table: columns as wide as their widest cell, cells copied. Widths count code points, not
+ * bytes. ls_table_done frees; one thread at a time an object. */
 #ifndef LS_BASE_TABLE_H
 #define LS_BASE_TABLE_H
 
@@ -16,7 +16,8 @@ struct ls_table {
 void ls_table_init(struct ls_table *t, size_t columns, const char *const *heading);
 void ls_table_row(struct ls_table *t, const char *const *cells); /* NULL cells are empty */
 void ls_table_text(const struct ls_table *t, struct ls_str *out);
-void ls_table_markdown(const struct ls_table *t, struct ls_str *out); /* pipes and newlines escaped */
+void ls_table_markdown(const struct ls_table *t,
+		       struct ls_str *out); /* pipes and newlines escaped */
 void ls_table_done(struct ls_table *t);
 
 #endif

@@ -5,9 +5,11 @@
 
 #include "base/mem.h"
 
-void ls_best_init(struct ls_best *b, size_t keep, size_t size, ls_best_order *order, ls_best_hash *hash)
+void ls_best_init(struct ls_best *b, size_t keep, size_t size, ls_best_order *order,
+		  ls_best_hash *hash)
 {
-	*b = (struct ls_best){ls_xalloc(2 * keep * size), .keep = keep, .size = size, .order = order, .hash = hash};
+	*b = (struct ls_best){ls_xalloc(2 * keep * size), .keep = keep, .size = size,
+			      .order = order, .hash = hash};
 	for (b->slots = 4; b->slots < 4 * keep; b->slots *= 2)
 		;
 	b->slot = hash ? ls_xalloc(b->slots * sizeof *b->slot) : NULL;

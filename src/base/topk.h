@@ -1,5 +1,6 @@
-/* The first few, by some order, of many items that come one by one, each listed once however often it comes.
- * Items are copied; the room for them, which does not grow, belongs to the list until ls_best_end. One thread a list.
+/* The first few, by some order, of many items that come one by one, each listed once however often
+ * it comes. Items are copied; the room for them, which does not grow, belongs to the list until
+ * ls_best_end. One thread a list.
  */
 #ifndef LS_BASE_TOPK_H
 #define LS_BASE_TOPK_H
@@ -15,7 +16,8 @@ typedef uint64_t ls_best_hash(const void *item);
 struct ls_best {
 	char *items;
 	size_t n, keep, size;
-	bool cut; /* the first `keep` are in order, and the last of them is one that others must precede */
+	bool cut; /* the first `keep` are in order, and the last of them is one that others must
+		     precede */
 	ls_best_order *order;
 	ls_best_hash *hash;
 	uint32_t *slot; /* places in items, from 1 on, by hash; a power of two of them */
@@ -23,12 +25,14 @@ struct ls_best {
 };
 
 /* keep is at least 1 and below 2^30. hash is NULL where no item comes twice. */
-void ls_best_init(struct ls_best *b, size_t keep, size_t size, ls_best_order *order, ls_best_hash *hash);
+void ls_best_init(struct ls_best *b, size_t keep, size_t size, ls_best_order *order,
+		  ls_best_hash *hash);
 /* The item that another must precede to be listed; NULL: none yet. */
 const void *ls_best_last(const struct ls_best *b);
 bool ls_best_wants(const struct ls_best *b, const void *item);
 void ls_best_add(struct ls_best *b, const void *item);
-/* Copies the first `keep`, in order, to ret, and returns how many there are; the list's memory is freed. */
+/* Copies the first `keep`, in order, to ret, and returns how many there are; the list's memory is
+ * freed. */
 size_t ls_best_end(struct ls_best *b, void *ret);
 
 #endif

@@ -10,7 +10,8 @@
 enum { LINES_SHOWN = 40, PROGRESS_FROM = 256 << 20 };
 
 static const struct ls_opt opts[] = {
-	{"ignore", 0, "GLOB", "leave out tensors, values, columns and files of these names; may be repeated"},
+	{"ignore", 0, "GLOB",
+	 "leave out tensors, values, columns and files of these names; may be repeated"},
 	{"html", 0, "FILE", "also write a page with tables and histograms"},
 	{"all", 0, NULL, "print every difference, not only the first 40 of a file"},
 	{"threads", 0, "N", "compare with N threads (default: one for each CPU it may use)"},
@@ -32,7 +33,8 @@ static void show(void *ctx, const char *file, uint64_t done, uint64_t total)
 	bool plain = true; /* names come from disk: no control characters to the terminal */
 	for (const char *p = file; *p; p++)
 		plain &= (unsigned char)*p >= 0x20;
-	fprintf(stderr, "\r%3d %% of %.1f GiB %s\033[K", percent, (double)total / (1 << 30), plain ? file : "");
+	fprintf(stderr, "\r%3d %% of %.1f GiB %s\033[K", percent, (double)total / (1 << 30),
+		plain ? file : "");
 	if (done >= total)
 		fputs("\r\033[K", stderr);
 }
@@ -92,7 +94,8 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 		opt.ctx = &bar;
 	}
 	struct ls_comparison *c = NULL;
-	int status = ls_compare(args->pos[0], args->pos[1], &opt, &c, &err) ? ls_cmd_fail(&err) : report(c, args);
+	int status = ls_compare(args->pos[0], args->pos[1], &opt, &c, &err) ? ls_cmd_fail(&err)
+									    : report(c, args);
 	ls_comparison_free(c);
 	free(ignore);
 	return status;
@@ -102,9 +105,11 @@ const struct ls_cmd ls_cmd_compare = {
 	.name = "compare",
 	.summary = "compare two checkpoints, files or folders, to the last bit",
 	.synopsis = "A B [--ignore GLOB] [--html FILE] [--all] [--threads N]",
-	.details = "Reads safetensors (also sharded), npy, npz, PyTorch checkpoints, ONNX, JSON, JSON lines and CSV by "
+	.details = "Reads safetensors (also sharded), npy, npz, PyTorch checkpoints, ONNX, JSON, "
+		   "JSON lines and CSV by "
 		   "value,\n"
-		   "anything else by byte. Nothing in a file is ever run. Exit status 0: identical, 1: differs.",
+		   "anything else by byte. Nothing in a file is ever run. Exit status 0: "
+		   "identical, 1: differs.",
 	.opts = opts,
 	.min_pos = 2,
 	.max_pos = 2,

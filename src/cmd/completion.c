@@ -79,13 +79,16 @@ static void bash_leaf(struct ls_str *out, const char *path, const struct ls_cmd 
 		} else if (option_is_spec(o)) {
 			ls_str_addf(out, "        --%s) more=$specs ;;\n", o->name);
 		}
-	ls_str_addf(out, "        *) %s;;\n      esac ;;\n", argument_is_spec(path, cmd) ? "more=$specs " : "");
+	ls_str_addf(out, "        *) %s;;\n      esac ;;\n",
+		    argument_is_spec(path, cmd) ? "more=$specs " : "");
 }
 
 static void bash_script(struct ls_str *out)
 {
-	ls_str_add(out, "# bash completion for lockstep, written by `lockstep completion bash`\n_lockstep()\n{\n"
-			"  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} path=${COMP_WORDS[1]} "
+	ls_str_add(out, "# bash completion for lockstep, written by `lockstep completion "
+			"bash`\n_lockstep()\n{\n"
+			"  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+			"path=${COMP_WORDS[1]} "
 			"words= opts= more=\n  local specs='");
 	add_specs(out);
 	ls_str_add(out, "'\n  case $COMP_CWORD:$path in\n    1:*) words='");
@@ -95,16 +98,19 @@ static void bash_script(struct ls_str *out)
 		if ((*c)->subs) {
 			ls_str_addf(out, "    2:%s) words='", (*c)->name);
 			add_names(out, (*c)->subs);
-			ls_str_addf(out, " --help' ;;\n    *:%s) path=\"$path ${COMP_WORDS[2]}\" ;;\n", (*c)->name);
+			ls_str_addf(out,
+				    " --help' ;;\n    *:%s) path=\"$path ${COMP_WORDS[2]}\" ;;\n",
+				    (*c)->name);
 		}
 	ls_str_add(out, "  esac\n  case $path in\n");
 	each_leaf(out, bash_leaf);
-	ls_str_add(out,
-		   "  esac\n  if [ -z \"$words\" ] && [[ $cur == -* ]]; then words=$opts; fi\n"
-		   "  if [ -n \"$words\" ]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-		   "  else\n    mapfile -t COMPREPLY < <(compgen -W \"$more\" -- \"$cur\"; compgen -f -- \"$cur\")\n"
-		   "  fi\n}\n"
-		   "complete -o filenames -F _lockstep lockstep\n");
+	ls_str_add(out, "  esac\n  if [ -z \"$words\" ] && [[ $cur == -* ]]; then words=$opts; fi\n"
+			"  if [ -n \"$words\" ]; then\n    mapfile -t COMPREPLY < <(compgen -W "
+			"\"$words\" -- \"$cur\")\n"
+			"  else\n    mapfile -t COMPREPLY < <(compgen -W \"$more\" -- \"$cur\"; "
+			"compgen -f -- \"$cur\")\n"
+			"  fi\n}\n"
+			"complete -o filenames -F _lockstep lockstep\n");
 }
 
 /* Text inside single quotes, with what zsh's _arguments and fish treat specially taken out. */
@@ -134,11 +140,13 @@ static void zsh_leaf(struct ls_str *out, const char *path, const struct ls_cmd *
 				add_choices(out, o->arg);
 				ls_str_add(out, ")");
 			} else if (o->arg) {
-				ls_str_addf(out, ":value:%s", option_is_spec(o) ? "_lockstep_spec" : "_files");
+				ls_str_addf(out, ":value:%s",
+					    option_is_spec(o) ? "_lockstep_spec" : "_files");
 			}
 			ls_str_add(out, "'");
 		}
-	ls_str_addf(out, " \\\n      '*:argument:%s' ;;\n", argument_is_spec(path, cmd) ? "_lockstep_spec" : "_files");
+	ls_str_addf(out, " \\\n      '*:argument:%s' ;;\n",
+		    argument_is_spec(path, cmd) ? "_lockstep_spec" : "_files");
 }
 
 static void zsh_values(struct ls_str *out, const struct ls_cmd *const *table)
@@ -153,7 +161,8 @@ static void zsh_values(struct ls_str *out, const struct ls_cmd *const *table)
 /* The variable is not called path: in zsh that is PATH. */
 static void zsh_script(struct ls_str *out)
 {
-	ls_str_add(out, "#compdef lockstep\n# zsh completion for lockstep, written by `lockstep completion zsh`\n"
+	ls_str_add(out, "#compdef lockstep\n# zsh completion for lockstep, written by `lockstep "
+			"completion zsh`\n"
 			"_lockstep_spec() { compadd -- ");
 	add_specs(out);
 	ls_str_add(out, "; _files }\n_lockstep() {\n  local -a names\n  local name=$words[2]\n"
@@ -162,10 +171,14 @@ static void zsh_script(struct ls_str *out)
 	ls_str_add(out, ")\n    _describe command names\n    return\n  fi\n  case $name in\n");
 	for (const struct ls_cmd *const *c = ls_cmds; *c; c++)
 		if ((*c)->subs) {
-			ls_str_addf(out, "    %s)\n      if (( CURRENT == 3 )); then\n        names=(", (*c)->name);
+			ls_str_addf(out,
+				    "    %s)\n      if (( CURRENT == 3 )); then\n        names=(",
+				    (*c)->name);
 			zsh_values(out, (*c)->subs);
-			ls_str_add(out, ")\n        _describe command names\n        return\n      fi\n"
-					"      name=\"$name $words[3]\"\n      shift words; (( CURRENT-- )) ;;\n");
+			ls_str_add(out,
+				   ")\n        _describe command names\n        return\n      fi\n"
+				   "      name=\"$name $words[3]\"\n      shift words; (( "
+				   "CURRENT-- )) ;;\n");
 		}
 	ls_str_add(out, "  esac\n  shift words; (( CURRENT-- ))\n  case $name in\n");
 	each_leaf(out, zsh_leaf);
@@ -177,7 +190,8 @@ static void fish_leaf(struct ls_str *out, const char *path, const struct ls_cmd 
 	const struct ls_opt *tables[] = {cmd->opts, ls_common_opts};
 	for (size_t t = 0; t < 2; t++)
 		for (const struct ls_opt *o = tables[t]; o && o->name; o++) {
-			ls_str_addf(out, "complete -c lockstep -n '__lockstep_at %s' -l %s", path, o->name);
+			ls_str_addf(out, "complete -c lockstep -n '__lockstep_at %s' -l %s", path,
+				    o->name);
 			if (o->letter)
 				ls_str_addf(out, " -s %c", o->letter);
 			if (option_has_words(o)) {
@@ -211,15 +225,16 @@ static void fish_script(struct ls_str *out)
 			"  set -l last (math (count $argv) + 1)\n"
 			"  test \"$words[2..$last]\" = \"$argv\"\nend\n");
 	for (const struct ls_cmd *const *c = ls_cmds; *c; c++) {
-		ls_str_addf(out, "complete -c lockstep -n __fish_use_subcommand -xa %s -d '", (*c)->name);
+		ls_str_addf(out, "complete -c lockstep -n __fish_use_subcommand -xa %s -d '",
+			    (*c)->name);
 		add_quoted(out, (*c)->summary);
 		ls_str_add(out, "'\n");
 		for (const struct ls_cmd *const *s = (*c)->subs; s && *s; s++) {
-			ls_str_addf(
-				out,
-				"complete -c lockstep -n 'test (count (commandline -opc)) -eq 2; and __lockstep_at %s' "
-				"-xa %s -d '",
-				(*c)->name, (*s)->name);
+			ls_str_addf(out,
+				    "complete -c lockstep -n 'test (count (commandline -opc)) -eq "
+				    "2; and __lockstep_at %s' "
+				    "-xa %s -d '",
+				    (*c)->name, (*s)->name);
 			add_quoted(out, (*s)->summary);
 			ls_str_add(out, "'\n");
 		}
@@ -240,7 +255,8 @@ static int run_completion(const struct ls_cmd *cmd, const struct ls_args *args)
 		struct ls_str out = {0};
 		shells[i].script(&out);
 		if (ls_args_has(args, "json"))
-			ls_cmd_print_json_take(json_pack("{s:s,s:s}", "shell", args->pos[0], "script", out.s));
+			ls_cmd_print_json_take(
+				json_pack("{s:s,s:s}", "shell", args->pos[0], "script", out.s));
 		else
 			fputs(out.s, stdout);
 		ls_str_done(&out);
@@ -253,7 +269,8 @@ const struct ls_cmd ls_cmd_completion = {
 	.name = "completion",
 	.summary = "print the completion script of a shell",
 	.synopsis = "bash|zsh|fish",
-	.details = "bash: lockstep completion bash > ~/.local/share/bash-completion/completions/lockstep\n"
+	.details = "bash: lockstep completion bash > "
+		   "~/.local/share/bash-completion/completions/lockstep\n"
 		   "zsh:  lockstep completion zsh > a folder of $fpath, as _lockstep\n"
 		   "fish: lockstep completion fish > ~/.config/fish/completions/lockstep.fish",
 	.min_pos = 1,

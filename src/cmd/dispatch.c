@@ -49,7 +49,8 @@ int ls_cmd_fail(const struct ls_err *err)
 	return ls_cmd_status(err->code);
 }
 
-/* The command that runs, as it was called ("spec check "), for messages about its usage; empty before one is found. */
+/* The command that runs, as it was called ("spec check "), for messages about its usage; empty
+ * before one is found. */
 static char running[64];
 
 int ls_cmd_usage(const char *fmt, ...)
@@ -95,10 +96,11 @@ static int check_positionals(const struct ls_cmd *cmd, const struct ls_args *arg
 {
 	int n = (int)args->n_pos;
 	if (n < cmd->min_pos)
-		return ls_cmd_usage("%s: an argument is missing; usage: lockstep %s%.*s", cmd->name, running,
-				    (int)strcspn(cmd->synopsis, "\n"), cmd->synopsis);
+		return ls_cmd_usage("%s: an argument is missing; usage: lockstep %s%.*s", cmd->name,
+				    running, (int)strcspn(cmd->synopsis, "\n"), cmd->synopsis);
 	if (cmd->max_pos >= 0 && n > cmd->max_pos)
-		return ls_cmd_usage("%s: unexpected argument \"%s\"", cmd->name, args->pos[cmd->max_pos]);
+		return ls_cmd_usage("%s: unexpected argument \"%s\"", cmd->name,
+				    args->pos[cmd->max_pos]);
 	return 0;
 }
 
@@ -107,13 +109,15 @@ static bool wants_help(const char *arg)
 	return strcmp(arg, "-h") == 0 || strcmp(arg, "--help") == 0;
 }
 
-static int run_leaf(const struct ls_cmd *parent, const struct ls_cmd *cmd, int argc, const char *const *argv)
+static int run_leaf(const struct ls_cmd *parent, const struct ls_cmd *cmd, int argc,
+		    const char *const *argv)
 {
 	static const struct ls_opt none[] = {{0}};
 	const struct ls_opt *tables[] = {cmd->opts ? cmd->opts : none, ls_common_opts, NULL};
 	struct ls_args *args;
 	struct ls_err err = {0};
-	snprintf(running, sizeof running, "%s%s%s ", parent ? parent->name : "", parent ? " " : "", cmd->name);
+	snprintf(running, sizeof running, "%s%s%s ", parent ? parent->name : "", parent ? " " : "",
+		 cmd->name);
 	if (ls_args_parse(tables, cmd->rest_is_command, argc, argv, &args, &err))
 		return ls_cmd_usage("%s: %s", cmd->name, err.msg);
 	int status = 0;
@@ -180,7 +184,8 @@ void ls_cmd_on_stop(void (*handler)(int))
 			sigaction(signals[i], &act, NULL);
 }
 
-/* A file that may not grow (ulimit -f) is a failed write, too. Not ignored, for programs that are started inherit that.
+/* A file that may not grow (ulimit -f) is a failed write, too. Not ignored, for programs that are
+ * started inherit that.
  */
 static void on_limit(int number)
 {
@@ -189,15 +194,18 @@ static void on_limit(int number)
 
 int ls_cmd_dispatch(int argc, const char *const *argv)
 {
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, which the check below reports */
+	signal(SIGPIPE,
+	       SIG_IGN); /* a closed pipe is a failed write, which the check below reports */
 	signal(SIGXFSZ, on_limit);
 	int status = run_top(argc, argv);
 	if (ls_cmd_output_incomplete())
 		status = LS_EXIT_INTERNAL;
-	/* What was promised on stdout must have arrived: a full disk or a closed pipe is not success. */
+	/* What was promised on stdout must have arrived: a full disk or a closed pipe is not
+	 * success. */
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status != LS_EXIT_INTERNAL) {
 		if (errno != EPIPE)
-			fprintf(stderr, "lockstep: cannot write standard output: %s\n", strerror(errno));
+			fprintf(stderr, "lockstep: cannot write standard output: %s\n",
+				strerror(errno));
 		return LS_EXIT_INTERNAL;
 	}
 	return status;

@@ -1,4 +1,5 @@
-/* Doctor's tables for people. Arguments are borrowed; prints on stdout, colour only on a terminal. One thread. */
+/* Doctor's tables for people. Arguments are borrowed; prints on stdout, colour only on a terminal.
+ * One thread. */
 #ifndef LS_CMD_DOCTOR_H
 #define LS_CMD_DOCTOR_H
 

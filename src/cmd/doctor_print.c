@@ -25,14 +25,17 @@ static const char *colour_of(const struct ls_finding *f)
 	if (f->level == LS_LEVEL_INFORMATIONAL)
 		return ls_cmd_colour(stdout, "dim");
 	return ls_cmd_colour(stdout,
-			     f->outcome == LS_OUTCOME_MISMATCH && f->level == LS_LEVEL_REQUIRED ? "red" : "yellow");
+			     f->outcome == LS_OUTCOME_MISMATCH && f->level == LS_LEVEL_REQUIRED
+				     ? "red"
+				     : "yellow");
 }
 
 static bool begun; /* something stands above: a heading is set off from it */
 
 static void heading(const char *text)
 {
-	printf("%s%s%s%s\n", begun ? "\n" : "", ls_cmd_colour(stdout, "bold"), text, ls_cmd_colour(stdout, "off"));
+	printf("%s%s%s%s\n", begun ? "\n" : "", ls_cmd_colour(stdout, "bold"), text,
+	       ls_cmd_colour(stdout, "off"));
 }
 
 /* Prints a table with line i + 1 (behind the heading) in colours[i]. */
@@ -44,15 +47,19 @@ static void print_table(struct ls_table *t, const char *const *colours)
 	size_t i = 0;
 	for (const char *p = text.s; p && *p; i++) {
 		size_t len = strcspn(p, "\n");
-		const char *colour = i == 0 ? ls_cmd_colour(stdout, "dim") : colours ? colours[i - 1] : "";
-		printf("%s%.*s%s\n", colour, (int)len, p, *colour ? ls_cmd_colour(stdout, "off") : "");
+		const char *colour = i == 0    ? ls_cmd_colour(stdout, "dim")
+				     : colours ? colours[i - 1]
+					       : "";
+		printf("%s%.*s%s\n", colour, (int)len, p,
+		       *colour ? ls_cmd_colour(stdout, "off") : "");
 		p += len + (p[len] == '\n');
 	}
 	ls_str_done(&text);
 	ls_table_done(t);
 }
 
-/* Values come from files and variables that anybody may have written: no control character reaches the terminal. */
+/* Values come from files and variables that anybody may have written: no control character reaches
+ * the terminal. */
 static char *printable_take(char *s)
 {
 	for (char *p = s; *p; p++)
@@ -85,14 +92,16 @@ static void print_checks(const struct ls_report *r)
 		if (f->fault)
 			continue;
 		char *expected = shortened(f->expected), *found = shortened(f->found);
-		ls_table_row(&t, (const char *const[]){mark(f), f->id, expected, found, ls_level_name(f->level)});
+		ls_table_row(&t, (const char *const[]){mark(f), f->id, expected, found,
+						       ls_level_name(f->level)});
 		colours[rows++] = colour_of(f);
 		free(expected);
 		free(found);
 	}
 	if (rows && r->spec)
-		printf("%s%s%s%s%s\n\n", ls_cmd_colour(stdout, "bold"), r->spec->name, ls_cmd_colour(stdout, "off"),
-		       r->spec->description ? ": " : "", r->spec->description ? r->spec->description : "");
+		printf("%s%s%s%s%s\n\n", ls_cmd_colour(stdout, "bold"), r->spec->name,
+		       ls_cmd_colour(stdout, "off"), r->spec->description ? ": " : "",
+		       r->spec->description ? r->spec->description : "");
 	if (rows)
 		print_table(&t, colours);
 	else
@@ -124,10 +133,12 @@ static void print_finding(const struct ls_finding *f)
 	printf("%s found %s", f->expected ? "," : ":", found);
 	free(found);
 	if (f->source)
-		printf(" %s[%s]%s", ls_cmd_colour(stdout, "dim"), f->source, ls_cmd_colour(stdout, "off"));
+		printf(" %s[%s]%s", ls_cmd_colour(stdout, "dim"), f->source,
+		       ls_cmd_colour(stdout, "off"));
 	putchar('\n');
 	if (f->why)
-		printf("    %swhy: %s%s\n", ls_cmd_colour(stdout, "dim"), f->why, ls_cmd_colour(stdout, "off"));
+		printf("    %swhy: %s%s\n", ls_cmd_colour(stdout, "dim"), f->why,
+		       ls_cmd_colour(stdout, "off"));
 	print_advice(f->advice);
 }
 
@@ -151,7 +162,8 @@ static char *shown(const struct ls_fact *f)
 	if (f->state == LS_FACT_KNOWN)
 		return f->note ? ls_xasprintf("%s (%s)", f->value, f->note) : ls_xstrdup(f->value);
 	if (ls_str_starts(f->key, "env."))
-		return f->note ? ls_xasprintf("%s (%s)", f->reason, f->note) : ls_xstrdup(f->reason);
+		return f->note ? ls_xasprintf("%s (%s)", f->reason, f->note)
+			       : ls_xstrdup(f->reason);
 	return ls_xasprintf("%s: %s", ls_fact_state_name(f->state), f->reason);
 }
 
@@ -159,7 +171,8 @@ static bool in_group(const char *key, const char *const *prefixes)
 {
 	for (; *prefixes; prefixes++) {
 		size_t len = strlen(*prefixes);
-		if (strncmp(key, *prefixes, len) == 0 && (key[len] == 0 || (*prefixes)[len - 1] == '.'))
+		if (strncmp(key, *prefixes, len) == 0 &&
+		    (key[len] == 0 || (*prefixes)[len - 1] == '.'))
 			return true;
 	}
 	return false;
@@ -179,7 +192,8 @@ static void print_group(const struct ls_report *r, const char *title, const char
 		char *value = printable_take(shown(f));
 		const char *source = strcmp(f->source, "environment") == 0 ? "" : f->source;
 		ls_table_row(&t, (const char *const[]){f->key, value, source});
-		colours[rows++] = f->state == LS_FACT_UNKNOWN ? ls_cmd_colour(stdout, "yellow") : "";
+		colours[rows++] =
+			f->state == LS_FACT_UNKNOWN ? ls_cmd_colour(stdout, "yellow") : "";
 		free(value);
 	}
 	if (rows) {
@@ -201,15 +215,17 @@ static void print_gpus(const struct ls_report *r)
 		return;
 	struct ls_table t;
 	ls_table_init(&t, N + 1,
-		      (const char *const[]){"GPU", "name", "cc", "memory", "ECC", "MIG", "persistence", "power",
-					    "throttle", "UUID"});
+		      (const char *const[]){"GPU", "name", "cc", "memory", "ECC", "MIG",
+					    "persistence", "power", "throttle", "UUID"});
 	for (size_t i = 0; i < n; i++) {
 		char index[24];
 		const char *cells[N + 1] = {index};
 		snprintf(index, sizeof index, "%zu", i);
 		for (size_t k = 0; k < N; k++) {
 			const struct ls_fact *f = ls_facts_gpu(r->facts, i, what[k]);
-			cells[k + 1] = !f || f->state == LS_FACT_UNKNOWN ? "unknown" : f->value ? f->value : "n/a";
+			cells[k + 1] = !f || f->state == LS_FACT_UNKNOWN ? "unknown"
+				       : f->value                        ? f->value
+									 : "n/a";
 		}
 		ls_table_row(&t, cells);
 	}
@@ -221,15 +237,25 @@ static void print_facts(const struct ls_report *r)
 {
 	static const char *const driver[] = {"driver_kernel", "driver_nvml",   "driver_cuda",
 					     "gpu_count",     "pci_gpu_count", NULL};
-	static const char *const cuda[] = {
-		"cuda", "cuda_version_txt", "nvcc", "lib.", "bundled.", "torch_lib.", "cudnn", "nccl", NULL};
-	static const char *const python[] = {"python", "python.", "torch", "torch_cuda", "package.", "deep.", NULL};
-	static const char *const torch[] = {
-		"python", "python.path", "torch", "torch_cuda", "package.torchvision", "package.torchaudio",
-		"deep.",  NULL};
+	static const char *const cuda[] = {"cuda",     "cuda_version_txt", "nvcc",  "lib.",
+					   "bundled.", "torch_lib.",       "cudnn", "nccl",
+					   NULL};
+	static const char *const python[] = {"python",   "python.", "torch", "torch_cuda",
+					     "package.", "deep.",   NULL};
+	static const char *const torch[] = {"python",
+					    "python.path",
+					    "torch",
+					    "torch_cuda",
+					    "package.torchvision",
+					    "package.torchaudio",
+					    "deep.",
+					    NULL};
 	static const char *const machine[] = {
-		"os", "kernel", "glibc", "arch", "cpu", "cpu.", "ram", "container", "image", "container_toolkit", NULL};
-	static const char *const program[] = {"gpu_code", NULL}, *const variables[] = {"env.", NULL};
+		"os",   "kernel", "glibc",     "arch",  "cpu",
+		"cpu.", "ram",    "container", "image", "container_toolkit",
+		NULL};
+	static const char *const program[] = {"gpu_code", NULL}, *const variables[] = {"env.",
+										       NULL};
 	print_group(r, "Driver", driver);
 	print_gpus(r);
 	print_group(r, "CUDA", cuda);
@@ -247,14 +273,17 @@ static void print_verdict(const struct ls_report *r)
 		if (r->findings->items[i].level == LS_LEVEL_REQUIRED)
 			count[r->findings->items[i].outcome]++;
 	enum ls_outcome verdict = ls_findings_verdict(r->findings);
-	const char *colour = verdict == LS_OUTCOME_MATCH ? "green" : verdict == LS_OUTCOME_MISMATCH ? "red" : "yellow";
+	const char *colour = verdict == LS_OUTCOME_MATCH      ? "green"
+			     : verdict == LS_OUTCOME_MISMATCH ? "red"
+							      : "yellow";
 	if (!r->spec && !r->cuda && verdict == LS_OUTCOME_MATCH) {
 		printf("\nno spec was given: nothing to compare with; see `lockstep spec list`\n");
 		return;
 	}
-	printf("\n%s%s%s: %zu as required, %zu differ, %zu unknown\n", ls_cmd_colour(stdout, colour),
-	       ls_outcome_name(verdict), ls_cmd_colour(stdout, "off"), count[LS_OUTCOME_MATCH],
-	       count[LS_OUTCOME_MISMATCH], count[LS_OUTCOME_UNKNOWN]);
+	printf("\n%s%s%s: %zu as required, %zu differ, %zu unknown\n",
+	       ls_cmd_colour(stdout, colour), ls_outcome_name(verdict),
+	       ls_cmd_colour(stdout, "off"), count[LS_OUTCOME_MATCH], count[LS_OUTCOME_MISMATCH],
+	       count[LS_OUTCOME_UNKNOWN]);
 }
 
 void ls_doctor_print(const struct ls_report *report)

@@ -8,30 +8,34 @@
 
 static const struct ls_opt opts[] = {
 	{"output", 'o', "FILE.lsd", "where to write; required"},
-	{"format", 0, "svm|ffm|npz|lsd", "what DATA is, where its first bytes and tokens could mislead"},
+	{"format", 0, "svm|ffm|npz|lsd",
+	 "what DATA is, where its first bytes and tokens could mislead"},
 	{"labels", 0, "FILE.npy", "a label a row, for data that have none"},
 	{"weights", 0, "FILE.npy", "a weight a row, for data that have none"},
-	{"threads", 0, "N", "threads to parse with (default: all CPUs it may use); the file is the same"},
+	{"threads", 0, "N",
+	 "threads to parse with (default: all CPUs it may use); the file is the same"},
 	{0},
 };
 
 static void print_text(const char *path, const struct ls_rows *r, const char *digest)
 {
 	ls_cmd_print_name(path);
-	printf(": %" PRIu64 " rows, %" PRIu64 " entries, %" PRIu64 " features", r->n_rows, r->n_entries, r->n_features);
+	printf(": %" PRIu64 " rows, %" PRIu64 " entries, %" PRIu64 " features", r->n_rows,
+	       r->n_entries, r->n_features);
 	if (r->n_fields)
 		printf(", %" PRIu32 " fields", r->n_fields);
-	printf("%s%s%s\ndigest %s\n", r->value ? "" : ", every value 1", r->label ? "" : ", no labels",
-	       r->weight ? ", weighted" : "", digest);
+	printf("%s%s%s\ndigest %s\n", r->value ? "" : ", every value 1",
+	       r->label ? "" : ", no labels", r->weight ? ", weighted" : "", digest);
 }
 
 static void print_json(const char *path, const struct ls_rows *r, const char *digest)
 {
-	ls_cmd_print_json_take(json_pack("{s:o,s:I,s:I,s:I,s:I,s:b,s:b,s:b,s:s}", "file", ls_json_lossy(path), "rows",
-					 (json_int_t)r->n_rows, "entries", (json_int_t)r->n_entries, "features",
-					 (json_int_t)r->n_features, "fields", (json_int_t)r->n_fields, "values",
-					 r->value != NULL, "labels", r->label != NULL, "weights", r->weight != NULL,
-					 "digest", digest));
+	ls_cmd_print_json_take(
+		json_pack("{s:o,s:I,s:I,s:I,s:I,s:b,s:b,s:b,s:s}", "file", ls_json_lossy(path),
+			  "rows", (json_int_t)r->n_rows, "entries", (json_int_t)r->n_entries,
+			  "features", (json_int_t)r->n_features, "fields", (json_int_t)r->n_fields,
+			  "values", r->value != NULL, "labels", r->label != NULL, "weights",
+			  r->weight != NULL, "digest", digest));
 }
 
 /* What was written is read back, which checks every byte of it. */
@@ -75,8 +79,10 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	ls_fm_guard_maps();
 	if (rc == 0)
 		rc = ls_fm_files_check(&files, &err);
-	if (rc == 0 && stat(to, &st) == 0 && !S_ISREG(st.st_mode)) /* it is read again, to be told of */
-		rc = ls_err_set(&err, LS_EINPUT, "-o %s: cannot be written: it is no regular file", to);
+	if (rc == 0 && stat(to, &st) == 0 &&
+	    !S_ISREG(st.st_mode)) /* it is read again, to be told of */
+		rc = ls_err_set(&err, LS_EINPUT, "-o %s: cannot be written: it is no regular file",
+				to);
 	if (rc == 0)
 		rc = ls_data_convert(args->pos[0], &o, to, &err);
 	if (rc == 0)
@@ -87,13 +93,14 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 const struct ls_cmd ls_cmd_fm_convert = {
 	.name = "convert",
 	.summary = "text or npz to the mapped binary form",
-	.synopsis =
-		"DATA -o FILE.lsd [--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights FILE.npy] [--threads N]",
-	.details =
-		"DATA is libsvm or libffm text (gzip or not, - for standard input), a scipy CSR matrix in .npz, or "
-		".lsd.\n"
-		"Text may be larger than memory. Prints what was written and its digest, which is the digest of the\n"
-		"rows and does not depend on the form they are in.",
+	.synopsis = "DATA -o FILE.lsd [--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights "
+		    "FILE.npy] [--threads N]",
+	.details = "DATA is libsvm or libffm text (gzip or not, - for standard input), a scipy CSR "
+		   "matrix in .npz, or "
+		   ".lsd.\n"
+		   "Text may be larger than memory. Prints what was written and its digest, which "
+		   "is the digest of the\n"
+		   "rows and does not depend on the form they are in.",
 	.opts = opts,
 	.min_pos = 1,
 	.max_pos = 1,

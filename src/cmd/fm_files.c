@@ -13,12 +13,14 @@
 
 /* --- places to write to --- */
 
-/* error: of a call, or 0. What may not be written is no mistake of the command line, nor is a disk's. */
+/* error: of a call, or 0. What may not be written is no mistake of the command line, nor is a
+ * disk's. */
 static int refuse(const struct ls_fm_file *f, int error, const char *why, struct ls_err *err)
 {
-	bool name = !error || error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP;
-	return ls_err_set(err, name ? LS_EINPUT : LS_EIO, "%s %s: cannot be written: %s", f->what, f->path,
-			  why ? why : strerror(error));
+	bool name = !error || error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG ||
+		    error == ELOOP;
+	return ls_err_set(err, name ? LS_EINPUT : LS_EIO, "%s %s: cannot be written: %s", f->what,
+			  f->path, why ? why : strerror(error));
 }
 
 static int check_folder(const struct ls_fm_file *f, const char *path, struct ls_err *err)
@@ -31,7 +33,8 @@ static int check_folder(const struct ls_fm_file *f, const char *path, struct ls_
 	else if (!S_ISDIR(st.st_mode))
 		rc = refuse(f, 0, "what should be its folder is a file", err);
 	else if (access(folder, W_OK | X_OK) < 0)
-		rc = refuse(f, errno, errno == EACCES ? "its folder may not be written to" : NULL, err);
+		rc = refuse(f, errno, errno == EACCES ? "its folder may not be written to" : NULL,
+			    err);
 	free(folder);
 	return rc;
 }
@@ -46,25 +49,30 @@ static const char *why_fixed(const char *path, const struct stat *file)
 	free(folder);
 	uid_t me = geteuid();
 	if (sticky && me != 0 && me != st.st_uid && me != file->st_uid)
-		return "it is another user's, in a folder where users may replace only their own (sticky bit)";
+		return "it is another user's, in a folder where users may replace only their own "
+		       "(sticky bit)";
 	if (statx(AT_FDCWD, path, 0, STATX_BASIC_STATS, &x) < 0)
 		return NULL;
 	if (x.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND))
 		return "it may not be replaced (lsattr)";
 	if (x.stx_attributes & STATX_ATTR_MOUNT_ROOT)
-		return "it is mounted by itself, so that no other file can take its place; mount its folder instead";
+		return "it is mounted by itself, so that no other file can take its place; mount "
+		       "its folder instead";
 	return NULL;
 }
 
-/* A file is replaced, which its folder must allow; one that is added to, a device or a pipe is written to. */
+/* A file is replaced, which its folder must allow; one that is added to, a device or a pipe is
+ * written to. */
 static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 {
 	struct stat st;
 	if (!*f->path)
 		return ls_err_set(err, LS_EINPUT, "%s: the name of the file is empty", f->what);
 	if (strcmp(f->path, "-") == 0)
-		return ls_err_set(err, LS_EINPUT,
-				  "%s -: it goes to a file, not to standard output (./- is a file's name)", f->what);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s -: it goes to a file, not to standard output (./- is a file's name)",
+			f->what);
 	bool there = stat(f->path, &st) == 0;
 	if (!there && errno != ENOENT && errno != ENOTDIR)
 		return refuse(f, errno, NULL, err);
@@ -83,12 +91,14 @@ static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 
 /* --- the check --- */
 
-static int check_apart(const struct ls_fm_file *output, const struct ls_fm_file *other, const char *harm,
-		       struct ls_err *err)
+static int check_apart(const struct ls_fm_file *output, const struct ls_fm_file *other,
+		       const char *harm, struct ls_err *err)
 {
-	if (!other->path || !ls_file_same(output->path, strcmp(other->path, "-") == 0 ? "/dev/stdin" : other->path))
+	if (!other->path ||
+	    !ls_file_same(output->path, strcmp(other->path, "-") == 0 ? "/dev/stdin" : other->path))
 		return 0;
-	return ls_err_set(err, LS_EINPUT, "%s %s: is the same file as %s, which %s; another name is needed",
+	return ls_err_set(err, LS_EINPUT,
+			  "%s %s: is the same file as %s, which %s; another name is needed",
 			  output->what, output->path, other->what, harm);
 }
 
@@ -131,8 +141,10 @@ static void on_bus(int number, siginfo_t *info, void *context)
 	(void)number;
 	(void)context;
 	if (info->si_code != BUS_ADRERR)
-		return; /* broken memory or the like: the next try ends the process in the usual way */
-	say("lockstep: a file became shorter, or its disk failed, while it was read; files in use must not be "
+		return; /* broken memory or the like: the next try ends the process in the usual way
+			 */
+	say("lockstep: a file became shorter, or its disk failed, while it was read; files in use "
+	    "must not be "
 	    "changed\n");
 	_exit(LS_EXIT_INPUT);
 }
@@ -140,15 +152,18 @@ static void on_bus(int number, siginfo_t *info, void *context)
 /* Numbers that were in range when the file was opened, and are not any more, lead anywhere. */
 static void on_fault(int number)
 {
-	say("lockstep: ends here, for a data file was written to while it was in use, or by a mistake of its own\n");
+	say("lockstep: ends here, for a data file was written to while it was in use, or by a "
+	    "mistake of its own\n");
 	raise(number); /* which ends the process in the usual way */
 }
 
 void ls_fm_guard_maps(void)
 {
-	struct sigaction bus = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND}, was;
+	struct sigaction bus = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND},
+			 was;
 	struct sigaction fault = {.sa_handler = on_fault, .sa_flags = (int)SA_RESETHAND};
 	sigaction(SIGBUS, &bus, NULL);
-	if (sigaction(SIGSEGV, NULL, &was) == 0 && was.sa_handler == SIG_DFL) /* sanitizers have their own */
+	if (sigaction(SIGSEGV, NULL, &was) == 0 &&
+	    was.sa_handler == SIG_DFL) /* sanitizers have their own */
 		sigaction(SIGSEGV, &fault, NULL);
 }

@@ -1,4 +1,5 @@
-/* lockstep fm inspect: the heaviest features and the strongest pairs of a model, or of data by a model. */
+/* lockstep fm inspect: the heaviest features and the strongest pairs of a model, or of data by a
+ * model. */
 #include <math.h>
 #include <stdio.h>
 
@@ -82,7 +83,8 @@ static void print_pairs(const struct ls_fm_ranks *r, const char *const *heading)
 static void print_pairs_in_fields(const struct ls_fm_ranks *r)
 {
 	struct ls_table t;
-	ls_table_init(&t, 5, (const char *const[]){"field", "feature", "field", "feature", "strength"});
+	ls_table_init(&t, 5,
+		      (const char *const[]){"field", "feature", "field", "feature", "strength"});
 	for (uint32_t i = 0; i < r->n_pairs; i++) {
 		char c[5][CELL];
 		add_count(&c[0], r->pair[i].field_a);
@@ -104,7 +106,8 @@ static void print_ranks(const struct inspection *in)
 	else
 		print_pairs(&in->ranks, pair_heading(in));
 	if (!in->ranks.exact)
-		puts("(among the features with the longest factors; pairs of others were not looked at)");
+		puts("(among the features with the longest factors; pairs of others were not "
+		     "looked at)");
 }
 
 /* JSON has no infinity: null. */
@@ -117,9 +120,10 @@ static json_t *features_json(const struct ls_fm_ranks *r)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < r->n_features; i++)
-		json_array_append_new(list,
-				      json_pack("{s:I,s:o,s:o}", "feature", (json_int_t)r->feature[i].feature, "linear",
-						number(r->feature[i].linear), "norm", number(r->feature[i].norm)));
+		json_array_append_new(list, json_pack("{s:I,s:o,s:o}", "feature",
+						      (json_int_t)r->feature[i].feature, "linear",
+						      number(r->feature[i].linear), "norm",
+						      number(r->feature[i].norm)));
 	return list;
 }
 
@@ -128,8 +132,8 @@ static json_t *pairs_json(const struct ls_fm_ranks *r, bool fields)
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < r->n_pairs; i++) {
 		const struct ls_pair_rank *p = &r->pair[i];
-		json_t *o = json_pack("{s:I,s:I,s:o}", "a", (json_int_t)p->a, "b", (json_int_t)p->b, "strength",
-				      number(p->strength));
+		json_t *o = json_pack("{s:I,s:I,s:o}", "a", (json_int_t)p->a, "b", (json_int_t)p->b,
+				      "strength", number(p->strength));
 		if (fields) {
 			json_object_set_new(o, "field_a", json_integer(p->field_a));
 			json_object_set_new(o, "field_b", json_integer(p->field_b));
@@ -143,11 +147,13 @@ static void print_ranks_json(const struct inspection *in)
 {
 	const struct ls_fm_model *m = in->m;
 	const char *const *is = pair_heading(in);
-	json_t *o = json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:o}", "kind", ls_fm_kind_name(m->opts.kind), "task",
-			      ls_fm_task_name(m->opts.task), "factors", (json_int_t)m->opts.factors, "features",
-			      (json_int_t)m->n_features, "fields", (json_int_t)m->n_fields, "of",
-			      in->data ? "data" : "model", "top_features", features_json(&in->ranks));
-	json_object_set_new(o, "pair", json_pack("{s:s,s:s,s:s}", "a", is[0], "b", is[1], "strength", is[2]));
+	json_t *o = json_pack(
+		"{s:s,s:s,s:I,s:I,s:I,s:s,s:o}", "kind", ls_fm_kind_name(m->opts.kind), "task",
+		ls_fm_task_name(m->opts.task), "factors", (json_int_t)m->opts.factors, "features",
+		(json_int_t)m->n_features, "fields", (json_int_t)m->n_fields, "of",
+		in->data ? "data" : "model", "top_features", features_json(&in->ranks));
+	json_object_set_new(o, "pair",
+			    json_pack("{s:s,s:s,s:s}", "a", is[0], "b", is[1], "strength", is[2]));
 	json_object_set_new(o, "top_pairs", pairs_json(&in->ranks, in->fields));
 	json_object_set_new(o, "exact", json_boolean(in->ranks.exact));
 	if (m->opts.task == LS_MULTICLASS)
@@ -172,21 +178,26 @@ static int read_wish(const struct ls_args *args, struct wish *ret, struct ls_err
 	if (rc == 0)
 		rc = ls_args_u64(args, "threads", 1, 1024, &ret->threads, err);
 	if (rc == 0 && !ret->data && ls_args_has(args, "format"))
-		return ls_err_set(err, LS_EINPUT, "--format says what DATA is, and there is no DATA");
+		return ls_err_set(err, LS_EINPUT,
+				  "--format says what DATA is, and there is no DATA");
 	return rc;
 }
 
-static int load_files(const struct ls_args *args, const struct wish *w, struct inspection *in, struct ls_err *err)
+static int load_files(const struct ls_args *args, const struct wish *w, struct inspection *in,
+		      struct ls_err *err)
 {
 	int threads = (int)w->threads, rc = ls_fm_load_model(args->pos[0], threads, &in->m, err);
 	if (rc)
 		return rc;
 	if (w->output >= in->m->outputs)
-		return ls_err_set(err, LS_EINPUT, "--class: the model has %u output(s), counted from 0",
+		return ls_err_set(err, LS_EINPUT,
+				  "--class: the model has %u output(s), counted from 0",
 				  in->m->outputs);
 	in->fields = w->data && in->m->n_fields;
 	in->output = w->output;
-	struct ls_data_opts o = {.threads = threads, .format = ls_args_get(args, "format"), .want_fields = in->fields};
+	struct ls_data_opts o = {.threads = threads,
+				 .format = ls_args_get(args, "format"),
+				 .want_fields = in->fields};
 	return w->data ? ls_data_load(w->data, &o, &in->data, err) : 0;
 }
 
@@ -197,8 +208,10 @@ static int find_ranks(const struct wish *w, struct inspection *in, struct ls_err
 		ls_fm_rank_model(in->m, output, top, &in->ranks);
 		return 0;
 	}
-	int rc = ls_fm_rank_rows(in->m, output, top, ls_data_rows(in->data), (int)w->threads, &in->ranks, err);
-	int changed = ls_data_unchanged(in->data, err); /* of which all else may come that is wrong */
+	int rc = ls_fm_rank_rows(in->m, output, top, ls_data_rows(in->data), (int)w->threads,
+				 &in->ranks, err);
+	int changed =
+		ls_data_unchanged(in->data, err); /* of which all else may come that is wrong */
 	return changed ? changed : rc;
 }
 
@@ -226,7 +239,8 @@ static const struct ls_opt inspect_opts[] = {
 	{"top", 0, "N", "how many features and pairs (default 10)"},
 	{"class", 0, "N", "the class to look at, for multiclass models (default 0)"},
 	{"threads", 0, "N", "threads (default: all CPUs it may use); the result is the same"},
-	{"format", 0, "svm|ffm|npz|lsd", "what DATA is, where its first bytes and tokens could mislead"},
+	{"format", 0, "svm|ffm|npz|lsd",
+	 "what DATA is, where its first bytes and tokens could mislead"},
 	{0},
 };
 
@@ -234,7 +248,8 @@ const struct ls_cmd ls_cmd_fm_inspect = {
 	.name = "inspect",
 	.summary = "the heaviest features and the strongest interactions",
 	.synopsis = "MODEL [DATA] [--top N] [--class N] [--threads N] [--format svm|ffm|npz|lsd]",
-	.details = "With DATA: of what is in its rows, pairs of features that are in a row together; labels are not "
+	.details = "With DATA: of what is in its rows, pairs of features that are in a row "
+		   "together; labels are not "
 		   "needed. Without: of all that the model has learnt.",
 	.opts = inspect_opts,
 	.min_pos = 1,

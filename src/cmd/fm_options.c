@@ -1,4 +1,5 @@
-/* The options of `fm train` that decide the bytes of a model: what the command line says, and what the data add. */
+/* The options of `fm train` that decide the bytes of a model: what the command line says, and what
+ * the data add. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,15 +8,17 @@
 #include "fm/model/cell.h"
 
 /* fallback: what it is where the option is not given. */
-static int pick_word(const struct ls_args *args, const char *option, int fallback, int *ret, struct ls_err *err)
+static int pick_word(const struct ls_args *args, const char *option, int fallback, int *ret,
+		     struct ls_err *err)
 {
 	const char *value = ls_args_get(args, option);
 	*ret = value ? ls_fm_word(option, value) : fallback;
-	return *ret >= 0 ? 0 : ls_err_set(err, LS_EINPUT, "--%s %s: there is none such", option, value);
+	return *ret >= 0 ? 0
+			 : ls_err_set(err, LS_EINPUT, "--%s %s: there is none such", option, value);
 }
 
-static int get_float(const struct ls_args *args, const char *name, double min, double max, float *ret,
-		     struct ls_err *err)
+static int get_float(const struct ls_args *args, const char *name, double min, double max,
+		     float *ret, struct ls_err *err)
 {
 	double v = (double)*ret;
 	int rc = ls_args_double(args, name, min, max, &v, err);
@@ -23,8 +26,8 @@ static int get_float(const struct ls_args *args, const char *name, double min, d
 	return rc;
 }
 
-int ls_fm_args_u32(const struct ls_args *args, const char *name, uint64_t min, uint64_t max, uint32_t *ret,
-		   struct ls_err *err)
+int ls_fm_args_u32(const struct ls_args *args, const char *name, uint64_t min, uint64_t max,
+		   uint32_t *ret, struct ls_err *err)
 {
 	uint64_t v = *ret;
 	int rc = ls_args_u64(args, name, min, max, &v, err);
@@ -32,7 +35,8 @@ int ls_fm_args_u32(const struct ls_args *args, const char *name, uint64_t min, u
 	return rc;
 }
 
-/* An option that this optimizer or task would not look at is refused: whoever gives it believes that it does something.
+/* An option that this optimizer or task would not look at is refused: whoever gives it believes
+ * that it does something.
  */
 static int refuse_unused(const struct ls_args *a, const struct ls_fm_opts *o, struct ls_err *err)
 {
@@ -46,19 +50,22 @@ static int refuse_unused(const struct ls_args *a, const struct ls_fm_opts *o, st
 		   {"ftrl-beta", LS_FTRL}};
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
 		if (ls_args_has(a, own[i].option) && o->optimizer != own[i].of)
-			return ls_err_set(err, LS_EINPUT, "--%s is for --optimizer %s; with %s it would do nothing",
+			return ls_err_set(err, LS_EINPUT,
+					  "--%s is for --optimizer %s; with %s it would do nothing",
 					  own[i].option, ls_fm_optimizer_name(own[i].of),
 					  ls_fm_optimizer_name(o->optimizer));
-	if (o->optimizer == LS_FTRL &&
-	    (ls_args_has(a, "warmup-steps") || ls_args_has(a, "decay") || ls_args_has(a, "decay-steps")))
+	if (o->optimizer == LS_FTRL && (ls_args_has(a, "warmup-steps") || ls_args_has(a, "decay") ||
+					ls_args_has(a, "decay-steps")))
 		return ls_err_set(err, LS_EINPUT,
-				  "--warmup-steps, --decay and --decay-steps do nothing with --optimizer ftrl, which "
+				  "--warmup-steps, --decay and --decay-steps do nothing with "
+				  "--optimizer ftrl, which "
 				  "has a rate of its own for each parameter");
 	if (o->decay == LS_DECAY_NONE && ls_args_has(a, "decay-steps"))
 		return ls_err_set(err, LS_EINPUT, "--decay-steps needs --decay linear or invsqrt");
 	if (o->task == LS_REGRESSION && ls_args_has(a, "label-smoothing"))
 		return ls_err_set(err, LS_EINPUT,
-				  "--label-smoothing is for classification; with --task regression it would do "
+				  "--label-smoothing is for classification; with --task regression "
+				  "it would do "
 				  "nothing");
 	return 0;
 }
@@ -66,12 +73,14 @@ static int refuse_unused(const struct ls_args *a, const struct ls_fm_opts *o, st
 int ls_fm_model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls_err *err)
 {
 	int kind, task, optimizer, decay, shuffle;
-	if (pick_word(a, "kind", LS_FM, &kind, err) || pick_word(a, "task", LS_BINARY, &task, err) ||
+	if (pick_word(a, "kind", LS_FM, &kind, err) ||
+	    pick_word(a, "task", LS_BINARY, &task, err) ||
 	    pick_word(a, "optimizer", LS_ADAGRAD, &optimizer, err) ||
 	    pick_word(a, "decay", LS_DECAY_NONE, &decay, err) ||
 	    pick_word(a, "shuffle", LS_SHUFFLE_ROWS, &shuffle, err))
 		return LS_EINPUT;
-	*o = ls_fm_defaults((enum ls_fm_kind)kind, (enum ls_fm_task)task, (enum ls_fm_optimizer)optimizer);
+	*o = ls_fm_defaults((enum ls_fm_kind)kind, (enum ls_fm_task)task,
+			    (enum ls_fm_optimizer)optimizer);
 	o->decay = (enum ls_fm_decay)decay;
 	o->shuffle = (enum ls_fm_shuffle)shuffle;
 	o->normalize = ls_args_has(a, "normalize");
@@ -79,24 +88,30 @@ int ls_fm_model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls
 	uint32_t accum = 1;
 	if (ls_fm_args_u32(a, "factors", 1, LS_FM_MAX_FACTORS, &o->factors, err) ||
 	    ls_fm_args_u32(a, "batch", 1, LS_FM_MAX_BATCH, &o->batch, err) ||
-	    ls_fm_args_u32(a, "accum", 1, 1 << 16, &accum, err) || get_float(a, "lr", 1e-30, 1e6, &o->lr, err) ||
+	    ls_fm_args_u32(a, "accum", 1, 1 << 16, &accum, err) ||
+	    get_float(a, "lr", 1e-30, 1e6, &o->lr, err) ||
 	    get_float(a, "l1", 0, 1e6, &o->l1, err) || get_float(a, "l2", 0, 1e6, &o->l2, err) ||
 	    get_float(a, "init-scale", 0, 1e6, &o->init_scale, err) ||
 	    get_float(a, "initial-sum", 1e-30, 1e30, &o->initial_sum, err) ||
-	    get_float(a, "beta1", 0, 0.999999, &o->beta1, err) || get_float(a, "beta2", 0, 0.999999, &o->beta2, err) ||
-	    get_float(a, "eps", 1e-30, 1, &o->eps, err) || get_float(a, "ftrl-beta", 1e-30, 1e6, &o->ftrl_beta, err) ||
+	    get_float(a, "beta1", 0, 0.999999, &o->beta1, err) ||
+	    get_float(a, "beta2", 0, 0.999999, &o->beta2, err) ||
+	    get_float(a, "eps", 1e-30, 1, &o->eps, err) ||
+	    get_float(a, "ftrl-beta", 1e-30, 1e6, &o->ftrl_beta, err) ||
 	    get_float(a, "label-smoothing", 0, 0.999, &o->label_smoothing, err) ||
 	    ls_args_u64(a, "warmup-steps", 0, INT64_MAX, &o->warmup_steps, err) ||
 	    ls_args_u64(a, "decay-steps", 1, INT64_MAX, &o->decay_steps, err) ||
 	    ls_args_u64(a, "seed", 0, INT64_MAX, &o->seed, err))
 		return LS_EINPUT;
 	if ((uint64_t)o->batch * accum > LS_FM_MAX_BATCH)
-		return ls_err_set(err, LS_EINPUT, "--batch times --accum is more than %d rows", LS_FM_MAX_BATCH);
+		return ls_err_set(err, LS_EINPUT, "--batch times --accum is more than %d rows",
+				  LS_FM_MAX_BATCH);
 	o->batch *= accum;
 	if (o->online && o->kind != LS_FFM)
 		return ls_err_set(err, LS_EINPUT, "--online is for --kind ffm");
 	if (o->online && (ls_args_has(a, "batch") || ls_args_has(a, "accum")))
-		return ls_err_set(err, LS_EINPUT, "--online takes a step a row: it goes without --batch and --accum");
+		return ls_err_set(
+			err, LS_EINPUT,
+			"--online takes a step a row: it goes without --batch and --accum");
 	if (o->online)
 		o->batch = 1;
 	if (o->decay != LS_DECAY_NONE && !o->decay_steps)
@@ -104,20 +119,24 @@ int ls_fm_model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls
 	return refuse_unused(a, o, err);
 }
 
-static int find_classes(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o, struct ls_err *err)
+static int find_classes(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o,
+			struct ls_err *err)
 {
 	uint64_t classes = 0;
 	int rc = ls_args_u64(a, "classes", 2, LS_FM_MAX_CLASSES, &classes, err);
 	if (rc || o->task != LS_MULTICLASS) {
 		o->classes = 1;
-		return rc ? rc : classes ? ls_err_set(err, LS_EINPUT, "--classes needs --task multiclass") : 0;
+		return rc        ? rc
+		       : classes ? ls_err_set(err, LS_EINPUT, "--classes needs --task multiclass")
+				 : 0;
 	}
 	float top = 1.0f;
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		top = rows->label[i] > top ? rows->label[i] : top;
 		if (!classes && top >= (float)LS_FM_MAX_CLASSES)
 			return ls_rows_fault(rows, LS_OF_LABEL, i, LS_EINPUT, err,
-					     "label %g is beyond the most classes, %d", (double)top, LS_FM_MAX_CLASSES);
+					     "label %g is beyond the most classes, %d", (double)top,
+					     LS_FM_MAX_CLASSES);
 	}
 	o->classes = classes ? (uint32_t)classes : (uint32_t)top + 1;
 	return 0;
@@ -134,7 +153,8 @@ static void balance(struct ls_fm_opts *o, const struct ls_rows *rows)
 	}
 	for (uint32_t c = 0; c < o->n_class_weights; c++)
 		o->class_weight[c] =
-			count[c] ? (float)((double)rows->n_rows / ((double)o->n_class_weights * (double)count[c]))
+			count[c] ? (float)((double)rows->n_rows /
+					   ((double)o->n_class_weights * (double)count[c]))
 				 : 1.0f;
 }
 
@@ -146,7 +166,8 @@ static int read_weights(const char *list, uint32_t classes, float *ret, struct l
 		size_t len = strcspn(p, ",");
 		double v;
 		if (n == classes)
-			return ls_err_set(err, LS_EINPUT, "--class-weight: more than %u weights", classes);
+			return ls_err_set(err, LS_EINPUT, "--class-weight: more than %u weights",
+					  classes);
 		char *word = ls_xstrndup(p, len);
 		int rc = ls_str_to_double(word, 0, 1e6, "option --class-weight", &v, err);
 		free(word);
@@ -157,16 +178,21 @@ static int read_weights(const char *list, uint32_t classes, float *ret, struct l
 		if (!*p)
 			break;
 	}
-	return n == classes ? 0 : ls_err_set(err, LS_EINPUT, "--class-weight: %u weights for %u classes", n, classes);
+	return n == classes ? 0
+			    : ls_err_set(err, LS_EINPUT,
+					 "--class-weight: %u weights for %u classes", n, classes);
 }
 
-static int class_weights(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o, struct ls_err *err)
+static int class_weights(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o,
+			 struct ls_err *err)
 {
 	const char *list = ls_args_get(a, "class-weight");
 	if (!list)
 		return 0;
 	if (o->task == LS_REGRESSION)
-		return ls_err_set(err, LS_EINPUT, "--class-weight is for classification, not for --task regression");
+		return ls_err_set(
+			err, LS_EINPUT,
+			"--class-weight is for classification, not for --task regression");
 	o->n_class_weights = ls_fm_classes(o);
 	if (strcmp(list, "balanced") != 0)
 		return read_weights(list, o->n_class_weights, o->class_weight, err);
@@ -174,7 +200,8 @@ static int class_weights(const struct ls_args *a, const struct ls_rows *rows, st
 	return 0;
 }
 
-int ls_fm_data_options(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o, struct ls_err *err)
+int ls_fm_data_options(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o,
+		       struct ls_err *err)
 {
 	int rc = find_classes(a, rows, o, err);
 	return rc ? rc : class_weights(a, rows, o, err);

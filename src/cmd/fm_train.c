@@ -22,10 +22,12 @@ static const struct ls_opt opts[] = {
 	{"factors", 'k', "K", "factors a feature (default: fm 16, fwfm 8, ffm 4)"},
 	{"epochs", 0, "N", "passes over the data (default 10 with --valid, 1 without)"},
 	{"batch", 0, "N", "rows a step (default: fm 1024, ffm and fwfm 512)"},
-	{"accum", 0, "N", "batches to a step (default 1): run as, and the bytes of, --batch times N"},
+	{"accum", 0, "N",
+	 "batches to a step (default 1): run as, and the bytes of, --batch times N"},
 	{"online", 0, NULL, "ffm: a step after each row instead of a batch; on the CPU alone"},
 	{"optimizer", 0, "adagrad|sgd|adam|ftrl", "how parameters move (default adagrad)"},
-	{"lr", 0, "X", "learning rate (default: adagrad 0.05, for fm 0.04; sgd 0.5, adam 0.001, ftrl 0.1)"},
+	{"lr", 0, "X",
+	 "learning rate (default: adagrad 0.05, for fm 0.04; sgd 0.5, adam 0.001, ftrl 0.1)"},
 	{"l1", 0, "X", "L1 penalty (default 0)"},
 	{"l2", 0, "X", "L2 penalty (default 0)"},
 	{"init-scale", 0, "X", "standard deviation of the initial factors (default 0.01)"},
@@ -35,7 +37,8 @@ static const struct ls_opt opts[] = {
 	{"eps", 0, "X", "Adam (default 1e-8)"},
 	{"ftrl-beta", 0, "X", "FTRL (default 1)"},
 	{"warmup-steps", 0, "N", "steps over which the learning rate rises from 0 (default 0)"},
-	{"decay", 0, "none|linear|invsqrt", "how the learning rate falls after that (default none)"},
+	{"decay", 0, "none|linear|invsqrt",
+	 "how the learning rate falls after that (default none)"},
 	{"decay-steps", 0, "N", "the time scale of the decay, in steps"},
 	{"normalize", 0, NULL, "scale each row to length 1"},
 	{"label-smoothing", 0, "X", "share of the label spread over all classes (default 0)"},
@@ -44,14 +47,18 @@ static const struct ls_opt opts[] = {
 	 "order of an epoch (default rows; blocks reads a large file nearly in order)"},
 	{"seed", 0, "N", "of initial factors and order (default 1337)"},
 	{"warm-start", 0, "MODEL", "start from the parameters of a model"},
-	{"valid", 0, "DATA", "data to validate on after each epoch; the best epoch's model is kept"},
+	{"valid", 0, "DATA",
+	 "data to validate on after each epoch; the best epoch's model is kept"},
 	{"valid-labels", 0, "FILE.npy", "labels of the validation data, for data that have none"},
 	{"valid-weights", 0, "FILE.npy", "weights of the validation data, for data that have none"},
-	{"metric", 0, "logloss|rmse|accuracy|auc|macro-f1", "what decides the best epoch (default logloss, or rmse)"},
-	{"early-stop", 0, "N", "stop after N epochs that are no better (default 1 with --valid; 0: never)"},
+	{"metric", 0, "logloss|rmse|accuracy|auc|macro-f1",
+	 "what decides the best epoch (default logloss, or rmse)"},
+	{"early-stop", 0, "N",
+	 "stop after N epochs that are no better (default 1 with --valid; 0: never)"},
 	{"checkpoint", 0, "FILE", "keep a checkpoint here, at least once an epoch"},
 	{"checkpoint-every", 0, "STEPS", "and every so many steps"},
-	{"resume", 0, NULL, "go on from the checkpoint; without it a training begins anew, and replaces it"},
+	{"resume", 0, NULL,
+	 "go on from the checkpoint; without it a training begins anew, and replaces it"},
 	{"log", 0, "FILE.jsonl", "append one JSON line an epoch"},
 	{"log-every", 0, "STEPS", "and every so many steps"},
 	{"quiet", 'q', NULL, "print nothing but errors"},
@@ -72,7 +79,8 @@ static void on_signal(int number)
 /* Before there is anything to keep. */
 static void on_early_signal(int number)
 {
-	static const char line[] = "lockstep: stopped before the training began; nothing is written\n";
+	static const char line[] =
+		"lockstep: stopped before the training began; nothing is written\n";
 	ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
 	(void)ignored;
 	_exit(128 + number);
@@ -100,7 +108,8 @@ static json_t *metrics_json(const struct ls_metrics *m)
 	json_t *o = json_object();
 	for (int i = 0; i < LS_METRICS; i++)
 		if (m->has[i])
-			json_object_set_new(o, ls_metric_name((enum ls_metric)i), json_real(m->value[i]));
+			json_object_set_new(o, ls_metric_name((enum ls_metric)i),
+					    json_real(m->value[i]));
 	return o;
 }
 
@@ -109,9 +118,9 @@ static void write_log(struct session *s, const struct ls_train_event *e)
 	if (!s->log || s->log_errno)
 		return;
 	bool epoch = e->what == LS_TRAIN_EPOCH;
-	json_t *o =
-		json_pack("{s:s,s:I,s:I,s:f,s:f}", "event", epoch ? "epoch" : "steps", "epoch", (json_int_t)e->epoch,
-			  "step", (json_int_t)e->step, "loss", e->loss, "seconds", e->seconds);
+	json_t *o = json_pack("{s:s,s:I,s:I,s:f,s:f}", "event", epoch ? "epoch" : "steps", "epoch",
+			      (json_int_t)e->epoch, "step", (json_int_t)e->step, "loss", e->loss,
+			      "seconds", e->seconds);
 	if (e->at_work)
 		json_object_set_new(o, "threads", json_integer(e->at_work));
 	if (e->has_valid) {
@@ -138,10 +147,11 @@ static void tell_epoch(struct session *s, const struct ls_train_event *e)
 		snprintf(valid, sizeof valid, "  valid %s %.5f%s", ls_metric_name(s->train.metric),
 			 e->valid.value[s->train.metric], e->is_best ? " (best)" : "");
 	if (e->at_work && e->at_work < s->engine.threads)
-		snprintf(fewer, sizeof fewer, ", %d of %d threads at work, which is quicker", e->at_work,
-			 s->engine.threads);
-	snprintf(line, sizeof line, "epoch %u  loss %.5f%s  %.2f s, %.3f M rows/s%s", e->epoch, e->loss, valid,
-		 e->seconds, e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0, fewer);
+		snprintf(fewer, sizeof fewer, ", %d of %d threads at work, which is quicker",
+			 e->at_work, s->engine.threads);
+	snprintf(line, sizeof line, "epoch %u  loss %.5f%s  %.2f s, %.3f M rows/s%s", e->epoch,
+		 e->loss, valid, e->seconds,
+		 e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0, fewer);
 	ls_progress_line(&s->progress, line);
 }
 
@@ -163,12 +173,14 @@ static void short_rate(double rows_per_second, char ret[24])
 
 static void show_progress(struct session *s, const struct ls_train_event *e)
 {
-	char text[160], brief[160], valid[64] = "", brief_valid[32] = "", loss[16], value[16], rate[24];
+	char text[160], brief[160], valid[64] = "", brief_valid[32] = "", loss[16], value[16],
+				    rate[24];
 	short_rate(e->seconds > 0 ? epoch_rows(s, e) / e->seconds : 0.0, rate);
 	short_number(e->loss, loss);
 	if (s->has_valid) {
 		short_number(s->valid_value, value);
-		snprintf(valid, sizeof valid, "valid %s %.4f  ", ls_metric_name(s->train.metric), s->valid_value);
+		snprintf(valid, sizeof valid, "valid %s %.4f  ", ls_metric_name(s->train.metric),
+			 s->valid_value);
 		snprintf(brief_valid, sizeof brief_valid, "val %s ", value);
 	}
 	snprintf(text, sizeof text, "epoch %u  loss %.4f  %s%s", e->epoch, e->loss, valid, rate);
@@ -190,7 +202,8 @@ static void tell(void *context, const struct ls_train_event *e)
 		s->has_valid = true;
 		s->valid_value = e->valid.value[s->train.metric];
 	}
-	if (e->step < e->total_steps) /* after an epoch's line too: the next stretch may be all of an epoch */
+	if (e->step <
+	    e->total_steps) /* after an epoch's line too: the next stretch may be all of an epoch */
 		show_progress(s, e);
 }
 
@@ -201,8 +214,8 @@ static int check_data(void *context, struct ls_err *err)
 	return rc || !s->valid ? rc : ls_data_unchanged(s->valid, err);
 }
 
-static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
-		       struct ls_engine *ret, struct ls_err *err)
+static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows,
+		       struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err)
 {
 	const struct session *s = context;
 	return ls_fm_engine_make(&s->engine, m, rows, pool, ret, err);
@@ -221,8 +234,8 @@ static int valid_options(const struct ls_args *a, const struct ls_train *t, stru
 		return ls_err_set(err, LS_EINPUT, "DATA and --valid cannot both be standard input");
 	if ((t->metric == LS_RMSE) != (t->opts.task == LS_REGRESSION) ||
 	    (t->metric == LS_AUC && t->opts.task != LS_BINARY))
-		return ls_err_set(err, LS_EINPUT, "--metric %s does not go with --task %s", ls_metric_name(t->metric),
-				  ls_fm_task_name(t->opts.task));
+		return ls_err_set(err, LS_EINPUT, "--metric %s does not go with --task %s",
+				  ls_metric_name(t->metric), ls_fm_task_name(t->opts.task));
 	return 0;
 }
 
@@ -247,7 +260,8 @@ static int run_options(struct session *s, struct ls_err *err)
 	if (!t->output)
 		return ls_err_set(err, LS_EINPUT, "fm train: -o MODEL is missing");
 	if ((t->resume || t->checkpoint_every) && !t->checkpoint)
-		return ls_err_set(err, LS_EINPUT, "--resume and --checkpoint-every need --checkpoint FILE");
+		return ls_err_set(err, LS_EINPUT,
+				  "--resume and --checkpoint-every need --checkpoint FILE");
 	if (t->tell_every && !ls_args_has(a, "log"))
 		return ls_err_set(err, LS_EINPUT, "--log-every needs --log FILE.jsonl");
 	int rc = valid_options(a, t, err);
@@ -262,10 +276,13 @@ static int run_options(struct session *s, struct ls_err *err)
 static int check_replaced(const char *path, struct ls_err *err)
 {
 	struct stat st;
-	if (!path || stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size || ls_fm_is_checkpoint(path))
+	if (!path || stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size ||
+	    ls_fm_is_checkpoint(path))
 		return 0;
-	return ls_err_set(err, LS_EINPUT,
-			  "--checkpoint %s: is there and no checkpoint; another name is needed, or remove it", path);
+	return ls_err_set(
+		err, LS_EINPUT,
+		"--checkpoint %s: is there and no checkpoint; another name is needed, or remove it",
+		path);
 }
 
 /* And a log is added to logs, not to somebody's model. */
@@ -280,25 +297,28 @@ static int check_added_to(const char *path, struct ls_err *err)
 		fclose(f);
 	return first == '{' ? 0
 			    : ls_err_set(err, LS_EINPUT,
-					 "--log %s: is there and no log of lines in JSON; another name is needed, or "
+					 "--log %s: is there and no log of lines in JSON; another "
+					 "name is needed, or "
 					 "remove it",
 					 path);
 }
 
-/* Before hours of training, not after them. A model may be trained further in its place: the warm start as -o. */
+/* Before hours of training, not after them. A model may be trained further in its place: the warm
+ * start as -o. */
 static int check_files(const struct session *s, struct ls_err *err)
 {
 	const struct ls_args *a = s->args;
-	struct ls_fm_files f = {.inputs = {{"DATA", a->pos[0], false},
-					   {"--valid", ls_args_get(a, "valid"), false},
-					   {"--labels", ls_args_get(a, "labels"), false},
-					   {"--weights", ls_args_get(a, "weights"), false},
-					   {"--valid-labels", ls_args_get(a, "valid-labels"), false},
-					   {"--valid-weights", ls_args_get(a, "valid-weights"), false}},
-				.outputs = {{"-o", s->train.output, false},
-					    {"--checkpoint", s->train.checkpoint, false},
-					    {"--log", ls_args_get(a, "log"), true}},
-				.start = {"--warm-start", s->train.warm_start, false}};
+	struct ls_fm_files f = {
+		.inputs = {{"DATA", a->pos[0], false},
+			   {"--valid", ls_args_get(a, "valid"), false},
+			   {"--labels", ls_args_get(a, "labels"), false},
+			   {"--weights", ls_args_get(a, "weights"), false},
+			   {"--valid-labels", ls_args_get(a, "valid-labels"), false},
+			   {"--valid-weights", ls_args_get(a, "valid-weights"), false}},
+		.outputs = {{"-o", s->train.output, false},
+			    {"--checkpoint", s->train.checkpoint, false},
+			    {"--log", ls_args_get(a, "log"), true}},
+		.start = {"--warm-start", s->train.warm_start, false}};
 	int rc = ls_fm_files_check(&f, err);
 	if (rc == 0)
 		rc = check_added_to(ls_args_get(a, "log"), err);
@@ -311,10 +331,12 @@ static int load_data(struct session *s, struct ls_err *err)
 {
 	struct ls_train *t = &s->train;
 	bool fields = t->opts.kind != LS_FM;
-	int rc = ls_fm_load(s->args, s->args->pos[0], LS_FM_DATA, fields, true, s->engine.threads, &s->data, err);
+	int rc = ls_fm_load(s->args, s->args->pos[0], LS_FM_DATA, fields, true, s->engine.threads,
+			    &s->data, err);
 	const char *valid = ls_args_get(s->args, "valid");
 	if (rc == 0 && valid)
-		rc = ls_fm_load(s->args, valid, LS_FM_VALID, fields, true, s->engine.threads, &s->valid, err);
+		rc = ls_fm_load(s->args, valid, LS_FM_VALID, fields, true, s->engine.threads,
+				&s->valid, err);
 	if (rc)
 		return rc;
 	t->rows = ls_data_rows(s->data);
@@ -334,9 +356,11 @@ static void report(const struct session *s, const struct ls_train_result *r)
 {
 	const struct ls_train *t = &s->train;
 	if (s->json) {
-		json_t *o = json_pack("{s:o,s:s,s:I,s:I,s:b,s:s,s:s}", "model", ls_json_lossy(t->output), "digest",
-				      r->digest, "steps", (json_int_t)r->steps, "epochs", (json_int_t)r->epochs,
-				      "resumed", r->resumed, "engine", r->engine, "data_digest", t->data_digest);
+		json_t *o =
+			json_pack("{s:o,s:s,s:I,s:I,s:b,s:s,s:s}", "model",
+				  ls_json_lossy(t->output), "digest", r->digest, "steps",
+				  (json_int_t)r->steps, "epochs", (json_int_t)r->epochs, "resumed",
+				  r->resumed, "engine", r->engine, "data_digest", t->data_digest);
 		if (t->valid) {
 			json_object_set_new(o, "best_epoch", json_integer(r->best_epoch));
 			json_object_set_new(o, ls_metric_name(t->metric), json_real(r->best_value));
@@ -344,8 +368,8 @@ static void report(const struct session *s, const struct ls_train_result *r)
 		ls_cmd_print_json_take(o);
 	} else if (!s->quiet) {
 		if (t->valid)
-			printf("best epoch %u, valid %s %.6f\n", r->best_epoch, ls_metric_name(t->metric),
-			       r->best_value);
+			printf("best epoch %u, valid %s %.6f\n", r->best_epoch,
+			       ls_metric_name(t->metric), r->best_value);
 		ls_cmd_print_name(t->output);
 		printf(": digest %s\n", r->digest);
 	}
@@ -406,7 +430,9 @@ static int prepare(struct session *s, struct ls_err *err)
 static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
-	struct session s = {.args = args, .quiet = ls_args_has(args, "quiet"), .json = ls_args_has(args, "json")};
+	struct session s = {.args = args,
+			    .quiet = ls_args_has(args, "quiet"),
+			    .json = ls_args_has(args, "json")};
 	struct ls_train_result result;
 	struct ls_err err = {0};
 	s.train.make_engine = make_engine;
@@ -440,9 +466,10 @@ const struct ls_cmd ls_cmd_fm_train = {
 	.name = "train",
 	.summary = "train a model: the same data, options and seed give the same bytes",
 	.synopsis = "DATA -o MODEL [OPTION …]",
-	.details =
-		"DATA is libsvm or libffm text (gzip or not, - for standard input), a scipy CSR matrix in .npz with\n"
-		"--labels, or .lsd. Threads, device and interruptions do not reach the bytes of the model.",
+	.details = "DATA is libsvm or libffm text (gzip or not, - for standard input), a scipy CSR "
+		   "matrix in .npz with\n"
+		   "--labels, or .lsd. Threads, device and interruptions do not reach the bytes of "
+		   "the model.",
 	.opts = opts,
 	.min_pos = 1,
 	.max_pos = 1,

@@ -29,13 +29,15 @@ static void scored_done(struct scored *s)
 	free(s->score);
 }
 
-static int compute_scores(struct scored *s, const struct ls_fm_engine_choice *choice, struct ls_err *err)
+static int compute_scores(struct scored *s, const struct ls_fm_engine_choice *choice,
+			  struct ls_err *err)
 {
 	struct ls_pool *pool = NULL;
 	struct ls_engine engine = {0};
 	s->score = ls_alloc_array(s->rows->n_rows * s->m->outputs, sizeof *s->score);
 	if (!s->score)
-		return ls_err_set(err, LS_ENOMEM, "no memory for %" PRIu64 " scores", s->rows->n_rows);
+		return ls_err_set(err, LS_ENOMEM, "no memory for %" PRIu64 " scores",
+				  s->rows->n_rows);
 	int rc = ls_pool_new(choice->threads, &pool, err);
 	if (rc == 0)
 		rc = ls_fm_engine_make_predictor(choice, s->m, pool, &engine, err);
@@ -48,22 +50,24 @@ static int compute_scores(struct scored *s, const struct ls_fm_engine_choice *ch
 }
 
 /* args: MODEL DATA */
-static int score_data(const struct ls_args *args, bool need_labels, struct scored *ret, struct ls_err *err)
+static int score_data(const struct ls_args *args, bool need_labels, struct scored *ret,
+		      struct ls_err *err)
 {
 	struct ls_fm_engine_choice choice;
 	int rc = ls_fm_engine_options(args, NULL, &choice, err);
 	if (rc == 0)
 		rc = ls_fm_load_model(args->pos[0], choice.threads, &ret->m, err);
 	if (rc == 0)
-		rc = ls_fm_load(args, args->pos[1], LS_FM_DATA, ret->m->n_fields > 0, need_labels, choice.threads,
-				&ret->data, err);
+		rc = ls_fm_load(args, args->pos[1], LS_FM_DATA, ret->m->n_fields > 0, need_labels,
+				choice.threads, &ret->data, err);
 	if (rc)
 		return rc;
 	ret->rows = ls_data_rows(ret->data);
 	rc = (need_labels ? ls_fm_fit_measure : ls_fm_fit_rows)(ret->m, ret->rows, err);
 	if (rc == 0)
 		rc = compute_scores(ret, &choice, err);
-	int changed = ls_data_unchanged(ret->data, err); /* of which all else may come that is wrong */
+	int changed =
+		ls_data_unchanged(ret->data, err); /* of which all else may come that is wrong */
 	return changed ? changed : rc;
 }
 
@@ -94,7 +98,8 @@ static void print_scores_json(const struct scored *s)
 	for (uint64_t i = 0; i < s->rows->n_rows; i++) {
 		json_t *row = json_array();
 		for (uint32_t o = 0; o < s->m->outputs; o++)
-			json_array_append_new(row, json_real((double)s->score[i * s->m->outputs + o]));
+			json_array_append_new(row,
+					      json_real((double)s->score[i * s->m->outputs + o]));
 		if (s->m->outputs == 1) {
 			json_array_append(list, json_array_get(row, 0));
 			json_decref(row);
@@ -134,7 +139,8 @@ static void note_skipped(const struct ls_rows *rows)
 	if (lines <= rows->n_rows)
 		return;
 	ls_err_set(&note, LS_EINPUT,
-		   "%s: %" PRIu64 " of the first %" PRIu64 " lines are blank or comments and have no prediction",
+		   "%s: %" PRIu64 " of the first %" PRIu64
+		   " lines are blank or comments and have no prediction",
 		   from->name, lines - rows->n_rows, lines);
 	ls_cmd_note(note.msg);
 }
@@ -161,8 +167,8 @@ static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 			rc = write_scores(&s, to, &err);
 	}
 	if (rc == 0 && to && ls_args_has(args, "json"))
-		ls_cmd_print_json_take(
-			json_pack("{s:o,s:I}", "file", ls_json_lossy(to), "rows", (json_int_t)s.rows->n_rows));
+		ls_cmd_print_json_take(json_pack("{s:o,s:I}", "file", ls_json_lossy(to), "rows",
+						 (json_int_t)s.rows->n_rows));
 	scored_done(&s);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
 }
@@ -178,9 +184,11 @@ static const struct ls_opt predict_opts[] = {
 const struct ls_cmd ls_cmd_fm_predict = {
 	.name = "predict",
 	.summary = "a prediction a row: probability, class probabilities or value",
-	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device auto|cpu|cuda[:N]] [--device-memory SIZE] [--threads N] "
+	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device auto|cpu|cuda[:N]] [--device-memory "
+		    "SIZE] [--threads N] "
 		    "[--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights FILE.npy]",
-	.details = "Labels in DATA are not needed. A feature beyond the last that the model has counts as absent.",
+	.details = "Labels in DATA are not needed. A feature beyond the last that the model has "
+		   "counts as absent.",
 	.opts = predict_opts,
 	.min_pos = 2,
 	.max_pos = 2,
@@ -205,7 +213,8 @@ static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
 	for (int i = 0; i < LS_METRICS && rc == 0; i++) {
 		if (!metrics.has[i])
 			continue;
-		json_object_set_new(o, ls_metric_name((enum ls_metric)i), json_real(metrics.value[i]));
+		json_object_set_new(o, ls_metric_name((enum ls_metric)i),
+				    json_real(metrics.value[i]));
 		if (!ls_args_has(args, "json"))
 			printf("%-9s %.9g\n", ls_metric_name((enum ls_metric)i), metrics.value[i]);
 	}
@@ -254,8 +263,8 @@ static int run_digest(const struct ls_cmd *cmd, const struct ls_args *args)
 			break;
 		ls_fm_model_digest(m, hex);
 		ls_fm_model_free(m);
-		json_array_append_new(list,
-				      json_pack("{s:o,s:s}", "model", ls_json_lossy(args->pos[i]), "digest", hex));
+		json_array_append_new(list, json_pack("{s:o,s:s}", "model",
+						      ls_json_lossy(args->pos[i]), "digest", hex));
 		if (!json)
 			print_digest(hex, args->pos[i]);
 	}

@@ -16,11 +16,13 @@ static const char *folder(const char *variable)
 
 void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu)
 {
-	const char *home = folder("HOME"), *xdg = folder("XDG_CACHE_HOME"), *root = getenv("LOCKSTEP_ROOT");
+	const char *home = folder("HOME"), *xdg = folder("XDG_CACHE_HOME"),
+		   *root = getenv("LOCKSTEP_ROOT");
 	root = root ? root : ""; /* a scripted machine, for tests */
 	char *local = home ? ls_xasprintf("%s/.local", home) : NULL;
 	char *usr_local = ls_xasprintf("%s/usr/local", root), *usr = ls_xasprintf("%s/usr", root);
-	const char *const candidates[] = {folder("VIRTUAL_ENV"), folder("CONDA_PREFIX"), local, usr_local, usr};
+	const char *const candidates[] = {folder("VIRTUAL_ENV"), folder("CONDA_PREFIX"), local,
+					  usr_local, usr};
 	const char *prefixes[sizeof candidates / sizeof *candidates + 1] = {0};
 	size_t n = 0;
 	for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
@@ -28,7 +30,8 @@ void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu)
 			prefixes[n++] = candidates[i];
 	*gpu = (struct ls_cmd_gpu){0};
 	if (xdg || home)
-		gpu->cache = ls_xasprintf("%s%s/lockstep/kernels", xdg ? xdg : home, xdg ? "" : "/.cache");
+		gpu->cache = ls_xasprintf("%s%s/lockstep/kernels", xdg ? xdg : home,
+					  xdg ? "" : "/.cache");
 	gpu->nvrtc = ls_nvrtc_places(root, prefixes);
 	gpu->conf.cache_dir = gpu->cache;
 	gpu->conf.nvrtc = (const char *const *)gpu->nvrtc;
@@ -68,8 +71,8 @@ char *ls_cmd_gpu_line(void)
 	struct ls_str text = {0}, source = {0}, line = {0};
 	bool there = describe(&text, &source);
 	bool named = there && strcmp(source.s, "this program") != 0;
-	ls_str_addf(&line, "%s%s%s%s%s", there ? "" : "none: ", text.s, named ? " (" : "", named ? source.s : "",
-		    named ? ")" : "");
+	ls_str_addf(&line, "%s%s%s%s%s", there ? "" : "none: ", text.s, named ? " (" : "",
+		    named ? source.s : "", named ? ")" : "");
 	ls_str_done(&text);
 	ls_str_done(&source);
 	return ls_str_take(&line);

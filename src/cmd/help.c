@@ -8,8 +8,8 @@ static void print_forms(const char *parent, const char *name, const char *synops
 	const char *lead = "usage: ";
 	for (const char *p = synopsis;; p = strchr(p, '\n') + 1) {
 		int len = (int)strcspn(p, "\n");
-		fprintf(to, "%slockstep %s%s%s%s%.*s\n", lead, parent, *parent ? " " : "", name, len ? " " : "", len,
-			p);
+		fprintf(to, "%slockstep %s%s%s%s%.*s\n", lead, parent, *parent ? " " : "", name,
+			len ? " " : "", len, p);
 		lead = "       ";
 		if (!p[len])
 			break;
@@ -20,8 +20,9 @@ static void print_options(const struct ls_opt *opts, FILE *to)
 {
 	for (const struct ls_opt *o = opts; o && o->name; o++) {
 		char left[80];
-		snprintf(left, sizeof left, "%c%c%s --%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-			 o->letter ? "," : " ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+		snprintf(left, sizeof left, "%c%c%s --%s%s%s", o->letter ? '-' : ' ',
+			 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+			 o->arg ? " " : "", o->arg ? o->arg : "");
 		if (strlen(left) > 30)
 			fprintf(to, "  %s\n  %-30s %s\n", left, "", o->help);
 		else
@@ -39,15 +40,18 @@ void ls_cmd_print_help(const struct ls_cmd *parent, const struct ls_cmd *cmd, FI
 {
 	if (!cmd) {
 		fputs("usage: lockstep COMMAND [OPTION…] [ARGUMENT…]\n\n"
-		      "Machine-learning runs that are repeatable to the last bit, with the proof.\n\ncommands:\n",
+		      "Machine-learning runs that are repeatable to the last bit, with the "
+		      "proof.\n\ncommands:\n",
 		      to);
 		print_commands(ls_cmds, to);
-		fputs("\n  --version    what this build is and has\n\n`lockstep COMMAND --help` tells more.\n"
+		fputs("\n  --version    what this build is and has\n\n`lockstep COMMAND --help` "
+		      "tells more.\n"
 		      "Exit status: 0 yes, 1 no, 2 bad input, 3 cannot tell here, 4 failure.\n",
 		      to);
 		return;
 	}
-	print_forms(parent ? parent->name : "", cmd->name, cmd->subs ? "COMMAND …" : cmd->synopsis, to);
+	print_forms(parent ? parent->name : "", cmd->name, cmd->subs ? "COMMAND …" : cmd->synopsis,
+		    to);
 	fprintf(to, "\n%s\n", cmd->summary);
 	if (cmd->details)
 		fprintf(to, "\n%s\n", cmd->details);
@@ -65,8 +69,9 @@ static void add_options(json_t *list, const struct ls_opt *opts)
 {
 	for (const struct ls_opt *o = opts; o && o->name; o++) {
 		char letter[2] = {o->letter, 0};
-		json_array_append_new(list, json_pack("{s:s,s:s,s:s?,s:s}", "name", o->name, "letter", letter, "arg",
-						      o->arg, "help", o->help));
+		json_array_append_new(list,
+				      json_pack("{s:s,s:s,s:s?,s:s}", "name", o->name, "letter",
+						letter, "arg", o->arg, "help", o->help));
 	}
 }
 
@@ -79,9 +84,9 @@ static json_t *command_json(const struct ls_cmd *cmd)
 	}
 	for (const struct ls_cmd *const *s = cmd->subs; s && *s; s++)
 		json_array_append_new(subs, command_json(*s));
-	return json_pack("{s:s,s:s,s:s,s:s?,s:o,s:o}", "name", cmd->name, "summary", cmd->summary, "synopsis",
-			 cmd->synopsis ? cmd->synopsis : "", "details", cmd->details, "options", options, "commands",
-			 subs);
+	return json_pack("{s:s,s:s,s:s,s:s?,s:o,s:o}", "name", cmd->name, "summary", cmd->summary,
+			 "synopsis", cmd->synopsis ? cmd->synopsis : "", "details", cmd->details,
+			 "options", options, "commands", subs);
 }
 
 static int run_help(const struct ls_cmd *cmd, const struct ls_args *args)

@@ -87,7 +87,8 @@ static const struct ls_cmd sub_diff = {
 	.name = "diff",
 	.summary = "what two runs had different, ranked by what it can do to their bits",
 	.synopsis = "A B",
-	.details = "Exit status: 0 when nothing differs that matters, 1 when something does. With kernel traces the "
+	.details = "Exit status: 0 when nothing differs that matters, 1 when something does. With "
+		   "kernel traces the "
 		   "first\n"
 		   "kernel that differs is named.",
 	.min_pos = 2,

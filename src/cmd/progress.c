@@ -14,7 +14,8 @@ static const char clear[] = "\r\033[K"; /* the line */
 
 void ls_progress_start(struct ls_progress *p, bool wanted, bool resumed)
 {
-	*p = (struct ls_progress){.on = wanted && ls_cmd_can_draw(stderr), .resumed = resumed, .started = ls_clock()};
+	*p = (struct ls_progress){
+		.on = wanted && ls_cmd_can_draw(stderr), .resumed = resumed, .started = ls_clock()};
 }
 
 static int columns(void)
@@ -23,8 +24,10 @@ static int columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
-/* The time left, by that of what has been done since the start; at most six characters up to a thousand hours. */
-static void left_text(const struct ls_progress *p, double now, uint64_t done, uint64_t total, char *ret, size_t size)
+/* The time left, by that of what has been done since the start; at most six characters up to a
+ * thousand hours. */
+static void left_text(const struct ls_progress *p, double now, uint64_t done, uint64_t total,
+		      char *ret, size_t size)
 {
 	double each = done > p->from ? (now - p->started) / (double)(done - p->from) : 0;
 	double seconds = each * (double)(total - done);
@@ -49,8 +52,8 @@ static bool is_plain(void)
 	return false;
 }
 
-/* In one piece, as all that is written here: a signal may come while the terminal takes nothing, and then costs what is
- * being written. */
+/* In one piece, as all that is written here: a signal may come while the terminal takes nothing,
+ * and then costs what is being written. */
 static void draw(int done_cells, int cells, const char *line)
 {
 	bool plain = is_plain();
@@ -74,7 +77,8 @@ static int drop_pairs(char *line, int width)
 	return end;
 }
 
-void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text, const char *brief)
+void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text,
+		      const char *brief)
 {
 	double t = ls_clock();
 	if (p->resumed && !p->from) {
@@ -87,8 +91,10 @@ void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, cons
 	char left[32], line[512];
 	left_text(p, t, done, total, left, sizeof left);
 	int width = columns() - 1; /* in the last column some terminals begin a new line */
-	int length = snprintf(line, sizeof line, " %3d%%  %s  %s left", (int)(done * 100 / total), text, left);
-	if (length > width) /* time first: what is behind is what is dropped where even this is too long */
+	int length = snprintf(line, sizeof line, " %3d%%  %s  %s left", (int)(done * 100 / total),
+			      text, left);
+	if (length >
+	    width) /* time first: what is behind is what is dropped where even this is too long */
 		length = snprintf(line, sizeof line, "%s left  %s", left, brief);
 	if (length > width)
 		length = snprintf(line, sizeof line, "%s %s", left, brief);

@@ -12,9 +12,12 @@
 
 static const struct ls_opt opts[] = {
 	LS_POLICY_OPTS,
-	{"out", 'o', "DIR", "output folder; the manifest is DIR/run_manifest.json (default artifacts)"},
-	{"trace", 0, "kernels|ops", "log every GPU kernel, or every PyTorch operation with digests"},
-	{"input", 0, "PATH", "a file or folder whose digest goes into the manifest; may be repeated"},
+	{"out", 'o', "DIR",
+	 "output folder; the manifest is DIR/run_manifest.json (default artifacts)"},
+	{"trace", 0, "kernels|ops",
+	 "log every GPU kernel, or every PyTorch operation with digests"},
+	{"input", 0, "PATH",
+	 "a file or folder whose digest goes into the manifest; may be repeated"},
 	{"strict", 0, NULL, "fail also when the program undid a setting"},
 	{0},
 };
@@ -30,7 +33,8 @@ static void print_notices(const struct ls_run_result *r)
 /* The command's own status, except that success under a policy that did not hold is none. */
 static int final_status(const struct ls_run_result *r, bool strict)
 {
-	bool undone = json_array_size(json_object_get(json_object_get(r->manifest, "hook"), "undone")) > 0;
+	bool undone = json_array_size(
+			      json_object_get(json_object_get(r->manifest, "hook"), "undone")) > 0;
 	if (r->child.status == 0 && (!r->held || (strict && undone)))
 		return LS_EXIT_NO;
 	return r->child.status;
@@ -65,12 +69,15 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 const struct ls_cmd ls_cmd_run = {
 	.name = "run",
 	.summary = "launch a program deterministically and write down what happened",
-	.synopsis = "[--level 0|1|2|3] [--seed N] [--precision fp32|tf32|bf16|fp16] [--spec NAME|FILE] [--out DIR] "
+	.synopsis = "[--level 0|1|2|3] [--seed N] [--precision fp32|tf32|bf16|fp16] [--spec "
+		    "NAME|FILE] [--out DIR] "
 		    "[--trace kernels|ops] [--] COMMAND …",
-	.details =
-		"Levels: 0 records only; 1 comparable (precision explicit); 2 high (seeds, deterministic algorithms);\n"
-		"3 bitwise (one thread, blocking launches). {out} in COMMAND and $LOCKSTEP_OUT are the output folder.\n"
-		"The exit status is the command's own; a policy that did not take hold turns success into 1.",
+	.details = "Levels: 0 records only; 1 comparable (precision explicit); 2 high (seeds, "
+		   "deterministic algorithms);\n"
+		   "3 bitwise (one thread, blocking launches). {out} in COMMAND and $LOCKSTEP_OUT "
+		   "are the output folder.\n"
+		   "The exit status is the command's own; a policy that did not take hold turns "
+		   "success into 1.",
 	.opts = opts,
 	.min_pos = 1,
 	.max_pos = -1,

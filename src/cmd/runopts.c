@@ -33,7 +33,8 @@ static int read_policy(struct ls_policy *p, const struct ls_args *args, struct l
 	return 0;
 }
 
-const char *const *ls_runopts_list(struct ls_runopts *o, const struct ls_args *args, const char *name)
+const char *const *ls_runopts_list(struct ls_runopts *o, const struct ls_args *args,
+				   const char *name)
 {
 	size_t n = 0;
 	while (ls_args_nth(args, name, n))
@@ -73,7 +74,8 @@ static void find_inject(struct ls_runopts *o)
 	exe[n > 0 ? n : 0] = 0;
 	char *slash = strrchr(exe, '/');
 	for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-		char *path = ls_xasprintf("%.*s/%sliblockstep_inject.so", (int)(slash - exe), exe, places[i]);
+		char *path = ls_xasprintf("%.*s/%sliblockstep_inject.so", (int)(slash - exe), exe,
+					  places[i]);
 		if (ls_file_exists(path)) {
 			o->request.policy.inject = o->inject = path;
 			return;
@@ -97,12 +99,15 @@ static int disagree(const struct ls_findings *list, const char *name, struct ls_
 	if (verdict != LS_OUTCOME_MATCH)
 		rc = ls_err_set(err, verdict == LS_OUTCOME_MISMATCH ? LS_EDIFFER : LS_EUNKNOWN,
 				"spec %s: this machine %s, nothing was started: %s", name,
-				verdict == LS_OUTCOME_MISMATCH ? "does not agree" : "cannot be judged", s.s ? s.s : "");
+				verdict == LS_OUTCOME_MISMATCH ? "does not agree"
+							       : "cannot be judged",
+				s.s ? s.s : "");
 	ls_str_done(&s);
 	return rc;
 }
 
-static int hold_against(struct ls_runopts *o, const struct ls_facts *facts, const char *name, struct ls_err *err)
+static int hold_against(struct ls_runopts *o, const struct ls_facts *facts, const char *name,
+			struct ls_err *err)
 {
 	struct ls_spec *spec;
 	int rc = ls_spec_load(name, &spec, err);
@@ -143,8 +148,8 @@ static void facts_of(void *ctx, json_t **ret_environment, json_t **ret_block)
 	struct ls_runopts *o = ctx;
 	struct ls_err err;
 	if (!o->environment && gather(o, NULL, &err))
-		o->environment = json_pack("[{s:s,s:s,s:o}]", "key", "facts", "state", "unknown", "reason",
-					   ls_json_lossy(err.msg));
+		o->environment = json_pack("[{s:s,s:s,s:o}]", "key", "facts", "state", "unknown",
+					   "reason", ls_json_lossy(err.msg));
 	*ret_environment = o->environment;
 	*ret_block = o->env_block;
 }
@@ -154,9 +159,9 @@ int ls_runopts_prepare(struct ls_runopts *o, const struct ls_args *args, struct 
 	const char *trace = o->request.policy.trace;
 	find_inject(o);
 	if (trace && strcmp(trace, "kernels") == 0 && !o->inject)
-		return ls_err_set(
-			err, LS_EUNKNOWN,
-			"--trace kernels: liblockstep_inject.so is not beside the program nor in ../lib/lockstep");
+		return ls_err_set(err, LS_EUNKNOWN,
+				  "--trace kernels: liblockstep_inject.so is not beside the "
+				  "program nor in ../lib/lockstep");
 	o->request.facts = facts_of;
 	o->request.facts_ctx = o;
 	const char *spec = ls_args_get(args, "spec");

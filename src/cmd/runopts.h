@@ -22,16 +22,18 @@ struct ls_runopts {
 	struct ls_run_request request;
 	const char **lists[8];
 	size_t n_lists;
-	json_t *environment, *env_block, *spec; /* the first two are gathered when they are first asked for */
+	json_t *environment, *env_block,
+		*spec; /* the first two are gathered when they are first asked for */
 	char *inject;
 };
 
 int ls_runopts_init(struct ls_runopts *o, const struct ls_args *args, struct ls_err *err);
-/* Spec and the tracing library: what may be missing. Call it when the request is otherwise ready; o must stay where it
- * is, as the request asks it for the facts. */
+/* Spec and the tracing library: what may be missing. Call it when the request is otherwise ready; o
+ * must stay where it is, as the request asks it for the facts. */
 int ls_runopts_prepare(struct ls_runopts *o, const struct ls_args *args, struct ls_err *err);
 void ls_runopts_done(struct ls_runopts *o);
 /* All values of an option as a NULL-terminated list that o owns, or NULL. */
-const char *const *ls_runopts_list(struct ls_runopts *o, const struct ls_args *args, const char *name);
+const char *const *ls_runopts_list(struct ls_runopts *o, const struct ls_args *args,
+				   const char *name);
 
 #endif

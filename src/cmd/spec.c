@@ -38,8 +38,9 @@ static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)
 			const char *const cells[] = {name, spec->description};
 			ls_table_row(&t, cells);
 			json_array_append_new(list,
-					      json_pack("{s:s,s:s?,s:s?,s:s?}", "name", name, "description",
-							spec->description, "date", spec->date, "source", spec->source));
+					      json_pack("{s:s,s:s?,s:s?,s:s?}", "name", name,
+							"description", spec->description, "date",
+							spec->date, "source", spec->source));
 		}
 		ls_spec_free(spec);
 		free(name);
@@ -73,8 +74,10 @@ static const struct ls_opt check_opts[] = {
 static bool is_date(const char *s)
 {
 	struct tm tm;
-	const char *end = strlen(s) == 10 && s[4] == '-' && s[7] == '-' ? strptime(s, "%Y-%m-%d", &tm) : NULL;
-	return end && !*end && s[strspn(s, "0123456789-")] == 0 && !strchr(" -+", s[5]) && !strchr(" -+", s[8]);
+	const char *end =
+		strlen(s) == 10 && s[4] == '-' && s[7] == '-' ? strptime(s, "%Y-%m-%d", &tm) : NULL;
+	return end && !*end && s[strspn(s, "0123456789-")] == 0 && !strchr(" -+", s[5]) &&
+	       !strchr(" -+", s[8]);
 }
 
 static void print_finding(const struct ls_spec_finding *f)
@@ -88,13 +91,14 @@ static void print_finding(const struct ls_spec_finding *f)
 		printf("%-12s    source: %s\n", "", f->source);
 }
 
-static void print_check(const struct ls_spec *spec, const struct ls_spec_findings *f, const char *today)
+static void print_check(const struct ls_spec *spec, const struct ls_spec_findings *f,
+			const char *today)
 {
 	for (size_t i = 0; i < f->n; i++)
 		print_finding(&f->items[i]);
 	size_t notes = f->n - f->faults;
-	printf("%s on %s: %zu fault%s, %zu note%s\n", spec->name, today, f->faults, f->faults == 1 ? "" : "s", notes,
-	       notes == 1 ? "" : "s");
+	printf("%s on %s: %zu fault%s, %zu note%s\n", spec->name, today, f->faults,
+	       f->faults == 1 ? "" : "s", notes, notes == 1 ? "" : "s");
 }
 
 static int run_check(const struct ls_cmd *cmd, const struct ls_args *args)
@@ -118,9 +122,9 @@ static int run_check(const struct ls_cmd *cmd, const struct ls_args *args)
 		struct ls_spec_findings f;
 		ls_spec_check(spec, compat, today, &f);
 		if (ls_args_has(args, "json"))
-			ls_cmd_print_json_take(json_pack("{s:s,s:s,s:b,s:o}", "spec", spec->name, "today", today,
-							 "sound", f.faults == 0, "findings",
-							 ls_spec_findings_json(&f)));
+			ls_cmd_print_json_take(json_pack("{s:s,s:s,s:b,s:o}", "spec", spec->name,
+							 "today", today, "sound", f.faults == 0,
+							 "findings", ls_spec_findings_json(&f)));
 		else
 			print_check(spec, &f, today);
 		status = f.faults ? LS_EXIT_NO : LS_EXIT_YES;
@@ -135,9 +139,9 @@ static const struct ls_cmd cmd_check = {
 	.name = "check",
 	.summary = "is the spec itself consistent, does it exist, is it supported?",
 	.synopsis = "[--today DATE] NAME|FILE",
-	.details =
-		"Compares the spec with what is known of wheels, drivers, images and Pythons (data/*.json, each row\n"
-		"with its source and date). Exit status 0: no fault, 1: faults.",
+	.details = "Compares the spec with what is known of wheels, drivers, images and Pythons "
+		   "(data/*.json, each row\n"
+		   "with its source and date). Exit status 0: no fault, 1: faults.",
 	.opts = check_opts,
 	.min_pos = 1,
 	.max_pos = 1,
@@ -193,9 +197,11 @@ static const struct ls_cmd cmd_diff = {
 	.name = "diff",
 	.summary = "what drifted between two specs",
 	.synopsis = "[--markdown] OLD NEW",
-	.details = "A new value that the old spec accepts is no drift; nor is what a capture lists beyond the pin, or "
-		   "could\n"
-		   "not see (a driver on a machine without a GPU). Exit status 0: no drift, 1: drift.",
+	.details =
+		"A new value that the old spec accepts is no drift; nor is what a capture lists "
+		"beyond the pin, or "
+		"could\n"
+		"not see (a driver on a machine without a GPU). Exit status 0: no drift, 1: drift.",
 	.opts = diff_opts,
 	.min_pos = 2,
 	.max_pos = 2,

@@ -22,14 +22,17 @@ static bool output_file(const struct ls_cmd *cmd, const struct ls_args *args, co
 	return true;
 }
 
-/* To the file, atomically, or to stdout. With --json stdout has a document also where the text went elsewhere. */
-static int deliver(const struct ls_args *args, const char *file, const char *spec, const char *text, struct ls_err *err)
+/* To the file, atomically, or to stdout. With --json stdout has a document also where the text went
+ * elsewhere. */
+static int deliver(const struct ls_args *args, const char *file, const char *spec, const char *text,
+		   struct ls_err *err)
 {
 	int rc = file ? ls_file_write_atomic(file, text, strlen(text), err) : 0;
 	if (!file)
 		fputs(text, stdout);
 	else if (!rc && ls_args_has(args, "json"))
-		ls_cmd_print_json_take(json_pack("{s:s,s:o}", "spec", spec, "file", ls_json_lossy(file)));
+		ls_cmd_print_json_take(
+			json_pack("{s:s,s:o}", "spec", spec, "file", ls_json_lossy(file)));
 	return rc;
 }
 
@@ -56,12 +59,14 @@ static int look(const struct ls_args *args, struct ls_facts **ret, struct ls_err
 	int rc = like ? ls_spec_load(like, &spec, err) : 0;
 	if (rc)
 		return rc;
-	const char **packages = ls_spec_named(spec, "package."), **variables = ls_spec_named(spec, "env.");
-	struct ls_gather how = {.env = (const char *const *)environ,
-				.python = ls_args_get(args, "python"),
-				.packages = packages,
-				.variables = variables,
-				.root = getenv("LOCKSTEP_ROOT")}; /* a scripted machine, for tests */
+	const char **packages = ls_spec_named(spec, "package."),
+		   **variables = ls_spec_named(spec, "env.");
+	struct ls_gather how = {
+		.env = (const char *const *)environ,
+		.python = ls_args_get(args, "python"),
+		.packages = packages,
+		.variables = variables,
+		.root = getenv("LOCKSTEP_ROOT")}; /* a scripted machine, for tests */
 	rc = ls_gather(&how, ret, err);
 	free(packages);
 	free(variables);
@@ -74,7 +79,9 @@ static void warn_skipped(const json_t *skipped)
 	size_t i;
 	json_t *key;
 	json_array_foreach((json_t *)(uintptr_t)skipped, i, key)
-		fprintf(stderr, "lockstep: capture: the value of %s cannot be written as an expectation; left out\n",
+		fprintf(stderr,
+			"lockstep: capture: the value of %s cannot be written as an expectation; "
+			"left out\n",
 			json_string_value(key));
 }
 
@@ -113,7 +120,8 @@ static int run_capture(const struct ls_cmd *cmd, const struct ls_args *args)
 	char *text = NULL;
 	name = name ? name : "captured";
 	if (!is_name(name))
-		return ls_cmd_usage("capture: --name: \"%s\" is not made of letters, digits, . _ and -", name);
+		return ls_cmd_usage(
+			"capture: --name: \"%s\" is not made of letters, digits, . _ and -", name);
 	if (!output_file(cmd, args, &file))
 		return LS_EXIT_INPUT;
 	int rc = look(args, &facts, &err);
@@ -130,9 +138,10 @@ const struct ls_cmd ls_cmd_spec_capture = {
 	.name = "capture",
 	.summary = "this machine as a spec",
 	.synopsis = "[-o FILE] [--name NAME] [--like NAME|FILE] [--python PATH]",
-	.details =
-		"What is known becomes an exact expectation; what is known to be absent is listed; what is unknown is\n"
-		"left out. The same machine matches the result. The output is JSON with or without --json.",
+	.details = "What is known becomes an exact expectation; what is known to be absent is "
+		   "listed; what is unknown is\n"
+		   "left out. The same machine matches the result. The output is JSON with or "
+		   "without --json.",
 	.opts = capture_opts,
 	.run = run_capture,
 };
@@ -142,7 +151,8 @@ const struct ls_cmd ls_cmd_spec_capture = {
 static const struct ls_opt render_opts[] = {
 	{"dockerfile", 0, NULL, "the container image"},
 	{"requirements", 0, NULL, "requirements.txt for pip"},
-	{"github", 0, NULL, "a GitHub Actions workflow: parity gate, GPU rule, weekly look for drift"},
+	{"github", 0, NULL,
+	 "a GitHub Actions workflow: parity gate, GPU rule, weekly look for drift"},
 	{"makefile", 0, NULL, "Makefile targets that render, build and check"},
 	{"kaggle-boot", 0, NULL, "bootstrap script of a Kaggle notebook"},
 	{"output", 'o', "FILE", "write there instead of stdout"},
@@ -153,8 +163,9 @@ static const struct {
 	const char *option;
 	int (*render)(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err);
 } renderers[] = {
-	{"dockerfile", ls_render_dockerfile}, {"requirements", ls_render_requirements}, {"github", ls_render_github},
-	{"makefile", ls_render_makefile},     {"kaggle-boot", ls_render_kaggle_boot},
+	{"dockerfile", ls_render_dockerfile},   {"requirements", ls_render_requirements},
+	{"github", ls_render_github},           {"makefile", ls_render_makefile},
+	{"kaggle-boot", ls_render_kaggle_boot},
 };
 
 enum { RENDERERS = sizeof renderers / sizeof *renderers };
@@ -168,8 +179,8 @@ static int chosen(const struct ls_args *args, size_t *ret)
 			n++;
 		}
 	if (n != 1)
-		return ls_cmd_usage(
-			"render: give one of --dockerfile, --requirements, --github, --makefile, --kaggle-boot");
+		return ls_cmd_usage("render: give one of --dockerfile, --requirements, --github, "
+				    "--makefile, --kaggle-boot");
 	return 0;
 }
 
@@ -186,8 +197,8 @@ static int run_render(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (!rc)
 		rc = renderers[which].render(spec, &out, &err);
 	if (!rc && ls_args_has(args, "json") && !file)
-		ls_cmd_print_json_take(
-			json_pack("{s:s,s:s,s:s}", "spec", spec->name, "kind", renderers[which].option, "text", out.s));
+		ls_cmd_print_json_take(json_pack("{s:s,s:s,s:s}", "spec", spec->name, "kind",
+						 renderers[which].option, "text", out.s));
 	else if (!rc)
 		rc = deliver(args, file, spec->name, out.s, &err);
 	ls_str_done(&out);
@@ -198,10 +209,11 @@ static int run_render(const struct ls_cmd *cmd, const struct ls_args *args)
 const struct ls_cmd ls_cmd_spec_render = {
 	.name = "render",
 	.summary = "a file made from the spec",
-	.synopsis = "NAME|FILE --dockerfile|--requirements|--github|--makefile|--kaggle-boot [-o FILE]",
-	.details =
-		"All files come from the one spec, so that a version bump is one edit. Of a list of alternatives the\n"
-		"first is the one that is rendered.",
+	.synopsis =
+		"NAME|FILE --dockerfile|--requirements|--github|--makefile|--kaggle-boot [-o FILE]",
+	.details = "All files come from the one spec, so that a version bump is one edit. Of a "
+		   "list of alternatives the\n"
+		   "first is the one that is rendered.",
 	.opts = render_opts,
 	.min_pos = 1,
 	.max_pos = 1,

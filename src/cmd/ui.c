@@ -39,8 +39,10 @@ int ls_cmd_now(struct tm *ret, struct ls_err *err)
 	errno = 0;
 	long long seconds = strtoll(fixed, &end, 10);
 	if (errno || *end || seconds < 0 || seconds > 253402300799) /* the end of the year 9999 */
-		return ls_err_set(err, LS_EINPUT, "SOURCE_DATE_EPOCH: \"%.40s\" is not a number of seconds since 1970",
-				  fixed);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"SOURCE_DATE_EPOCH: \"%.40s\" is not a number of seconds since 1970",
+			fixed);
 	gmtime_r(&(time_t){(time_t)seconds}, ret);
 	return 0;
 }
@@ -63,7 +65,9 @@ bool ls_cmd_output_incomplete(void)
 void ls_cmd_print_json_take(json_t *v)
 {
 	if (!v) { /* json_pack refuses what is not UTF-8 */
-		fputs("lockstep: the result holds bytes that are not UTF-8 and cannot be printed as JSON\n", stderr);
+		fputs("lockstep: the result holds bytes that are not UTF-8 and cannot be printed "
+		      "as JSON\n",
+		      stderr);
 		incomplete = true;
 		return;
 	}

@@ -18,10 +18,12 @@
 
 static const struct ls_opt opts[] = {
 	{"device", 0, "cpu|cuda[:N]",
-	 "cuda: the CPU and every CUDA device (default); cuda:N: the CPU and that one; cpu: the CPU alone"},
+	 "cuda: the CPU and every CUDA device (default); cuda:N: the CPU and that one; cpu: the "
+	 "CPU alone"},
 	{"quick", 0, NULL, "a small grid, under two minutes (default)"},
 	{"full", 0, NULL, "the full grid: every optimizer, 39 features a row, a million features"},
-	{"output", 'o', "REPORT.md", "write the Markdown report to a file (default: standard output)"},
+	{"output", 'o', "REPORT.md",
+	 "write the Markdown report to a file (default: standard output)"},
 	{0},
 };
 
@@ -64,18 +66,22 @@ static void own_facts(struct session *s)
 	ls_facts_set(s->facts, "numerics_version", numerics, "this program");
 	ls_cmd_gpu_fact(s->facts);
 	if (*ls_build_commit)
-		ls_facts_set(s->facts, "commit", ls_build_commit, "git, when this program was built");
+		ls_facts_set(s->facts, "commit", ls_build_commit,
+			     "git, when this program was built");
 	else
-		ls_facts_unknown(s->facts, "commit", "this program", "it was not built from a git checkout");
+		ls_facts_unknown(s->facts, "commit", "this program",
+				 "it was not built from a git checkout");
 }
 
 static void cuda_fact(struct session *s)
 {
-	const char *driver = ls_facts_value(s->facts, "driver"), *name = ls_facts_gpu_value(s->facts, 0, "name");
+	const char *driver = ls_facts_value(s->facts, "driver"),
+		   *name = ls_facts_gpu_value(s->facts, 0, "name");
 	struct ls_str text = {0};
 	if (s->ways.devices > 0)
-		ls_str_addf(&text, "yes: %d device%s, %s, driver %s", s->ways.devices, s->ways.devices == 1 ? "" : "s",
-			    name ? name : "name unknown", driver ? driver : "unknown");
+		ls_str_addf(&text, "yes: %d device%s, %s, driver %s", s->ways.devices,
+			    s->ways.devices == 1 ? "" : "s", name ? name : "name unknown",
+			    driver ? driver : "unknown");
 	else
 		ls_str_addf(&text, "no: %s", s->ways.no_cuda ? s->ways.no_cuda : "not asked for");
 	ls_facts_set(s->facts, "has_cuda", text.s, "libcuda.so.1");
@@ -84,7 +90,8 @@ static void cuda_fact(struct session *s)
 
 static int gather(struct session *s, struct ls_err *err)
 {
-	struct ls_gather how = {.env = (const char *const *)environ, .root = getenv("LOCKSTEP_ROOT")};
+	struct ls_gather how = {.env = (const char *const *)environ,
+				.root = getenv("LOCKSTEP_ROOT")};
 	int rc = ls_gather(&how, &s->facts, err);
 	if (rc)
 		return rc;
@@ -118,7 +125,8 @@ static int make_scratch(struct session *s, struct ls_err *err)
 	return 0;
 }
 
-/* The report's file is opened first: minutes of work for a name that cannot be written would be a pity. */
+/* The report's file is opened first: minutes of work for a name that cannot be written would be a
+ * pity. */
 static int prepare(struct session *s, const struct ls_args *args, struct ls_err *err)
 {
 	int rc = ls_validate_ways_open(ls_args_get(args, "device"), s->full, &s->ways, err);
@@ -158,7 +166,8 @@ static void print_checklist(const struct ls_validate_report *r)
 	struct ls_validate_item items[LS_VALIDATE_ITEMS];
 	ls_validate_checklist(r, items);
 	for (int i = 0; i < LS_VALIDATE_ITEMS; i++)
-		printf("%-8s %s: %s\n", ls_val_state_name(items[i].state), items[i].title, items[i].detail);
+		printf("%-8s %s: %s\n", ls_val_state_name(items[i].state), items[i].title,
+		       items[i].detail);
 	printf("%s\n", ls_validate_verdict(r));
 }
 
@@ -224,10 +233,13 @@ const struct ls_cmd ls_cmd_validate = {
 	.name = "validate",
 	.summary = "prove that this machine computes the bytes of every other",
 	.synopsis = "[--device cpu|cuda[:N]] [--quick|--full] [-o REPORT.md]",
-	.details = "Trains every cell of the golden table on each device and thread count that is here, runs twins, "
+	.details = "Trains every cell of the golden table on each device and thread count that is "
+		   "here, runs twins, "
 		   "moves\n"
-		   "trainings between devices, measures with transfers, and writes a report for a pull request.\n"
-		   "0: all passed and none skipped; 1: something differs; 3: the GPU part could not run.",
+		   "trainings between devices, measures with transfers, and writes a report for a "
+		   "pull request.\n"
+		   "0: all passed and none skipped; 1: something differs; 3: the GPU part could "
+		   "not run.",
 	.opts = opts,
 	.run = run,
 };

@@ -1,5 +1,6 @@
-/* The pieces of `lockstep validate`: the embedded golden table, the ways to train that this machine has, the report.
- * What an _open call fills its _close call frees, also after a failure. One thread. */
+/* The pieces of `lockstep validate`: the embedded golden table, the ways to train that this machine
+ * has, the report. What an _open call fills its _close call frees, also after a failure. One
+ * thread. */
 #ifndef LS_CMD_VALIDATE_H
 #define LS_CMD_VALIDATE_H
 
@@ -7,7 +8,8 @@
 #include "env/facts/facts.h"
 #include "fm/proof/validate.h"
 
-/* --- validate_cells.c: the golden tables of tests/bitwise, as they travel inside the program --- */
+/* --- validate_cells.c: the golden tables of tests/bitwise, as they travel inside the program ---
+ */
 
 struct ls_validate_cells {
 	struct ls_val_cell *cells;
@@ -38,8 +40,10 @@ struct ls_validate_ways {
 	bool want_cuda; /* false with --device cpu */
 };
 
-/* device: NULL, "cpu", "cuda" or "cuda:N". full: every build of the kernels with every number of threads. */
-int ls_validate_ways_open(const char *device, bool full, struct ls_validate_ways *ret, struct ls_err *err);
+/* device: NULL, "cpu", "cuda" or "cuda:N". full: every build of the kernels with every number of
+ * threads. */
+int ls_validate_ways_open(const char *device, bool full, struct ls_validate_ways *ret,
+			  struct ls_err *err);
 void ls_validate_ways_close(struct ls_validate_ways *w);
 
 /* --- validate_report.c, validate_json.c --- */
@@ -61,9 +65,11 @@ struct ls_validate_item {
 	char detail[512];
 };
 
-void ls_validate_checklist(const struct ls_validate_report *r, struct ls_validate_item ret[LS_VALIDATE_ITEMS]);
-const char *ls_validate_verdict(const struct ls_validate_report *r); /* "green", "differs", "incomplete" */
-int ls_validate_status(const struct ls_validate_report *r);          /* exit status */
+void ls_validate_checklist(const struct ls_validate_report *r,
+			   struct ls_validate_item ret[LS_VALIDATE_ITEMS]);
+const char *
+ls_validate_verdict(const struct ls_validate_report *r);    /* "green", "differs", "incomplete" */
+int ls_validate_status(const struct ls_validate_report *r); /* exit status */
 void ls_validate_markdown(const struct ls_validate_report *r, struct ls_str *out);
 json_t *ls_validate_facts_json(const struct ls_validate_report *r);
 json_t *ls_validate_json(const struct ls_validate_report *r);

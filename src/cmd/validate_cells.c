@@ -1,4 +1,5 @@
-/* The golden tables inside the program. The same files are run through the command line by tests/bitwise/table. */
+/* The golden tables inside the program. The same files are run through the command line by
+ * tests/bitwise/table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@ static int find(const char *name, const struct ls_blob **ret, struct ls_err *err
 	return *ret ? 0 : ls_err_set(err, LS_EINTERNAL, "%s is not part of this program", name);
 }
 
-static int set_rows(struct ls_validate_cells *c, const char *name, int threads, const struct ls_rows **ret,
-		    struct ls_err *err)
+static int set_rows(struct ls_validate_cells *c, const char *name, int threads,
+		    const struct ls_rows **ret, struct ls_err *err)
 {
 	for (size_t i = 0; i < c->n_sets; i++)
 		if (strcmp(c->sets[i].name, name) == 0) {
@@ -52,7 +53,8 @@ static int golden_of(const char *path, const char *name, char **ret, struct ls_e
 	if (rc)
 		return rc;
 	size_t len = strlen(name);
-	for (const char *line = (const char *)blob->data; line && *line; line = strchr(line, '\n')) {
+	for (const char *line = (const char *)blob->data; line && *line;
+	     line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (strncmp(line, name, len) == 0 && line[len] == ' ') {
 			*ret = ls_xstrndup(line + len + 1, strcspn(line + len + 1, "\n"));
@@ -63,8 +65,8 @@ static int golden_of(const char *path, const char *name, char **ret, struct ls_e
 }
 
 /* The options of `fm train`, by its own table. */
-static int options_of(int n, const char *const *words, const struct ls_rows *rows, struct ls_val_cell *cell,
-		      struct ls_err *err)
+static int options_of(int n, const char *const *words, const struct ls_rows *rows,
+		      struct ls_val_cell *cell, struct ls_err *err)
 {
 	const struct ls_opt *const tables[] = {ls_cmd_fm_train.opts, NULL};
 	struct ls_args *args;
@@ -82,7 +84,8 @@ static int options_of(int n, const char *const *words, const struct ls_rows *row
 }
 
 /* NAME DATA OPTION… */
-static int add_cell(struct ls_validate_cells *c, const struct table *t, char *line, int threads, struct ls_err *err)
+static int add_cell(struct ls_validate_cells *c, const struct table *t, char *line, int threads,
+		    struct ls_err *err)
 {
 	const char *words[MAX_WORDS];
 	char *rest = line, *word, *golden = NULL;
@@ -90,7 +93,8 @@ static int add_cell(struct ls_validate_cells *c, const struct table *t, char *li
 	while (n < MAX_WORDS && (word = strsep(&rest, " ")))
 		words[n++] = word;
 	if (n < 2 || n == MAX_WORDS)
-		return ls_err_set(err, LS_EINTERNAL, "%s: \"%.40s\" is not NAME DATA OPTION…", t->cells, line);
+		return ls_err_set(err, LS_EINTERNAL, "%s: \"%.40s\" is not NAME DATA OPTION…",
+				  t->cells, line);
 	struct ls_val_cell cell = {0};
 	int rc = set_rows(c, words[1], threads, &cell.rows, err);
 	if (rc == 0)
@@ -106,7 +110,8 @@ static int add_cell(struct ls_validate_cells *c, const struct table *t, char *li
 	return 0;
 }
 
-static int add_table(struct ls_validate_cells *c, const struct table *t, int threads, struct ls_err *err)
+static int add_table(struct ls_validate_cells *c, const struct table *t, int threads,
+		     struct ls_err *err)
 {
 	const struct ls_blob *blob;
 	int rc = find(t->cells, &blob, err);

@@ -43,7 +43,8 @@ static json_t *speed_json(const struct ls_validate_report *r, const struct ls_va
 	json_object_set_new(o, "seconds", real_or_null(ran, s->seconds));
 	json_object_set_new(o, "step_seconds", real_or_null(ran, s->step_seconds));
 	json_object_set_new(o, "first_seconds", real_or_null(ran, s->first_seconds));
-	json_object_set_new(o, "rows_per_second", real_or_null(ran, ran ? (double)s->rows / s->seconds : 0));
+	json_object_set_new(o, "rows_per_second",
+			    real_or_null(ran, ran ? (double)s->rows / s->seconds : 0));
 	double gain = ls_val_speedup(r->val, s);
 	json_object_set_new(o, "against_reference", real_or_null(ran && gain > 0, gain));
 	json_object_set_new(o, "reason", text_or_null(s->reason));
@@ -64,9 +65,9 @@ static json_t *checklist_json(const struct ls_validate_report *r)
 	json_t *list = json_array();
 	ls_validate_checklist(r, items);
 	for (int i = 0; i < LS_VALIDATE_ITEMS; i++)
-		json_array_append_new(list, json_pack("{s:s,s:s,s:o}", "item", items[i].title, "state",
-						      ls_val_state_name(items[i].state), "detail",
-						      ls_json_lossy(items[i].detail)));
+		json_array_append_new(list, json_pack("{s:s,s:s,s:o}", "item", items[i].title,
+						      "state", ls_val_state_name(items[i].state),
+						      "detail", ls_json_lossy(items[i].detail)));
 	return list;
 }
 
@@ -74,8 +75,10 @@ static json_t *ways_json(const struct ls_validate_report *r)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < r->ways->n; i++)
-		json_array_append_new(list, json_pack("{s:s,s:s,s:b}", "name", r->ways->ways[i].name, "device",
-						      r->ways->ways[i].gpu ? "cuda" : "cpu", "reference", i == 0));
+		json_array_append_new(list,
+				      json_pack("{s:s,s:s,s:b}", "name", r->ways->ways[i].name,
+						"device", r->ways->ways[i].gpu ? "cuda" : "cpu",
+						"reference", i == 0));
 	return list;
 }
 

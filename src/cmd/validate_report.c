@@ -7,10 +7,11 @@
 #include "cmd/validate.h"
 
 /* The facts that a report carries, in its order; "gpu" stands for each GPU's. */
-static const char *const shown[] = {"lockstep", "commit",   "compiler", "numerics_version", "has_cuda",
-				    "gpu_code", "gpu",      "driver",   "driver_cuda",      "os",
-				    "kernel",   "arch",     "cpu",      "cpu.isa",          "cpu.count",
-				    "ram",      "container"};
+static const char *const shown[] = {"lockstep",    "commit",   "compiler",  "numerics_version",
+				    "has_cuda",    "gpu_code", "gpu",       "driver",
+				    "driver_cuda", "os",       "kernel",    "arch",
+				    "cpu",         "cpu.isa",  "cpu.count", "ram",
+				    "container"};
 
 /* --- counting --- */
 
@@ -62,16 +63,18 @@ int ls_validate_status(const struct ls_validate_report *r)
 
 /* --- the checklist --- */
 
-static void describe(struct ls_validate_item *item, const char *title, const struct tally *t, const char *what)
+static void describe(struct ls_validate_item *item, const char *title, const struct tally *t,
+		     const char *what)
 {
 	item->title = title;
 	item->state = state_of(t);
-	snprintf(item->detail, sizeof item->detail, "%zu of %zu %s%s", t->n[LS_VAL_PASSED], all_of(t), what,
-		 item->state == LS_VAL_PASSED ? ", none skipped" : "");
+	snprintf(item->detail, sizeof item->detail, "%zu of %zu %s%s", t->n[LS_VAL_PASSED],
+		 all_of(t), what, item->state == LS_VAL_PASSED ? ", none skipped" : "");
 	size_t len = strlen(item->detail);
 	if (item->state != LS_VAL_PASSED)
-		snprintf(item->detail + len, sizeof item->detail - len, "; %zu differ, %zu could not run",
-			 t->n[LS_VAL_DIFFERS], t->n[LS_VAL_NOT_RUN]);
+		snprintf(item->detail + len, sizeof item->detail - len,
+			 "; %zu differ, %zu could not run", t->n[LS_VAL_DIFFERS],
+			 t->n[LS_VAL_NOT_RUN]);
 }
 
 /* Whether the GPUs that were seen did compute. */
@@ -92,29 +95,35 @@ static void describe_cuda(const struct ls_validate_report *r, struct ls_validate
 			 r->ways->devices > 0 && !worked ? "; but it could not train there" : "");
 }
 
-void ls_validate_checklist(const struct ls_validate_report *r, struct ls_validate_item ret[LS_VALIDATE_ITEMS])
+void ls_validate_checklist(const struct ls_validate_report *r,
+			   struct ls_validate_item ret[LS_VALIDATE_ITEMS])
 {
 	static const struct {
 		enum ls_val_part part;
 		const char *title, *what;
 	} parts[] = {
 		{LS_VAL_GOLDEN,
-		 "golden table, on every device, thread count and build of the kernels (--online on CPUs)", "digests"},
+		 "golden table, on every device, thread count and build of the kernels (--online "
+		 "on CPUs)",
+		 "digests"},
 		{LS_VAL_SCORES, "predictions equal the reference's, bit by bit", "sets of scores"},
 		{LS_VAL_BATCHES, "one digest at batches of 256, 4,096 and 65,536", "digests"},
 		{LS_VAL_TWINS, "the same run twice, the same digest", "pairs"},
-		{LS_VAL_HANDOVER, "stopped on one device, resumed on another and back: the same file", "files"},
+		{LS_VAL_HANDOVER,
+		 "stopped on one device, resumed on another and back: the same file", "files"},
 	};
 	describe_cuda(r, &ret[0]);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		struct tally t = count(r->val, parts[i].part, SIZE_MAX);
-		if (parts[i].part == LS_VAL_TWINS) { /* with its negative control: another seed, another digest */
+		if (parts[i].part ==
+		    LS_VAL_TWINS) { /* with its negative control: another seed, another digest */
 			struct tally control = count(r->val, LS_VAL_CONTROL, SIZE_MAX);
 			for (int s = 0; s < 3; s++)
 				t.n[s] += control.n[s];
 		}
 		describe(&ret[1 + i], parts[i].title, &t,
-			 parts[i].part == LS_VAL_TWINS ? "pairs (with another seed: another digest)" : parts[i].what);
+			 parts[i].part == LS_VAL_TWINS ? "pairs (with another seed: another digest)"
+						       : parts[i].what);
 	}
 	struct tally speeds = count_speeds(r->val);
 	describe(&ret[6], "speed grid, transfers included", &speeds, "points measured");
@@ -126,8 +135,8 @@ static void add_checklist(const struct ls_validate_report *r, struct ls_str *out
 	ls_validate_checklist(r, items);
 	ls_str_add(out, "## Checklist\n\n");
 	for (int i = 0; i < LS_VALIDATE_ITEMS; i++)
-		ls_str_addf(out, "- [%s] %s: %s\n", items[i].state == LS_VAL_PASSED ? "x" : " ", items[i].title,
-			    items[i].detail);
+		ls_str_addf(out, "- [%s] %s: %s\n", items[i].state == LS_VAL_PASSED ? "x" : " ",
+			    items[i].title, items[i].detail);
 }
 
 /* --- facts --- */
@@ -135,19 +144,23 @@ static void add_checklist(const struct ls_validate_report *r, struct ls_str *out
 static void add_fact(struct ls_table *t, const struct ls_fact *f)
 {
 	char *value = f->value ? ls_xstrdup(f->value)
-			       : ls_xasprintf("%s: %s", ls_fact_state_name(f->state), f->reason ? f->reason : "");
+			       : ls_xasprintf("%s: %s", ls_fact_state_name(f->state),
+					      f->reason ? f->reason : "");
 	ls_table_row(t, (const char *const[]){f->key, value, f->source});
 	free(value);
 }
 
-static void each_fact(const struct ls_facts *facts, void (*take)(void *, const struct ls_fact *), void *context)
+static void each_fact(const struct ls_facts *facts, void (*take)(void *, const struct ls_fact *),
+		      void *context)
 {
-	static const char *const of_gpu[] = {"name", "capability", "memory", "ecc", "power_limit", "throttle"};
+	static const char *const of_gpu[] = {"name", "capability",  "memory",
+					     "ecc",  "power_limit", "throttle"};
 	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
 		const struct ls_fact *f = ls_facts_find(facts, shown[i]);
 		if (f)
 			take(context, f);
-		for (size_t g = 0; strcmp(shown[i], "gpu") == 0 && g < ls_facts_gpu_count(facts); g++)
+		for (size_t g = 0; strcmp(shown[i], "gpu") == 0 && g < ls_facts_gpu_count(facts);
+		     g++)
 			for (size_t k = 0; k < sizeof of_gpu / sizeof *of_gpu; k++)
 				if ((f = ls_facts_gpu(facts, g, of_gpu[k])))
 					take(context, f);
@@ -197,7 +210,8 @@ static void cell_number(char ret[24], size_t n)
 static void add_counts(const struct ls_validate_report *r, struct ls_str *out)
 {
 	struct ls_table t;
-	ls_table_init(&t, 5, (const char *const[]){"check", "on", "passed", "differ", "could not run"});
+	ls_table_init(&t, 5,
+		      (const char *const[]){"check", "on", "passed", "differ", "could not run"});
 	for (int part = 0; part < LS_VAL_PARTS; part++)
 		for (size_t way = 0; way < r->ways->n; way++) {
 			struct tally n = count(r->val, (enum ls_val_part)part, way);
@@ -206,9 +220,10 @@ static void add_counts(const struct ls_validate_report *r, struct ls_str *out)
 				continue;
 			for (int s = 0; s < 3; s++)
 				cell_number(cells[s], n.n[s]);
-			ls_table_row(&t, (const char *const[]){ls_val_part_name((enum ls_val_part)part),
-							       r->ways->ways[way].name, cells[LS_VAL_PASSED],
-							       cells[LS_VAL_DIFFERS], cells[LS_VAL_NOT_RUN]});
+			ls_table_row(&t, (const char *const[]){
+						 ls_val_part_name((enum ls_val_part)part),
+						 r->ways->ways[way].name, cells[LS_VAL_PASSED],
+						 cells[LS_VAL_DIFFERS], cells[LS_VAL_NOT_RUN]});
 		}
 	ls_str_addf(out, "\n## Digests\n\nThe reference is %s.\n\n", r->ways->ways[0].name);
 	ls_table_markdown(&t, out);
@@ -222,9 +237,10 @@ static void add_differences(const struct ls_validate_report *r, struct ls_str *o
 	ls_table_init(&t, 4, (const char *const[]){"check", "cell", "on", "what"});
 	for (size_t i = 0; i < v->n_checks; i++)
 		if (v->checks[i].state == LS_VAL_DIFFERS)
-			ls_table_row(&t,
-				     (const char *const[]){ls_val_part_name(v->checks[i].part), v->checks[i].cell,
-							   r->ways->ways[v->checks[i].way].name, v->checks[i].reason});
+			ls_table_row(&t, (const char *const[]){ls_val_part_name(v->checks[i].part),
+							       v->checks[i].cell,
+							       r->ways->ways[v->checks[i].way].name,
+							       v->checks[i].reason});
 	if (t.rows > 1) {
 		ls_str_add(out, "\n## What differs\n\n");
 		ls_table_markdown(&t, out);
@@ -241,10 +257,13 @@ static void add_gaps(const struct ls_validate_report *r, struct ls_str *out)
 		const char *last = "";
 		for (size_t i = 0; i < v->n_checks; i++) {
 			const struct ls_val_check *c = &v->checks[i];
-			if (c->way != way || c->state != LS_VAL_NOT_RUN || strcmp(c->reason, last) == 0)
+			if (c->way != way || c->state != LS_VAL_NOT_RUN ||
+			    strcmp(c->reason, last) == 0)
 				continue;
-			ls_str_addf(out, "%s- %s, from %s %s on: %s\n", any ? "" : "\n## What could not run\n\n",
-				    r->ways->ways[way].name, ls_val_part_name(c->part), c->cell, c->reason);
+			ls_str_addf(out, "%s- %s, from %s %s on: %s\n",
+				    any ? "" : "\n## What could not run\n\n",
+				    r->ways->ways[way].name, ls_val_part_name(c->part), c->cell,
+				    c->reason);
 			last = c->reason;
 			any = true;
 		}
@@ -258,14 +277,16 @@ static double rate(const struct ls_val_speed *s, double seconds)
 	return seconds > 0 ? (double)s->rows / seconds / 1e6 : 0;
 }
 
-static void speed_row(const struct ls_validate_report *r, struct ls_table *t, const struct ls_val_speed *s)
+static void speed_row(const struct ls_validate_report *r, struct ls_table *t,
+		      const struct ls_val_speed *s)
 {
 	char model[48], batch[24], rows[24], seconds[32], all[32], steps[32], first[32], ratio[32];
 	const char *way = r->ways->ways[s->way].name;
 	snprintf(model, sizeof model, "%s k=%u", ls_fm_kind_name(s->kind), s->factors);
 	snprintf(batch, sizeof batch, "%u", s->batch);
 	if (s->reason) {
-		ls_table_row(t, (const char *const[]){model, batch, way, "could not run", "", "", "", "", ""});
+		ls_table_row(t, (const char *const[]){model, batch, way, "could not run", "", "",
+						      "", "", ""});
 		return;
 	}
 	snprintf(rows, sizeof rows, "%llu", (unsigned long long)s->rows);
@@ -274,7 +295,8 @@ static void speed_row(const struct ls_validate_report *r, struct ls_table *t, co
 	snprintf(steps, sizeof steps, "%.3f", rate(s, s->step_seconds));
 	snprintf(first, sizeof first, "%.4f", s->first_seconds);
 	snprintf(ratio, sizeof ratio, "%.2f", ls_val_speedup(r->val, s));
-	ls_table_row(t, (const char *const[]){model, batch, way, rows, seconds, all, steps, first, ratio});
+	ls_table_row(t, (const char *const[]){model, batch, way, rows, seconds, all, steps, first,
+					      ratio});
 }
 
 /* A GPU's gain is a sentence of its own, and only where the figure with transfers shows it. */
@@ -287,11 +309,15 @@ static void add_claims(const struct ls_validate_report *r, struct ls_str *out)
 		if (!way->gpu || s->reason || gain <= 0)
 			continue;
 		if (gain > 1)
-			ls_str_addf(out, "- %s, batch %u: %s is %.2f times as fast as %s.\n", ls_fm_kind_name(s->kind),
-				    s->batch, way->name, gain, r->ways->ways[0].name);
+			ls_str_addf(out, "- %s, batch %u: %s is %.2f times as fast as %s.\n",
+				    ls_fm_kind_name(s->kind), s->batch, way->name, gain,
+				    r->ways->ways[0].name);
 		else
-			ls_str_addf(out, "- %s, batch %u: no speed-up; %s has %.2f of the rows a second of %s.\n",
-				    ls_fm_kind_name(s->kind), s->batch, way->name, gain, r->ways->ways[0].name);
+			ls_str_addf(out,
+				    "- %s, batch %u: no speed-up; %s has %.2f of the rows a second "
+				    "of %s.\n",
+				    ls_fm_kind_name(s->kind), s->batch, way->name, gain,
+				    r->ways->ways[0].name);
 	}
 }
 
@@ -300,15 +326,18 @@ static void add_speeds(const struct ls_validate_report *r, struct ls_str *out)
 	struct ls_table t;
 	ls_table_init(&t, 9,
 		      (const char *const[]){"model", "batch", "on", "rows", "seconds", "M rows/s",
-					    "steps alone, M rows/s", "first run, s", "against all threads"});
+					    "steps alone, M rows/s", "first run, s",
+					    "against all threads"});
 	for (size_t i = 0; i < r->val->n_speeds; i++)
 		speed_row(r, &t, &r->val->speeds[i]);
-	ls_str_addf(
-		out,
-		"\n## Speed, transfers included\n\nAdaGrad, %u features a row. Seconds go from upload to downloaded "
-		"model, the best of %d; only this figure counts in the last column, which compares with %s. The first "
-		"run also starts the device and may compile.\n\n",
-		r->val->n_speeds ? r->val->speeds[0].fields : 0, r->full ? 3 : 2, r->ways->ways[0].name);
+	ls_str_addf(out,
+		    "\n## Speed, transfers included\n\nAdaGrad, %u features a row. Seconds go from "
+		    "upload to downloaded "
+		    "model, the best of %d; only this figure counts in the last column, which "
+		    "compares with %s. The first "
+		    "run also starts the device and may compile.\n\n",
+		    r->val->n_speeds ? r->val->speeds[0].fields : 0, r->full ? 3 : 2,
+		    r->ways->ways[0].name);
 	ls_table_markdown(&t, out);
 	ls_table_done(&t);
 	struct ls_str claims = {0};
@@ -322,13 +351,14 @@ static void add_speeds(const struct ls_validate_report *r, struct ls_str *out)
 
 void ls_validate_markdown(const struct ls_validate_report *r, struct ls_str *out)
 {
-	static const char *const words[] = {"green", "NOT green: something differs", "NOT green: a part could not run"};
+	static const char *const words[] = {"green", "NOT green: something differs",
+					    "NOT green: a part could not run"};
 	const char *commit = ls_facts_value(r->facts, "commit");
 	ls_str_addf(out, "# Lockstep validation: %s%s\n\n", words[ls_val_verdict(r->val)],
 		    r->ways->want_cuda ? "" : " (CPU alone)");
-	ls_str_addf(out, "`lockstep validate --%s%s`, %s, commit %s, %.1f s.\n\n", r->full ? "full" : "quick",
-		    r->ways->want_cuda ? "" : " --device cpu", r->created, commit ? commit : "unknown",
-		    r->val->seconds);
+	ls_str_addf(out, "`lockstep validate --%s%s`, %s, commit %s, %.1f s.\n\n",
+		    r->full ? "full" : "quick", r->ways->want_cuda ? "" : " --device cpu",
+		    r->created, commit ? commit : "unknown", r->val->seconds);
 	add_checklist(r, out);
 	add_facts(r, out);
 	add_counts(r, out);

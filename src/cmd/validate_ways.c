@@ -12,14 +12,15 @@ static const int counts[] = {1, 2, 3, 7};
 
 enum { COUNTS = sizeof counts / sizeof *counts };
 
-static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
-		       struct ls_engine *ret, struct ls_err *err)
+static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows,
+		       struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err)
 {
 	const struct ls_fm_engine_choice *choice = context;
 	return ls_fm_engine_make(choice, m, rows, pool, ret, err);
 }
 
-static int pool_of(struct ls_validate_ways *w, int threads, struct ls_pool **ret, struct ls_err *err)
+static int pool_of(struct ls_validate_ways *w, int threads, struct ls_pool **ret,
+		   struct ls_err *err)
 {
 	for (size_t i = 0; i < w->n_pools; i++)
 		if (ls_pool_threads(w->pools[i]) == threads) {
@@ -32,12 +33,13 @@ static int pool_of(struct ls_validate_ways *w, int threads, struct ls_pool **ret
 	return rc;
 }
 
-static int add(struct ls_validate_ways *w, const struct ls_fm_engine_choice *choice, char *name_take, bool main,
-	       struct ls_err *err)
+static int add(struct ls_validate_ways *w, const struct ls_fm_engine_choice *choice,
+	       char *name_take, bool main, struct ls_err *err)
 {
 	struct ls_pool *pool = NULL;
-	int rc = w->n == LS_VALIDATE_MAX_WAYS ? ls_err_set(err, LS_EINTERNAL, "more ways to train than there is room")
-					      : pool_of(w, choice->threads, &pool, err);
+	int rc = w->n == LS_VALIDATE_MAX_WAYS
+			 ? ls_err_set(err, LS_EINTERNAL, "more ways to train than there is room")
+			 : pool_of(w, choice->threads, &pool, err);
 	if (rc) {
 		free(name_take);
 		return rc;
@@ -53,11 +55,13 @@ static int add(struct ls_validate_ways *w, const struct ls_fm_engine_choice *cho
 	return 0;
 }
 
-static int add_cpu(struct ls_validate_ways *w, int threads, const char *kernels, bool main, struct ls_err *err)
+static int add_cpu(struct ls_validate_ways *w, int threads, const char *kernels, bool main,
+		   struct ls_err *err)
 {
 	struct ls_fm_engine_choice choice = {.threads = threads, .kernels = kernels};
-	return add(w, &choice, ls_xasprintf("cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s", kernels), main,
-		   err);
+	return add(w, &choice,
+		   ls_xasprintf("cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s", kernels),
+		   main, err);
 }
 
 static bool has(const struct ls_validate_ways *w, int threads, const char *kernels)
@@ -92,17 +96,21 @@ static int cpu_ways(struct ls_validate_ways *w, bool full, struct ls_err *err)
 
 static int add_cuda(struct ls_validate_ways *w, int device, bool stream, struct ls_err *err)
 {
-	struct ls_fm_engine_choice choice = {
-		.threads = w->choice[0].threads, .want_cuda = true, .cuda_device = device, .stream = stream};
-	char *name =
-		device < 0 ? ls_xstrdup("cuda") : ls_xasprintf("cuda:%d%s", device, stream ? ", data streamed" : "");
+	struct ls_fm_engine_choice choice = {.threads = w->choice[0].threads,
+					     .want_cuda = true,
+					     .cuda_device = device,
+					     .stream = stream};
+	char *name = device < 0
+			     ? ls_xstrdup("cuda")
+			     : ls_xasprintf("cuda:%d%s", device, stream ? ", data streamed" : "");
 	int rc = add(w, &choice, name, !stream, err);
 	if (rc == 0)
 		w->ways[w->n - 1].absent = w->no_cuda;
 	return rc;
 }
 
-/* Where no device is seen there is still a way called cuda, which could not run: the report must have the gap. */
+/* Where no device is seen there is still a way called cuda, which could not run: the report must
+ * have the gap. */
 static int cuda_ways(struct ls_validate_ways *w, int only, struct ls_err *err)
 {
 	struct ls_err why = {0};
@@ -116,8 +124,10 @@ static int cuda_ways(struct ls_validate_ways *w, int only, struct ls_err *err)
 	if (w->no_cuda)
 		return add_cuda(w, -1, false, err);
 	if (only >= w->devices)
-		return ls_err_set(err, LS_EINPUT, "option --device: there is no cuda:%d here; the devices are 0 to %d",
-				  only, w->devices - 1);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"option --device: there is no cuda:%d here; the devices are 0 to %d", only,
+			w->devices - 1);
 	rc = 0;
 	for (int i = 0; i < w->devices && rc == 0; i++)
 		if (only < 0 || only == i) {
@@ -136,14 +146,16 @@ static int parse_device(const char *device, bool *ret_cuda, int *ret_only, struc
 	if (!*ret_cuda || !device || strcmp(device, "cuda") == 0)
 		return 0;
 	if (strncmp(device, "cuda:", 5) != 0)
-		return ls_err_set(err, LS_EINPUT, "option --device: \"%.40s\" is not cpu, cuda or cuda:N", device);
+		return ls_err_set(err, LS_EINPUT,
+				  "option --device: \"%.40s\" is not cpu, cuda or cuda:N", device);
 	int rc = ls_str_to_u64(device + 5, 0, 1023, "option --device", &n, err);
 	if (rc == 0)
 		*ret_only = (int)n;
 	return rc;
 }
 
-int ls_validate_ways_open(const char *device, bool full, struct ls_validate_ways *ret, struct ls_err *err)
+int ls_validate_ways_open(const char *device, bool full, struct ls_validate_ways *ret,
+			  struct ls_err *err)
 {
 	int only;
 	*ret = (struct ls_validate_ways){0};

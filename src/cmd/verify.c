@@ -13,11 +13,14 @@ static const struct ls_opt opts[] = {
 	LS_POLICY_OPTS,
 	{"vary", 0, "NAME=A,B", "alternate a variable between the runs; may be repeated"},
 	{"control", 0, "seed", "one more run with another seed, which must give other bits"},
-	{"bisect", 0, NULL, "when runs differ, trace two and name the operation at which they part"},
+	{"bisect", 0, NULL,
+	 "when runs differ, trace two and name the operation at which they part"},
 	{"html", 0, "FILE", "write the page here too (it is always in the folder of the runs)"},
-	{"out", 'o', "DIR", "folder for the runs, which get a new number in it (default artifacts/verify)"},
+	{"out", 'o', "DIR",
+	 "folder for the runs, which get a new number in it (default artifacts/verify)"},
 	{"ignore", 0, "GLOB", "names of files, tensors and values not to compare; may be repeated"},
-	{"input", 0, "PATH", "a file or folder whose digest goes into the manifests; may be repeated"},
+	{"input", 0, "PATH",
+	 "a file or folder whose digest goes into the manifests; may be repeated"},
 	{"show-output", 0, NULL, "show what the runs print instead of keeping it in a log"},
 	{0},
 };
@@ -32,7 +35,8 @@ static void print_notices(const struct ls_verify *v)
 {
 	for (size_t i = 0; i < v->n_runs; i++) {
 		char *save = NULL, *text = v->runs[i].result.notices.s;
-		for (char *l = text ? strtok_r(text, "\n", &save) : NULL; l; l = strtok_r(NULL, "\n", &save))
+		for (char *l = text ? strtok_r(text, "\n", &save) : NULL; l;
+		     l = strtok_r(NULL, "\n", &save))
 			fprintf(stderr, "%s: %s\n", v->runs[i].label, l);
 	}
 }
@@ -40,8 +44,9 @@ static void print_notices(const struct ls_verify *v)
 static void print_parting(const struct ls_verify *v)
 {
 	const struct ls_parting *p = &v->parting;
-	printf("they part at %s\n  operation %llu, %s: %s\n  trace1 has %s\n  %s has %s\n", p->where,
-	       (unsigned long long)p->at, p->name, p->explanation, p->a, v->runs[v->n_runs - 1].label, p->b);
+	printf("they part at %s\n  operation %llu, %s: %s\n  trace1 has %s\n  %s has %s\n",
+	       p->where, (unsigned long long)p->at, p->name, p->explanation, p->a,
+	       v->runs[v->n_runs - 1].label, p->b);
 	char *stack = ls_xstrdup(p->stack), *save = NULL;
 	for (char *f = strtok_r(stack, "\n", &save); f; f = strtok_r(NULL, "\n", &save))
 		printf("    %s\n", f);
@@ -63,14 +68,16 @@ static void print_text(const struct ls_verify *v)
 		print_parting(v);
 	if (v->bisect_note)
 		printf("bisect: %s\n", v->bisect_note);
-	printf("%s%s%s\n", ls_cmd_colour(stdout, yes ? "green" : "red"), v->sentence, ls_cmd_colour(stdout, "off"));
+	printf("%s%s%s\n", ls_cmd_colour(stdout, yes ? "green" : "red"), v->sentence,
+	       ls_cmd_colour(stdout, "off"));
 	printf("%s/verify.html\n", v->dir);
 }
 
 static int write_reports(const struct ls_verify *v, const char *html, struct ls_err *err)
 {
 	struct ls_str page = {0};
-	char *path = ls_xasprintf("%s/verify.html", v->dir), *json_path = ls_xasprintf("%s/verify.json", v->dir);
+	char *path = ls_xasprintf("%s/verify.html", v->dir),
+	     *json_path = ls_xasprintf("%s/verify.json", v->dir);
 	json_t *doc = ls_verify_json(v);
 	ls_verify_html(v, &page);
 	int rc = ls_file_write_atomic(path, page.s, page.len, err);
@@ -100,7 +107,8 @@ static int status_of(const struct ls_verify *v)
 	}
 }
 
-static int fill(struct ls_verify_request *ask, struct ls_runopts *o, const struct ls_args *args, struct ls_err *err)
+static int fill(struct ls_verify_request *ask, struct ls_runopts *o, const struct ls_args *args,
+		struct ls_err *err)
 {
 	uint64_t runs = 2;
 	const char *control = ls_args_get(args, "control"), *out = ls_args_get(args, "out");
@@ -108,7 +116,8 @@ static int fill(struct ls_verify_request *ask, struct ls_runopts *o, const struc
 	if (rc)
 		return rc;
 	if (control && strcmp(control, "seed") != 0)
-		return ls_err_set(err, LS_EINPUT, "option --control: \"%.80s\" is not \"seed\"", control);
+		return ls_err_set(err, LS_EINPUT, "option --control: \"%.80s\" is not \"seed\"",
+				  control);
 	o->request.inputs = ls_runopts_list(o, args, "input");
 	o->request.out = out ? out : "artifacts/verify";
 	rc = ls_runopts_prepare(o, args, err);
@@ -157,10 +166,13 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 const struct ls_cmd ls_cmd_verify = {
 	.name = "verify",
 	.summary = "run a program several times and compare everything it wrote",
-	.synopsis = "[--runs N] [--level 0|1|2|3] [--seed N] [--precision fp32|tf32|bf16|fp16] [--vary NAME=A,B] "
+	.synopsis = "[--runs N] [--level 0|1|2|3] [--seed N] [--precision fp32|tf32|bf16|fp16] "
+		    "[--vary NAME=A,B] "
 		    "[--control seed] [--bisect] [--html FILE] [--] COMMAND …",
-	.details = "COMMAND writes under {out}, which is also $LOCKSTEP_OUT: a folder of its own for each run.\n"
-		   "Exit status: 0 identical, 1 different or a run failed, 3 when nothing can be said: no output, or "
+	.details = "COMMAND writes under {out}, which is also $LOCKSTEP_OUT: a folder of its own "
+		   "for each run.\n"
+		   "Exit status: 0 identical, 1 different or a run failed, 3 when nothing can be "
+		   "said: no output, or "
 		   "(with\n"
 		   "--control seed) another seed gives the same bits.",
 	.opts = opts,

@@ -29,12 +29,13 @@ int ls_cmd_print_version(bool as_json)
 {
 	char *kernels = ls_cmd_gpu_line();
 	if (as_json)
-		ls_cmd_print_json_take(json_pack("{s:s,s:i,s:s,s:s,s:s}", "version", LS_VERSION, "numerics_version",
-						 ls_numerics_version(), "compiler", COMPILER, "machine", MACHINE,
+		ls_cmd_print_json_take(json_pack("{s:s,s:i,s:s,s:s,s:s}", "version", LS_VERSION,
+						 "numerics_version", ls_numerics_version(),
+						 "compiler", COMPILER, "machine", MACHINE,
 						 "gpu_kernels", kernels));
 	else
-		printf("lockstep %s\nnumerics %d\n%s, %s\nGPU kernels: %s\n", LS_VERSION, ls_numerics_version(),
-		       MACHINE, COMPILER, kernels);
+		printf("lockstep %s\nnumerics %d\n%s, %s\nGPU kernels: %s\n", LS_VERSION,
+		       ls_numerics_version(), MACHINE, COMPILER, kernels);
 	free(kernels);
 	return 0;
 }

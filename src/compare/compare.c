@@ -13,7 +13,8 @@
 
 enum { DEPTH_LIMIT = 64, FILE_LIMIT = 1 << 20 };
 
-/* One thing in a folder: a file, a group of shards under the name of the whole, or a link that leads out. */
+/* One thing in a folder: a file, a group of shards under the name of the whole, or a link that
+ * leads out. */
 struct entry {
 	char *name;  /* relative */
 	char *path;  /* what to open */
@@ -51,8 +52,8 @@ static char *outward(const struct listing *l, const char *path)
 	char *real = realpath(path, NULL), target[4096];
 	size_t n = strlen(l->real);
 	struct stat st;
-	bool inside =
-		real && strncmp(real, l->real, n) == 0 && real[n] == '/' && stat(real, &st) == 0 && S_ISREG(st.st_mode);
+	bool inside = real && strncmp(real, l->real, n) == 0 && real[n] == '/' &&
+		      stat(real, &st) == 0 && S_ISREG(st.st_mode);
 	free(real);
 	if (inside)
 		return NULL;
@@ -104,11 +105,13 @@ static int list_folder(struct listing *l, const char *relative, int depth)
 	if (!d)
 		rc = depth < DEPTH_LIMIT
 			     ? ls_err_errno(l->err, path, "open")
-			     : ls_err_set(l->err, LS_EINPUT, "%s: folders nested deeper than %d", path, DEPTH_LIMIT);
+			     : ls_err_set(l->err, LS_EINPUT, "%s: folders nested deeper than %d",
+					  path, DEPTH_LIMIT);
 	for (struct dirent *e; rc == 0 && (e = readdir(d));) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		char *name = *relative ? ls_xasprintf("%s/%s", relative, e->d_name) : ls_xstrdup(e->d_name);
+		char *name = *relative ? ls_xasprintf("%s/%s", relative, e->d_name)
+				       : ls_xstrdup(e->d_name);
 		rc = list_one(l, name, depth);
 		free(name);
 	}
@@ -136,8 +139,8 @@ static void drop_shards(struct listing *l, const struct entry *index)
 	{
 		if (!json_is_string(shard))
 			continue;
-		char *name = ls_xasprintf("%.*s%s", slash ? (int)(slash + 1 - index->name) : 0, index->name,
-					  json_string_value(shard));
+		char *name = ls_xasprintf("%.*s%s", slash ? (int)(slash + 1 - index->name) : 0,
+					  index->name, json_string_value(shard));
 		struct entry *e = find_entry(l, name);
 		if (e && e->path && !e->link) {
 			free(e->path);
@@ -148,7 +151,8 @@ static void drop_shards(struct listing *l, const struct entry *index)
 	json_decref(v);
 }
 
-/* model.safetensors.index.json and its shards become one entry, model.safetensors, unless that is there itself. */
+/* model.safetensors.index.json and its shards become one entry, model.safetensors, unless that is
+ * there itself. */
 static void group_shards(struct listing *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -220,7 +224,8 @@ static void compare_links(struct ls_cmp_file *f, const struct entry *a, const st
 	f->values = 1;
 	if (a->link && b->link && strcmp(a->link, b->link) == 0)
 		return;
-	struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_VALUE, LS_CMP_DIFFERS, "link (not followed)");
+	struct ls_cmp_item *item =
+		ls_cmp_add(f, LS_CMP_VALUE, LS_CMP_DIFFERS, "link (not followed)");
 	item->a = ls_xstrdup(a->link ? a->link : "a file");
 	item->b = ls_xstrdup(b->link ? b->link : "a file");
 	f->values_differ = 1;
@@ -247,7 +252,8 @@ static int compare_entry(struct ls_comparison *c, const struct entry *a, const s
 	return rc;
 }
 
-static int compare_folders(struct ls_comparison *c, const struct ls_cmp_options *opt, struct ls_err *err)
+static int compare_folders(struct ls_comparison *c, const struct ls_cmp_options *opt,
+			   struct ls_err *err)
 {
 	struct listing a = {0}, b = {0};
 	int rc = list(&a, c->a, err);
@@ -255,19 +261,23 @@ static int compare_folders(struct ls_comparison *c, const struct ls_cmp_options 
 		rc = list(&b, c->b, err);
 	for (size_t i = 0, j = 0; rc == 0 && (i < a.n || j < b.n);) {
 		int order = i == a.n ? 1 : j == b.n ? -1 : strcmp(a.items[i].name, b.items[j].name);
-		rc = compare_entry(c, order <= 0 ? &a.items[i] : NULL, order >= 0 ? &b.items[j] : NULL, opt, err);
+		rc = compare_entry(c, order <= 0 ? &a.items[i] : NULL,
+				   order >= 0 ? &b.items[j] : NULL, opt, err);
 		i += order <= 0;
 		j += order >= 0;
 	}
 	listing_done(&a);
 	listing_done(&b);
 	if (rc == 0 && c->n_files == 0 && c->ignored == 0)
-		return ls_err_set(err, LS_EINPUT, "%s and %s: both folders are empty, so there is nothing to compare",
-				  c->a, c->b);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s and %s: both folders are empty, so there is nothing to compare", c->a,
+			c->b);
 	return rc;
 }
 
-static int compare_two_files(struct ls_comparison *c, const struct ls_cmp_options *opt, struct ls_err *err)
+static int compare_two_files(struct ls_comparison *c, const struct ls_cmp_options *opt,
+			     struct ls_err *err)
 {
 	struct ls_cmp_file *f = add_file(c, "");
 	int rc = ls_cmp_file(c->a, c->b, true, opt, f, err);
@@ -285,8 +295,8 @@ static int is_folder(const char *path, bool *ret, struct ls_err *err)
 	return 0;
 }
 
-int ls_compare(const char *a, const char *b, const struct ls_cmp_options *opt, struct ls_comparison **ret,
-	       struct ls_err *err)
+int ls_compare(const char *a, const char *b, const struct ls_cmp_options *opt,
+	       struct ls_comparison **ret, struct ls_err *err)
 {
 	bool folder_a = false, folder_b = false;
 	int rc = is_folder(a, &folder_a, err);

@@ -1,6 +1,6 @@
-/* Two files or two folders compared: by tensor, by value, by cell, or by byte, as their formats allow; never with a
- * tolerance. The result owns everything in it (ls_comparison_free accepts NULL).
- * One call uses threads of its own; calls may run at the same time. */
+/* Two files or two folders compared: by tensor, by value, by cell, or by byte, as their formats
+ * allow; never with a tolerance. The result owns everything in it (ls_comparison_free accepts
+ * NULL). One call uses threads of its own; calls may run at the same time. */
 #ifndef LS_COMPARE_COMPARE_H
 #define LS_COMPARE_COMPARE_H
 
@@ -9,7 +9,14 @@
 #include "compare/element.h"
 
 enum ls_cmp_kind { LS_CMP_TENSOR, LS_CMP_VALUE, LS_CMP_COLUMN, LS_CMP_BYTES, LS_CMP_FILE };
-enum ls_cmp_status { LS_CMP_DIFFERS, LS_CMP_ONLY_A, LS_CMP_ONLY_B, LS_CMP_TYPE, LS_CMP_SHAPE, LS_CMP_SIZE };
+enum ls_cmp_status {
+	LS_CMP_DIFFERS,
+	LS_CMP_ONLY_A,
+	LS_CMP_ONLY_B,
+	LS_CMP_TYPE,
+	LS_CMP_SHAPE,
+	LS_CMP_SIZE
+};
 
 /* One thing that differs. */
 struct ls_cmp_item {
@@ -17,16 +24,18 @@ struct ls_cmp_item {
 	enum ls_cmp_status status;
 	enum ls_dtype dtype; /* of tensors that differ */
 	char *name;
-	char *a, *b; /* VALUE: both texts; TYPE, SHAPE, SIZE: what each side has; NULL where a side is missing */
+	char *a, *b; /* VALUE: both texts; TYPE, SHAPE, SIZE: what each side has; NULL where a side
+			is missing */
 	char *first; /* "[3, 17]": where the first difference lies, or NULL */
 	struct ls_stats stats;
 };
 
 struct ls_cmp_file {
-	char *name;                       /* relative name within the folders; "" for two files */
-	const char *format;               /* how it was read: "safetensors", "PyTorch", "JSON", "bytes", … */
-	char *note;                       /* why it was not read as what it seems to be, or NULL */
-	uint64_t tensors, tensors_differ; /* one-sided names and changed shapes count as differing */
+	char *name;         /* relative name within the folders; "" for two files */
+	const char *format; /* how it was read: "safetensors", "PyTorch", "JSON", "bytes", … */
+	char *note;         /* why it was not read as what it seems to be, or NULL */
+	uint64_t tensors,
+		tensors_differ; /* one-sided names and changed shapes count as differing */
 	uint64_t values, values_differ;
 	uint64_t columns, columns_differ;
 	uint64_t bytes; /* compared, of both sides together */
@@ -40,22 +49,25 @@ struct ls_comparison {
 	bool folders, differs;
 	struct ls_cmp_file *files;
 	size_t n_files, cap_files;
-	uint64_t files_differ, tensors, tensors_differ, values, values_differ, columns, columns_differ, ignored;
+	uint64_t files_differ, tensors, tensors_differ, values, values_differ, columns,
+		columns_differ, ignored;
 };
 
 struct ls_cmp_options {
 	const char *const *ignore; /* patterns for names of tensors, values, columns and files */
 	size_t n_ignore;
 	unsigned threads; /* 0: as many as the machine has */
-	void (*progress)(void *ctx, const char *file, uint64_t done, uint64_t total); /* bytes; or NULL */
+	void (*progress)(void *ctx, const char *file, uint64_t done,
+			 uint64_t total); /* bytes; or NULL */
 	void *ctx;
 };
 
-int ls_compare(const char *a, const char *b, const struct ls_cmp_options *opt, struct ls_comparison **ret,
-	       struct ls_err *err);
+int ls_compare(const char *a, const char *b, const struct ls_cmp_options *opt,
+	       struct ls_comparison **ret, struct ls_err *err);
 void ls_comparison_free(struct ls_comparison *c);
 
-/* Reports: plain text for people, one JSON document, one self-contained page. limit: lines a file, 0 for all. */
+/* Reports: plain text for people, one JSON document, one self-contained page. limit: lines a file,
+ * 0 for all. */
 void ls_comparison_text(const struct ls_comparison *c, size_t limit, struct ls_str *out);
 json_t *ls_comparison_json(const struct ls_comparison *c);
 void ls_comparison_html(const struct ls_comparison *c, struct ls_str *out);

@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "compare/compare_internal.h"
 
-struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind, enum ls_cmp_status status,
-			       const char *name)
+struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind,
+			       enum ls_cmp_status status, const char *name)
 {
 	f->items = ls_grow(f->items, f->n_items, &f->cap_items, sizeof *f->items);
 	struct ls_cmp_item *item = &f->items[f->n_items++];
@@ -64,7 +64,8 @@ static bool same_shape(const struct ls_tensor *a, const struct ls_tensor *b)
 
 static void add_one_sided(struct ls_cmp_file *f, const struct ls_tensor *t, bool in_a)
 {
-	struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_TENSOR, in_a ? LS_CMP_ONLY_A : LS_CMP_ONLY_B, t->name);
+	struct ls_cmp_item *item =
+		ls_cmp_add(f, LS_CMP_TENSOR, in_a ? LS_CMP_ONLY_A : LS_CMP_ONLY_B, t->name);
 	*(in_a ? &item->a : &item->b) = describe(t);
 	f->tensors++;
 	f->tensors_differ++;
@@ -73,7 +74,8 @@ static void add_one_sided(struct ls_cmp_file *f, const struct ls_tensor *t, bool
 static void add_changed(struct ls_cmp_file *f, const struct ls_tensor *a, const struct ls_tensor *b)
 {
 	bool type = a->dtype != b->dtype || a->elem_size != b->elem_size;
-	struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_TENSOR, type ? LS_CMP_TYPE : LS_CMP_SHAPE, a->name);
+	struct ls_cmp_item *item =
+		ls_cmp_add(f, LS_CMP_TENSOR, type ? LS_CMP_TYPE : LS_CMP_SHAPE, a->name);
 	item->a = describe(a);
 	item->b = describe(b);
 	f->tensors_differ++;
@@ -92,16 +94,20 @@ static void add_pair(struct ls_cmp_file *f, const struct ls_pair *p)
 	f->tensors_differ++;
 }
 
-/* A single-tensor .npy has no name to match: it is compared with whatever single tensor the other side has. */
-static const struct ls_tensor *partner(const struct ls_bundle *a, const struct ls_tensor *t, const struct ls_bundle *b)
+/* A single-tensor .npy has no name to match: it is compared with whatever single tensor the other
+ * side has. */
+static const struct ls_tensor *partner(const struct ls_bundle *a, const struct ls_tensor *t,
+				       const struct ls_bundle *b)
 {
-	if (a->n_tensors == 1 && b->n_tensors == 1 && (strcmp(a->format, "npy") == 0 || strcmp(b->format, "npy") == 0))
+	if (a->n_tensors == 1 && b->n_tensors == 1 &&
+	    (strcmp(a->format, "npy") == 0 || strcmp(b->format, "npy") == 0))
 		return &b->tensors[0];
 	return ls_bundle_find(b, t->name);
 }
 
-static size_t collect(const struct ls_bundle *a, const struct ls_bundle *b, const struct ls_cmp_options *opt,
-		      struct ls_cmp_file *f, struct ls_pair *pairs)
+static size_t collect(const struct ls_bundle *a, const struct ls_bundle *b,
+		      const struct ls_cmp_options *opt, struct ls_cmp_file *f,
+		      struct ls_pair *pairs)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < a->n_tensors; i++) {
@@ -126,8 +132,9 @@ static size_t collect(const struct ls_bundle *a, const struct ls_bundle *b, cons
 	return n;
 }
 
-static int compare_tensors(const struct ls_bundle *a, const struct ls_bundle *b, const struct ls_cmp_options *opt,
-			   struct ls_cmp_file *f, struct ls_err *err)
+static int compare_tensors(const struct ls_bundle *a, const struct ls_bundle *b,
+			   const struct ls_cmp_options *opt, struct ls_cmp_file *f,
+			   struct ls_err *err)
 {
 	struct ls_pair *pairs = ls_alloc_array(a->n_tensors + 1, sizeof *pairs);
 	if (!pairs)
@@ -194,7 +201,8 @@ static int by_value_name(const void *a, const void *b, void *values)
 	return order ? order : (x > y) - (x < y); /* twins keep the order of the file */
 }
 
-static struct value_list sorted_values(const struct ls_bundle *b, bool meta, const struct ls_cmp_options *opt)
+static struct value_list sorted_values(const struct ls_bundle *b, bool meta,
+				       const struct ls_cmp_options *opt)
 {
 	struct value_list l = {b->values, ls_xalloc((b->n_values + 1) * sizeof *l.items), 0};
 	for (size_t i = 0; i < b->n_values; i++)
@@ -229,7 +237,8 @@ static bool has_meta(const struct ls_bundle *b)
 	return false;
 }
 
-/* Metadata about the packaging counts where both sides have some, and between two safetensors files always. */
+/* Metadata about the packaging counts where both sides have some, and between two safetensors files
+ * always. */
 static bool wants_meta(const struct ls_bundle *a, const struct ls_bundle *b)
 {
 	if (strcmp(a->format, "safetensors") == 0 && strcmp(b->format, "safetensors") == 0)
@@ -237,8 +246,8 @@ static bool wants_meta(const struct ls_bundle *a, const struct ls_bundle *b)
 	return strcmp(a->format, b->format) == 0 && has_meta(a) && has_meta(b);
 }
 
-static void compare_values(const struct ls_bundle *a, const struct ls_bundle *b, const struct ls_cmp_options *opt,
-			   struct ls_cmp_file *f)
+static void compare_values(const struct ls_bundle *a, const struct ls_bundle *b,
+			   const struct ls_cmp_options *opt, struct ls_cmp_file *f)
 {
 	bool meta = wants_meta(a, b);
 	struct value_list x = sorted_values(a, meta, opt), y = sorted_values(b, meta, opt);
@@ -254,8 +263,8 @@ static void compare_values(const struct ls_bundle *a, const struct ls_bundle *b,
 	free(y.items);
 }
 
-int ls_cmp_bundles(const struct ls_bundle *a, const struct ls_bundle *b, const struct ls_cmp_options *opt,
-		   struct ls_cmp_file *f, struct ls_err *err)
+int ls_cmp_bundles(const struct ls_bundle *a, const struct ls_bundle *b,
+		   const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
 {
 	int rc = compare_tensors(a, b, opt, f, err);
 	if (rc == 0)

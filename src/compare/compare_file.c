@@ -14,8 +14,9 @@
 
 enum format { BYTES, SAFETENSORS, INDEX, NPY, NPZ, TORCH, ONNX, JSON, JSONL, CSV, TSV };
 
-static const char *const format_names[] = {"bytes", "safetensors", "safetensors shards", "npy", "npz", "PyTorch",
-					   "ONNX",  "JSON",        "JSON lines",         "CSV", "TSV"};
+static const char *const format_names[] = {
+	"bytes", "safetensors", "safetensors shards", "npy", "npz", "PyTorch",
+	"ONNX",  "JSON",        "JSON lines",         "CSV", "TSV"};
 
 static bool ends(const char *path, const char *suffix)
 {
@@ -67,7 +68,8 @@ static bool looks_like_safetensors(const struct ls_map *m)
 	uint64_t header = 0;
 	for (size_t i = 8; m->len > 9 && i-- > 0;)
 		header = header << 8 | m->data[i];
-	return header > 1 && header <= m->len - 8 && header < 100000000 && m->data[8] == '{' && m->data[9] == '"';
+	return header > 1 && header <= m->len - 8 && header < 100000000 && m->data[8] == '{' &&
+	       m->data[9] == '"';
 }
 
 static enum format format_of(const char *path, const struct ls_map *m)
@@ -132,14 +134,16 @@ static void clear(struct ls_cmp_file *f)
 	}
 	f->n_items = 0;
 	f->differs = false;
-	f->tensors = f->tensors_differ = f->values = f->values_differ = f->columns = f->columns_differ = f->bytes = 0;
+	f->tensors = f->tensors_differ = f->values = f->values_differ = f->columns =
+		f->columns_differ = f->bytes = 0;
 }
 
 int ls_cmp_bytes(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
 		 struct ls_cmp_file *f, struct ls_err *err)
 {
-	struct ls_tensor t[2] = {{.name = "bytes", .dtype = LS_DT_U8, .elem_size = 1, .data = a->data},
-				 {.name = "bytes", .dtype = LS_DT_U8, .elem_size = 1, .data = b->data}};
+	struct ls_tensor t[2] = {
+		{.name = "bytes", .dtype = LS_DT_U8, .elem_size = 1, .data = a->data},
+		{.name = "bytes", .dtype = LS_DT_U8, .elem_size = 1, .data = b->data}};
 	uint64_t common = a->len < b->len ? a->len : b->len;
 	struct ls_pair pair = {.a = &t[0], .b = &t[1]};
 	int rc = ls_tensor_set_contiguous(&t[0], &common, 1, err);
@@ -153,18 +157,20 @@ int ls_cmp_bytes(const struct ls_map *a, const struct ls_map *b, const struct ls
 	f->bytes = a->len + b->len;
 	if (a->len == b->len && pair.stats.differing == 0)
 		return 0;
-	struct ls_cmp_item *item =
-		ls_cmp_add(f, LS_CMP_BYTES, a->len == b->len ? LS_CMP_DIFFERS : LS_CMP_SIZE, "bytes");
+	struct ls_cmp_item *item = ls_cmp_add(
+		f, LS_CMP_BYTES, a->len == b->len ? LS_CMP_DIFFERS : LS_CMP_SIZE, "bytes");
 	item->dtype = LS_DT_U8;
 	item->stats = pair.stats;
 	item->a = ls_xasprintf("%zu bytes", a->len);
 	item->b = ls_xasprintf("%zu bytes", b->len);
-	item->first = ls_xasprintf("byte %" PRIu64, pair.stats.differing ? pair.stats.first : common);
+	item->first =
+		ls_xasprintf("byte %" PRIu64, pair.stats.differing ? pair.stats.first : common);
 	return 0;
 }
 
 static int compare_bundles(const char *a, enum format fa, const char *b, enum format fb,
-			   const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
+			   const struct ls_cmp_options *opt, struct ls_cmp_file *f,
+			   struct ls_err *err)
 {
 	struct ls_bundle *x = NULL, *y = NULL;
 	int rc = open_bundle(fa, a, &x, err);
@@ -173,14 +179,16 @@ static int compare_bundles(const char *a, enum format fa, const char *b, enum fo
 	if (rc == 0)
 		rc = ls_cmp_bundles(x, y, opt, f, err);
 	if (rc == LS_EINPUT && x && y)
-		ls_err_prefix(err, "%s or %s", a, b); /* damage that shows only when the data is read */
+		ls_err_prefix(err, "%s or %s", a,
+			      b); /* damage that shows only when the data is read */
 	ls_bundle_free(x);
 	ls_bundle_free(y);
 	return rc;
 }
 
-static int compare_maps(enum format fa, enum format fb, const struct ls_map *a, const struct ls_map *b,
-			const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
+static int compare_maps(enum format fa, enum format fb, const struct ls_map *a,
+			const struct ls_map *b, const struct ls_cmp_options *opt,
+			struct ls_cmp_file *f, struct ls_err *err)
 {
 	if (fa == fb && fa == JSONL)
 		return ls_cmp_jsonl(a, b, opt, f, err);
@@ -190,8 +198,9 @@ static int compare_maps(enum format fa, enum format fb, const struct ls_map *a, 
 }
 
 /* By value where both formats allow it. */
-static int compare_by_format(const char *a, enum format fa, const struct ls_map *ma, const char *b, enum format fb,
-			     const struct ls_map *mb, const struct ls_cmp_options *opt, struct ls_cmp_file *f,
+static int compare_by_format(const char *a, enum format fa, const struct ls_map *ma, const char *b,
+			     enum format fb, const struct ls_map *mb,
+			     const struct ls_cmp_options *opt, struct ls_cmp_file *f,
 			     struct ls_err *err)
 {
 	if ((holds_tensors(fa) && holds_tensors(fb)) || (fa == JSON && fb == JSON))
@@ -199,8 +208,9 @@ static int compare_by_format(const char *a, enum format fa, const struct ls_map 
 	return compare_maps(fa, fb, ma, mb, opt, f, err);
 }
 
-static int compare_mapped(const char *a, const struct ls_map *ma, const char *b, const struct ls_map *mb, bool strict,
-			  const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
+static int compare_mapped(const char *a, const struct ls_map *ma, const char *b,
+			  const struct ls_map *mb, bool strict, const struct ls_cmp_options *opt,
+			  struct ls_cmp_file *f, struct ls_err *err)
 {
 	enum format fa = format_of(a, ma), fb = format_of(b, mb);
 	struct ls_err why = {0};
@@ -214,8 +224,8 @@ static int compare_mapped(const char *a, const struct ls_map *ma, const char *b,
 	return rc ? ls_err_set(err, rc, "%s", why.msg) : 0;
 }
 
-int ls_cmp_file(const char *a, const char *b, bool strict, const struct ls_cmp_options *opt, struct ls_cmp_file *f,
-		struct ls_err *err)
+int ls_cmp_file(const char *a, const char *b, bool strict, const struct ls_cmp_options *opt,
+		struct ls_cmp_file *f, struct ls_err *err)
 {
 	struct ls_map ma = {0}, mb = {0};
 	int rc = ls_file_map(a, &ma, err);

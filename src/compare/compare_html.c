@@ -8,20 +8,27 @@
 enum { HISTOGRAMS_SHOWN = 200, BAR_WIDTH = 320 };
 
 static const char style[] =
-	":root{--fg:#1a1f24;--bg:#fff;--soft:#59636e;--line:#d8dee4;--bad:#b3261e;--good:#1a7f37;--bar:#3b6fb6;--zebra:"
+	":root{--fg:#1a1f24;--bg:#fff;--soft:#59636e;--line:#d8dee4;--bad:#b3261e;--good:#1a7f37;--"
+	"bar:#3b6fb6;--zebra:"
 	"#f6f8fa}"
-	"@media(prefers-color-scheme:dark){:root{--fg:#e6edf3;--bg:#0d1117;--soft:#9198a1;--line:#30363d;--bad:#ff7b72;"
+	"@media(prefers-color-scheme:dark){:root{--fg:#e6edf3;--bg:#0d1117;--soft:#9198a1;--line:#"
+	"30363d;--bad:#ff7b72;"
 	"--good:#3fb950;--bar:#79a6e8;--zebra:#151b23}}"
-	"body{margin:2rem auto;max-width:72rem;padding:0 1rem;font:15px/1.5 system-ui,sans-serif;color:var(--fg);"
-	"background:var(--bg)}h1{font-size:1.5rem;margin:0 0 .3rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}"
-	".verdict{font-size:1.15rem;font-weight:600}.bad{color:var(--bad)}.good{color:var(--good)}.soft{color:var(--"
+	"body{margin:2rem auto;max-width:72rem;padding:0 1rem;font:15px/1.5 "
+	"system-ui,sans-serif;color:var(--fg);"
+	"background:var(--bg)}h1{font-size:1.5rem;margin:0 0 .3rem}h2{font-size:1.1rem;margin:2rem "
+	"0 .5rem}"
+	".verdict{font-size:1.15rem;font-weight:600}.bad{color:var(--bad)}.good{color:var(--good)}."
+	"soft{color:var(--"
 	"soft)}"
 	"code{font:13px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}"
 	"table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
-	"th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}"
+	"th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid "
+	"var(--line);vertical-align:top}"
 	"th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;white-space:nowrap}"
 	"tr:nth-child(even) td{background:var(--zebra)}.wide{overflow-x:auto;margin-bottom:1.2rem}"
-	"details{margin:.4rem 0}summary{cursor:pointer}svg text{fill:var(--fg);font:12px ui-monospace,monospace}"
+	"details{margin:.4rem 0}summary{cursor:pointer}svg text{fill:var(--fg);font:12px "
+	"ui-monospace,monospace}"
 	"svg rect{fill:var(--bar)}";
 
 static void add_escaped(struct ls_str *out, const char *s)
@@ -63,19 +70,21 @@ static void add_histogram(struct ls_str *out, const struct ls_stats *s)
 	}
 	if (last < 0)
 		return;
-	ls_str_addf(
-		out,
-		"<svg role=\"img\" aria-label=\"ULP histogram\" width=\"640\" height=\"%d\" viewBox=\"0 0 640 %d\">",
-		(last - first + 1) * 18 + 4, (last - first + 1) * 18 + 4);
+	ls_str_addf(out,
+		    "<svg role=\"img\" aria-label=\"ULP histogram\" width=\"640\" height=\"%d\" "
+		    "viewBox=\"0 0 640 %d\">",
+		    (last - first + 1) * 18 + 4, (last - first + 1) * 18 + 4);
 	for (int i = first; i <= last; i++) {
 		char bucket[64];
 		int y = (i - first) * 18;
 		double width = (double)s->ulp[i] / (double)most * BAR_WIDTH;
 		ls_ulp_bucket_text(i, bucket, sizeof bucket);
-		ls_str_addf(out, "<text x=\"150\" y=\"%d\" text-anchor=\"end\">%s</text>", y + 13, bucket);
+		ls_str_addf(out, "<text x=\"150\" y=\"%d\" text-anchor=\"end\">%s</text>", y + 13,
+			    bucket);
 		ls_str_addf(out, "<rect x=\"160\" y=\"%d\" width=\"%.1f\" height=\"13\"/>", y + 2,
 			    s->ulp[i] && width < 1 ? 1.0 : width);
-		ls_str_addf(out, "<text x=\"%.1f\" y=\"%d\">%" PRIu64 "</text>", 166 + width, y + 13, s->ulp[i]);
+		ls_str_addf(out, "<text x=\"%.1f\" y=\"%d\">%" PRIu64 "</text>", 166 + width,
+			    y + 13, s->ulp[i]);
 	}
 	ls_str_add(out, "</svg>");
 }
@@ -93,7 +102,8 @@ static void add_stats_row(struct ls_str *out, const struct ls_cmp_item *item)
 		add_escaped(out, item->a);
 		ls_str_add(out, "</span>");
 	}
-	ls_str_addf(out, "</td><td class=\"n\">%" PRIu64 " / %" PRIu64 "</td>", s->differing, s->elements);
+	ls_str_addf(out, "</td><td class=\"n\">%" PRIu64 " / %" PRIu64 "</td>", s->differing,
+		    s->elements);
 	add_cell(out, " class=\"n\"", item->first);
 	ls_str_add(out, "<td class=\"n\">");
 	if (number)
@@ -102,14 +112,15 @@ static void add_stats_row(struct ls_str *out, const struct ls_cmp_item *item)
 	if (real)
 		ls_str_addf(out, "%" PRIu64, s->max_ulp);
 	ls_str_addf(out,
-		    "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
-		    "</td></tr>\n",
+		    "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
+		    "</td><td class=\"n\">%" PRIu64 "</td></tr>\n",
 		    s->zero_sign, s->nan_payload, s->nan_one);
 }
 
 static bool has_stats(const struct ls_cmp_item *item)
 {
-	return item->status == LS_CMP_DIFFERS && item->kind != LS_CMP_VALUE && item->kind != LS_CMP_FILE;
+	return item->status == LS_CMP_DIFFERS && item->kind != LS_CMP_VALUE &&
+	       item->kind != LS_CMP_FILE;
 }
 
 static void add_stats_table(struct ls_str *out, const struct ls_cmp_file *f)
@@ -119,11 +130,12 @@ static void add_stats_table(struct ls_str *out, const struct ls_cmp_file *f)
 		if (!has_stats(&f->items[i]))
 			continue;
 		if (!open)
-			ls_str_add(out,
-				   "<div class=\"wide\"><table><tr><th>name</th><th class=\"n\">differing</th>"
-				   "<th class=\"n\">first</th><th class=\"n\">max abs</th><th class=\"n\">max ULP</th>"
-				   "<th class=\"n\">±0</th><th class=\"n\">NaN payload</th>"
-				   "<th class=\"n\">NaN one side</th></tr>\n");
+			ls_str_add(out, "<div class=\"wide\"><table><tr><th>name</th><th "
+					"class=\"n\">differing</th>"
+					"<th class=\"n\">first</th><th class=\"n\">max abs</th><th "
+					"class=\"n\">max ULP</th>"
+					"<th class=\"n\">±0</th><th class=\"n\">NaN payload</th>"
+					"<th class=\"n\">NaN one side</th></tr>\n");
 		open = true;
 		add_stats_row(out, &f->items[i]);
 	}
@@ -146,9 +158,9 @@ static void add_sides_table(struct ls_str *out, const struct ls_cmp_file *f)
 		if (has_stats(item))
 			continue;
 		if (!open)
-			ls_str_add(
-				out,
-				"<div class=\"wide\"><table><tr><th>name</th><th>what</th><th>A</th><th>B</th></tr>\n");
+			ls_str_add(out, "<div "
+					"class=\"wide\"><table><tr><th>name</th><th>what</"
+					"th><th>A</th><th>B</th></tr>\n");
 		open = true;
 		ls_str_add(out, "<tr><td><code>");
 		add_escaped(out, item->name);
@@ -212,7 +224,8 @@ static void add_identical(struct ls_str *out, const struct ls_comparison *c)
 			continue;
 		ls_str_add(out, "<li><code>");
 		add_escaped(out, c->files[i].name);
-		ls_str_addf(out, "</code> <span class=\"soft\">%s</span></li>\n", c->files[i].format);
+		ls_str_addf(out, "</code> <span class=\"soft\">%s</span></li>\n",
+			    c->files[i].format);
 	}
 	ls_str_add(out, "</ul></details></section>\n");
 }
@@ -222,11 +235,14 @@ void ls_comparison_html(const struct ls_comparison *c, struct ls_str *out)
 	struct ls_str verdict = {0};
 	ls_comparison_verdict(c, &verdict);
 	ls_str_addf(out,
-		    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-		    "content=\"width=device-width\"><title>%s</title><style>%s</style></head>\n<body>\n<h1>Comparison</"
+		    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
+		    "name=\"viewport\" "
+		    "content=\"width=device-width\"><title>%s</title><style>%s</style></"
+		    "head>\n<body>\n<h1>Comparison</"
 		    "h1>\n",
 		    verdict.s, style);
-	ls_str_addf(out, "<p class=\"verdict %s\">%s</p>\n<p>A <code>", c->differs ? "bad" : "good", verdict.s);
+	ls_str_addf(out, "<p class=\"verdict %s\">%s</p>\n<p>A <code>", c->differs ? "bad" : "good",
+		    verdict.s);
 	add_escaped(out, c->a);
 	ls_str_add(out, "</code><br>B <code>");
 	add_escaped(out, c->b);

@@ -11,19 +11,20 @@ struct ls_pair {
 	struct ls_stats stats; /* filled */
 };
 
-/* Fills the statistics of n pairs, on threads. Fails when compressed data turns out to be damaged. */
-int ls_pairs_run(struct ls_pair *pairs, size_t n, const struct ls_cmp_options *opt, const char *file,
-		 struct ls_err *err);
+/* Fills the statistics of n pairs, on threads. Fails when compressed data turns out to be damaged.
+ */
+int ls_pairs_run(struct ls_pair *pairs, size_t n, const struct ls_cmp_options *opt,
+		 const char *file, struct ls_err *err);
 
-struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind, enum ls_cmp_status status,
-			       const char *name);
+struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind,
+			       enum ls_cmp_status status, const char *name);
 void ls_cmp_file_done(struct ls_cmp_file *f);
 bool ls_cmp_ignored(const struct ls_cmp_options *opt, const char *name);
 /* Compares sealed bundles into f. */
-int ls_cmp_bundles(const struct ls_bundle *a, const struct ls_bundle *b, const struct ls_cmp_options *opt,
-		   struct ls_cmp_file *f, struct ls_err *err);
-int ls_cmp_csv(const struct ls_map *a, const struct ls_map *b, char separator, const struct ls_cmp_options *opt,
-	       struct ls_cmp_file *f, struct ls_err *err);
+int ls_cmp_bundles(const struct ls_bundle *a, const struct ls_bundle *b,
+		   const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err);
+int ls_cmp_csv(const struct ls_map *a, const struct ls_map *b, char separator,
+	       const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err);
 int ls_cmp_jsonl(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
 		 struct ls_cmp_file *f, struct ls_err *err);
 int ls_cmp_bytes(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
@@ -32,8 +33,9 @@ int ls_cmp_bytes(const struct ls_map *a, const struct ls_map *b, const struct ls
 int ls_cmp_json_values(struct ls_bundle *b, json_t *v, struct ls_err *err);
 bool ls_value_equal(const struct ls_value *a, const struct ls_value *b);
 char *ls_value_text(const struct ls_value *v); /* for people; caller frees */
-/* Compares two files of whatever format into f. strict: an unreadable file is an error, not a comparison by bytes. */
-int ls_cmp_file(const char *a, const char *b, bool strict, const struct ls_cmp_options *opt, struct ls_cmp_file *f,
-		struct ls_err *err);
+/* Compares two files of whatever format into f. strict: an unreadable file is an error, not a
+ * comparison by bytes. */
+int ls_cmp_file(const char *a, const char *b, bool strict, const struct ls_cmp_options *opt,
+		struct ls_cmp_file *f, struct ls_err *err);
 
 #endif

@@ -56,11 +56,14 @@ static char *classes_text(const struct ls_stats *s)
 	const struct {
 		uint64_t n;
 		const char *what;
-	} parts[] = {{s->zero_sign, "±0"}, {s->nan_payload, "NaN payload"}, {s->nan_one, "NaN on one side"}};
+	} parts[] = {{s->zero_sign, "±0"},
+		     {s->nan_payload, "NaN payload"},
+		     {s->nan_one, "NaN on one side"}};
 	struct ls_str t = {0};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (parts[i].n)
-			ls_str_addf(&t, "%s%" PRIu64 " %s", t.len ? ", " : "", parts[i].n, parts[i].what);
+			ls_str_addf(&t, "%s%" PRIu64 " %s", t.len ? ", " : "", parts[i].n,
+				    parts[i].what);
 	return ls_str_take(&t);
 }
 
@@ -87,17 +90,21 @@ static void add_row(struct ls_table *t, const struct ls_cmp_item *item)
 	snprintf(count, sizeof count, "%" PRIu64 "/%" PRIu64, s->differing, s->elements);
 	snprintf(abs, sizeof abs, "%.6g", s->max_abs);
 	snprintf(ulp, sizeof ulp, "%" PRIu64, s->max_ulp);
-	ls_table_row(t, (const char *const[]){name, count, item->first, number && s->max_abs > 0 ? abs : "-",
+	ls_table_row(t, (const char *const[]){name, count, item->first,
+					      number && s->max_abs > 0 ? abs : "-",
 					      real ? ulp : "-", classes});
 	free(classes);
 	free(name);
 }
 
-static void add_table(const struct ls_cmp_file *f, enum ls_cmp_kind kind, size_t limit, struct ls_str *out)
+static void add_table(const struct ls_cmp_file *f, enum ls_cmp_kind kind, size_t limit,
+		      struct ls_str *out)
 {
 	struct ls_table t;
 	size_t shown = 0, all = 0;
-	ls_table_init(&t, 6, (const char *const[]){kinds[kind], "differing", "first", "max abs", "max ULP", "of them"});
+	ls_table_init(&t, 6,
+		      (const char *const[]){kinds[kind], "differing", "first", "max abs", "max ULP",
+					    "of them"});
 	for (size_t i = 0; i < f->n_items; i++) {
 		const struct ls_cmp_item *item = &f->items[i];
 		if (item->kind != kind || item->status != LS_CMP_DIFFERS)
@@ -151,8 +158,8 @@ static void add_lines(const struct ls_cmp_file *f, size_t limit, struct ls_str *
 	size_t shown = 0, all = 0;
 	for (size_t i = 0; i < f->n_items; i++) {
 		const struct ls_cmp_item *item = &f->items[i];
-		bool in_table =
-			item->status == LS_CMP_DIFFERS && item->kind != LS_CMP_VALUE && item->kind != LS_CMP_FILE;
+		bool in_table = item->status == LS_CMP_DIFFERS && item->kind != LS_CMP_VALUE &&
+				item->kind != LS_CMP_FILE;
 		if (in_table)
 			continue;
 		all++;
@@ -165,7 +172,8 @@ static void add_lines(const struct ls_cmp_file *f, size_t limit, struct ls_str *
 		ls_str_addf(out, "… and %zu more\n", all - shown);
 }
 
-static void add_file(const struct ls_comparison *c, const struct ls_cmp_file *f, size_t limit, struct ls_str *out)
+static void add_file(const struct ls_comparison *c, const struct ls_cmp_file *f, size_t limit,
+		     struct ls_str *out)
 {
 	if (!f->differs && !f->note)
 		return;
@@ -225,8 +233,8 @@ static json_t *histogram_json(const struct ls_stats *s)
 	json_t *list = json_array();
 	for (int i = 0; i < LS_ULP_BUCKETS; i++)
 		if (s->ulp[i])
-			json_array_append_new(list,
-					      json_pack("{s:i,s:o}", "log2_max", i, "elements", count_json(s->ulp[i])));
+			json_array_append_new(list, json_pack("{s:i,s:o}", "log2_max", i,
+							      "elements", count_json(s->ulp[i])));
 	return list;
 }
 
@@ -251,7 +259,8 @@ static void add_stats(json_t *o, const struct ls_cmp_item *item)
 	if (!ls_dtype_is_float(item->dtype))
 		return;
 	json_object_set_new(o, "max_ulp",
-			    s->max_ulp <= INT64_MAX ? count_json(s->max_ulp) : real_json((double)s->max_ulp));
+			    s->max_ulp <= INT64_MAX ? count_json(s->max_ulp)
+						    : real_json((double)s->max_ulp));
 	json_object_set_new(o, "ulp_histogram", histogram_json(s));
 }
 

@@ -54,9 +54,10 @@ static int add_child(struct leaves *l, const char *key, size_t index, json_t *ch
 	else
 		ls_str_addf(&l->path, "%zu", index);
 	l->text += l->path.len + 16;
-	int rc = l->path.len > PATH_LIMIT || l->text > TEXT_LIMIT
-			 ? ls_err_set(l->err, LS_EINPUT, "nested too deeply to be compared by value")
-			 : add_leaves(l, child);
+	int rc =
+		l->path.len > PATH_LIMIT || l->text > TEXT_LIMIT
+			? ls_err_set(l->err, LS_EINPUT, "nested too deeply to be compared by value")
+			: add_leaves(l, child);
 	l->path.len = before;
 	l->path.s[before] = 0;
 	return rc;
@@ -69,7 +70,8 @@ static int add_leaves(struct leaves *l, json_t *v)
 	case JSON_OBJECT:
 		if (json_object_size(v) == 0)
 			add_text_leaf(l, LS_VAL_OTHER, "{}", 2);
-		for (void *it = json_object_iter(v); it && rc == 0; it = json_object_iter_next(v, it))
+		for (void *it = json_object_iter(v); it && rc == 0;
+		     it = json_object_iter_next(v, it))
 			rc = add_child(l, json_object_iter_key(it), 0, json_object_iter_value(it));
 		return rc;
 	case JSON_ARRAY:
@@ -149,8 +151,8 @@ static void count_other(struct ls_stats *s, bool differs, uint64_t row)
 	ls_stats_add(s, LS_DT_OPAQUE, 1, &a, &b, 1, row);
 }
 
-static void report_columns(const struct columns *c, const struct ls_cmp_options *opt, const char *unit,
-			   struct ls_cmp_file *f)
+static void report_columns(const struct columns *c, const struct ls_cmp_options *opt,
+			   const char *unit, struct ls_cmp_file *f)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct column *col = &c->items[i];
@@ -159,9 +161,10 @@ static void report_columns(const struct columns *c, const struct ls_cmp_options 
 		f->columns++;
 		if (col->stats.differing == 0)
 			continue;
-		enum ls_cmp_status status = col->one_sided[0] && !col->one_sided[1]   ? LS_CMP_ONLY_A
-					    : col->one_sided[1] && !col->one_sided[0] ? LS_CMP_ONLY_B
-										      : LS_CMP_DIFFERS;
+		enum ls_cmp_status status = col->one_sided[0] && !col->one_sided[1] ? LS_CMP_ONLY_A
+					    : col->one_sided[1] && !col->one_sided[0]
+						    ? LS_CMP_ONLY_B
+						    : LS_CMP_DIFFERS;
 		struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_COLUMN, status, col->name);
 		item->dtype = LS_DT_F64;
 		item->stats = col->stats;
@@ -197,7 +200,8 @@ static bool is_blank(const char *s, size_t len)
 static bool next_line(struct lines *l, const char **ret, size_t *ret_len)
 {
 	while (l->at < l->end) {
-		const char *nl = memchr(l->at, '\n', (size_t)(l->end - l->at)), *stop = nl ? nl : l->end;
+		const char *nl = memchr(l->at, '\n', (size_t)(l->end - l->at)),
+			   *stop = nl ? nl : l->end;
 		*ret = l->at;
 		*ret_len = (size_t)(stop - l->at);
 		l->at = nl ? nl + 1 : l->end;
@@ -208,11 +212,13 @@ static bool next_line(struct lines *l, const char **ret, size_t *ret_len)
 	return false;
 }
 
-static int parse_line(const char *s, size_t len, uint64_t line, struct ls_bundle **ret, struct ls_err *err)
+static int parse_line(const char *s, size_t len, uint64_t line, struct ls_bundle **ret,
+		      struct ls_err *err)
 {
 	json_t *v = NULL;
 	if (len > LINE_LIMIT)
-		return ls_err_set(err, LS_EINPUT, "line %" PRIu64 " is longer than %d bytes", line, LINE_LIMIT);
+		return ls_err_set(err, LS_EINPUT, "line %" PRIu64 " is longer than %d bytes", line,
+				  LINE_LIMIT);
 	int rc = ls_json_parse(s, len, "line", &v, err);
 	if (rc)
 		return ls_err_prefix(err, "line %" PRIu64, line);
@@ -244,7 +250,8 @@ static const struct ls_value *find_value(const struct ls_bundle *b, const char *
 	return NULL;
 }
 
-static void compare_line(struct columns *c, const struct ls_bundle *a, const struct ls_bundle *b, uint64_t line)
+static void compare_line(struct columns *c, const struct ls_bundle *a, const struct ls_bundle *b,
+			 uint64_t line)
 {
 	double x, y;
 	for (size_t i = 0; i < a->n_values; i++) {
@@ -266,7 +273,8 @@ static void compare_line(struct columns *c, const struct ls_bundle *a, const str
 	}
 }
 
-static int compare_lines(struct columns *c, struct lines *a, struct lines *b, struct ls_cmp_file *f, struct ls_err *err)
+static int compare_lines(struct columns *c, struct lines *a, struct lines *b, struct ls_cmp_file *f,
+			 struct ls_err *err)
 {
 	uint64_t rows[2] = {0, 0};
 	for (;;) {
@@ -278,7 +286,8 @@ static int compare_lines(struct columns *c, struct lines *a, struct lines *b, st
 		if (!more_a && !more_b)
 			break;
 		if (!more_a || !more_b || (n == m && memcmp(s, t, n) == 0 && rows[0] > 1))
-			continue; /* equal text is equal values; the first line is parsed so that its keys are known */
+			continue; /* equal text is equal values; the first line is parsed so that
+				     its keys are known */
 		struct ls_bundle *x = NULL, *y = NULL;
 		int rc = parse_line(s, n, a->n, &x, err);
 		if (rc == 0)
@@ -327,7 +336,8 @@ static void csv_done(struct csv *c)
 	ls_str_done(&c->text);
 }
 
-/* One cell into the record's text; returns the byte that ended it: the separator, '\n', or 0 at the end. */
+/* One cell into the record's text; returns the byte that ended it: the separator, '\n', or 0 at the
+ * end. */
 static char read_cell(struct csv *c)
 {
 	if (c->at < c->end && *c->at == '"') {
@@ -360,8 +370,9 @@ static int read_record(struct csv *c, bool *ret_more, struct ls_err *err)
 	char stop;
 	do {
 		if (c->n == COLUMN_LIMIT)
-			return ls_err_set(err, LS_EINPUT, "record %" PRIu64 " has more than %d columns", c->records + 1,
-					  COLUMN_LIMIT);
+			return ls_err_set(err, LS_EINPUT,
+					  "record %" PRIu64 " has more than %d columns",
+					  c->records + 1, COLUMN_LIMIT);
 		c->starts = ls_grow(c->starts, c->n, &c->cap_starts, sizeof *c->starts);
 		c->starts[c->n] = c->text.len;
 		c->cells = ls_grow(c->cells, c->n++, &c->cap, sizeof *c->cells);
@@ -487,12 +498,16 @@ static int compare_records(struct csv_pair *p, struct ls_cmp_file *f, struct ls_
 	return 0;
 }
 
-int ls_cmp_csv(const struct ls_map *a, const struct ls_map *b, char separator, const struct ls_cmp_options *opt,
-	       struct ls_cmp_file *f, struct ls_err *err)
+int ls_cmp_csv(const struct ls_map *a, const struct ls_map *b, char separator,
+	       const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
 {
 	struct csv_pair p = {
-		.a = {.at = (const char *)a->data, .end = (const char *)a->data + a->len, .separator = separator},
-		.b = {.at = (const char *)b->data, .end = (const char *)b->data + b->len, .separator = separator},
+		.a = {.at = (const char *)a->data,
+		      .end = (const char *)a->data + a->len,
+		      .separator = separator},
+		.b = {.at = (const char *)b->data,
+		      .end = (const char *)b->data + b->len,
+		      .separator = separator},
 		.columns = {.by_name = json_object()},
 	};
 	int rc = compare_records(&p, f, err);

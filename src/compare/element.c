@@ -8,18 +8,20 @@
 
 #include "compare/lanes.h"
 
-/* Binary interchange formats, and the small ones without them: width, exponent and fraction bits, and what is odd. */
+/* Binary interchange formats, and the small ones without them: width, exponent and fraction bits,
+ * and what is odd. */
 struct format {
 	uint8_t bits, exponent, fraction;
-	bool no_inf;         /* all-ones exponent is a number, except all-ones fraction: NaN (E4M3FN) */
-	bool uz;             /* no -0; sign bit alone is NaN; exponent bias one larger (FNUZ) */
+	bool no_inf; /* all-ones exponent is a number, except all-ones fraction: NaN (E4M3FN) */
+	bool uz;     /* no -0; sign bit alone is NaN; exponent bias one larger (FNUZ) */
 	bool unsigned_power; /* E8M0: an exponent and nothing else */
 };
 
 static const struct format *format_of(enum ls_dtype t)
 {
-	static const struct format f16 = {16, 5, 10, 0, 0, 0}, bf16 = {16, 8, 7, 0, 0, 0}, f32 = {32, 8, 23, 0, 0, 0},
-				   f64 = {64, 11, 52, 0, 0, 0}, e4m3fn = {8, 4, 3, 1, 0, 0}, e5m2 = {8, 5, 2, 0, 0, 0},
+	static const struct format f16 = {16, 5, 10, 0, 0, 0}, bf16 = {16, 8, 7, 0, 0, 0},
+				   f32 = {32, 8, 23, 0, 0, 0}, f64 = {64, 11, 52, 0, 0, 0},
+				   e4m3fn = {8, 4, 3, 1, 0, 0}, e5m2 = {8, 5, 2, 0, 0, 0},
 				   e4m3fnuz = {8, 4, 3, 0, 1, 0}, e5m2fnuz = {8, 5, 2, 0, 1, 0},
 				   e8m0 = {8, 8, 0, 0, 0, 1};
 	switch (t) {
@@ -79,7 +81,8 @@ static uint64_t load(const uint8_t *p, size_t size)
 	}
 }
 
-/* One number taken apart: the magnitude counts steps from zero, so that ULP distances are differences. */
+/* One number taken apart: the magnitude counts steps from zero, so that ULP distances are
+ * differences. */
 struct number {
 	bool nan, negative;
 	uint64_t magnitude;
@@ -122,7 +125,8 @@ static struct number decode(const struct format *f, uint64_t bits)
 	else if (exponent == 0)
 		n.value = (double)fraction * power_of_two(1 - bias - f->fraction);
 	else
-		n.value = (double)(fraction | UINT64_C(1) << f->fraction) * power_of_two(exponent - bias - f->fraction);
+		n.value = (double)(fraction | UINT64_C(1) << f->fraction) *
+			  power_of_two(exponent - bias - f->fraction);
 	if (n.negative)
 		n.value = -n.value;
 	return n;
@@ -145,7 +149,8 @@ static struct gap float_gap(const struct format *f, uint64_t a, uint64_t b)
 		return (struct gap){x.nan && y.nan ? NAN_PAYLOAD : NAN_ONE, 0, 0};
 	if (!f->unsigned_power && x.magnitude == 0 && y.magnitude == 0)
 		return (struct gap){ZERO_SIGN, 0, 0};
-	uint64_t low = x.magnitude < y.magnitude ? x.magnitude : y.magnitude, high = x.magnitude ^ y.magnitude ^ low;
+	uint64_t low = x.magnitude < y.magnitude ? x.magnitude : y.magnitude,
+		 high = x.magnitude ^ y.magnitude ^ low;
 	uint64_t ulp = x.negative == y.negative ? high - low : high + low;
 	return (struct gap){VALUE, fabs(x.value - y.value), ulp};
 }
@@ -160,11 +165,13 @@ static struct gap integer_gap(enum ls_dtype t, uint64_t a, uint64_t b, size_t si
 	return (struct gap){VALUE, (double)(a > b ? a - b : b - a), 0};
 }
 
-static struct gap gap_of(enum ls_dtype t, const struct format *f, uint32_t size, const uint8_t *a, const uint8_t *b)
+static struct gap gap_of(enum ls_dtype t, const struct format *f, uint32_t size, const uint8_t *a,
+			 const uint8_t *b)
 {
 	if (f && f->bits / 8 < size) { /* complex: the worse of its parts */
 		struct gap re = float_gap(f, load(a, size / 2), load(b, size / 2));
-		struct gap im = float_gap(f, load(a + size / 2, size / 2), load(b + size / 2, size / 2));
+		struct gap im =
+			float_gap(f, load(a + size / 2, size / 2), load(b + size / 2, size / 2));
 		struct gap worse = re.class <= im.class ? re : im;
 		worse.abs = re.abs > im.abs ? re.abs : im.abs;
 		worse.ulp = re.ulp > im.ulp ? re.ulp : im.ulp;
@@ -224,14 +231,15 @@ static size_t next_difference(const uint8_t *a, const uint8_t *b, size_t at, siz
 	return at;
 }
 
-static void add_sparse(struct ls_stats *s, enum ls_dtype t, size_t size, const uint8_t *a, const uint8_t *b, size_t n,
-		       uint64_t base)
+static void add_sparse(struct ls_stats *s, enum ls_dtype t, size_t size, const uint8_t *a,
+		       const uint8_t *b, size_t n, uint64_t base)
 {
 	const struct format *f = format_of(t);
 	s->elements += n / size;
 	for (size_t at = next_difference(a, b, 0, n); at < n;) {
 		size_t element = at / size;
-		count(s, f, gap_of(t, f, (uint32_t)size, a + element * size, b + element * size), base + element);
+		count(s, f, gap_of(t, f, (uint32_t)size, a + element * size, b + element * size),
+		      base + element);
 		at = next_difference(a, b, (element + 1) * size, n);
 	}
 }
@@ -242,12 +250,13 @@ static void fill_table(struct ls_lanes *table, const struct format *f)
 		struct number x = decode(f, bits);
 		int32_t steps = (int32_t)x.magnitude;
 		table->key[bits] = x.negative ? -steps : steps;
-		table->value[bits] = x.nan ? NAN : (float)x.value; /* exact: no format of 8 bits goes beyond binary32 */
+		table->value[bits] = x.nan ? NAN : (float)x.value; /* exact: no format of 8 bits
+								      goes beyond binary32 */
 	}
 }
 
-static void add_dense(struct ls_stats *s, enum ls_dtype t, size_t size, const uint8_t *a, const uint8_t *b, size_t n,
-		      uint64_t base)
+static void add_dense(struct ls_stats *s, enum ls_dtype t, size_t size, const uint8_t *a,
+		      const uint8_t *b, size_t n, uint64_t base)
 {
 	struct ls_lanes lanes;
 	const struct format *f = format_of(t);
@@ -263,11 +272,12 @@ static void add_dense(struct ls_stats *s, enum ls_dtype t, size_t size, const ui
 	}
 }
 
-void ls_stats_add(struct ls_stats *s, enum ls_dtype t, uint32_t elem_size, const uint8_t *a, const uint8_t *b, size_t n,
-		  uint64_t base)
+void ls_stats_add(struct ls_stats *s, enum ls_dtype t, uint32_t elem_size, const uint8_t *a,
+		  const uint8_t *b, size_t n, uint64_t base)
 {
-	enum { FEW = 16 };                       /* elements: not worth the lanes */
-	size_t size = elem_size ? elem_size : 1; /* elements below a byte are compared by the byte */
+	enum { FEW = 16 }; /* elements: not worth the lanes */
+	size_t size =
+		elem_size ? elem_size : 1; /* elements below a byte are compared by the byte */
 	if (n > FEW * size && ls_lanes_can(t) && size * 8 == ls_dtype_bits(t))
 		add_dense(s, t, size, a, b, n, base);
 	else
@@ -297,7 +307,8 @@ void ls_ulp_bucket_text(int bucket, char *buf, size_t size)
 	if (bucket < 2)
 		snprintf(buf, size, "%d", bucket + 1);
 	else if (bucket < 21)
-		snprintf(buf, size, "%" PRIu64 "–%" PRIu64, (UINT64_C(1) << (bucket - 1)) + 1, UINT64_C(1) << bucket);
+		snprintf(buf, size, "%" PRIu64 "–%" PRIu64, (UINT64_C(1) << (bucket - 1)) + 1,
+			 UINT64_C(1) << bucket);
 	else
 		snprintf(buf, size, "2^%d–2^%d", bucket - 1, bucket);
 }

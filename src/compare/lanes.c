@@ -5,7 +5,8 @@
 
 #include "base/inline.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are loaded as they lie in files");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "elements are loaded as they lie in files");
 
 /* Vectors as both compilers have them; comparisons give all ones or zeros. */
 typedef uint32_t u32x4 __attribute__((vector_size(16)));
@@ -15,9 +16,9 @@ typedef uint64_t u64x2 __attribute__((vector_size(16)));
 typedef int64_t i64x2 __attribute__((vector_size(16)));
 typedef double f64x2 __attribute__((vector_size(16)));
 
-/* One side of a block in 32-bit lanes: the bits, the steps from zero with their sign, so that ULP distances are
- * differences, and the exact value, a NaN for every NaN. The last vector is filled up with elements that are alike on
- * both sides. */
+/* One side of a block in 32-bit lanes: the bits, the steps from zero with their sign, so that ULP
+ * distances are differences, and the exact value, a NaN for every NaN. The last vector is filled up
+ * with elements that are alike on both sides. */
 struct side {
 	u32x4 bits[LS_LANES / 4];
 	i32x4 key[LS_LANES / 4];
@@ -27,7 +28,8 @@ struct side {
 /* What a block has different. */
 struct found {
 	uint64_t differing, value, nan_one, nan_payload, max_ulp;
-	uint32_t max_abs; /* bits of a binary32: rounded, so that it orders without deciding between neighbours */
+	uint32_t max_abs; /* bits of a binary32: rounded, so that it orders without deciding between
+			     neighbours */
 };
 
 INLINE u32x4 blend32(u32x4 mask, u32x4 yes, u32x4 no)
@@ -55,7 +57,8 @@ static void read_bf16(struct side *s, size_t vectors)
 	}
 }
 
-/* The exponent moves by 112, which is exact for subnormals too; infinities and NaNs go to the top at once. */
+/* The exponent moves by 112, which is exact for subnormals too; infinities and NaNs go to the top
+ * at once. */
 static void read_f16(struct side *s, size_t vectors)
 {
 	for (size_t i = 0; i < vectors; i++) {
@@ -92,7 +95,8 @@ static void widen(struct side *s, const uint8_t *p, size_t n, size_t size)
 		out[i] = 0;
 }
 
-static void read_side(struct side *s, enum ls_dtype t, const struct ls_lanes *table, const uint8_t *p, size_t n)
+static void read_side(struct side *s, enum ls_dtype t, const struct ls_lanes *table,
+		      const uint8_t *p, size_t n)
 {
 	size_t vectors = (n + 3) / 4;
 	widen(s, p, n, ls_dtype_bits(t) / 8);
@@ -132,7 +136,8 @@ INLINE struct lane lane_of_f32(const void *row, size_t i)
 {
 	u32x4 bits;
 	memcpy(&bits, (const uint8_t *)row + 16 * i, 16);
-	return (struct lane){bits, signed_steps(bits & 0x7fffffff, (u32x4)((i32x4)bits >> 31)), (f32x4)bits};
+	return (struct lane){bits, signed_steps(bits & 0x7fffffff, (u32x4)((i32x4)bits >> 31)),
+			     (f32x4)bits};
 }
 
 INLINE u32x4 rounded_gap(const struct lane *p, const struct lane *q)
@@ -140,15 +145,16 @@ INLINE u32x4 rounded_gap(const struct lane *p, const struct lane *q)
 	return (u32x4)(p->value - q->value) & 0x7fffffff;
 }
 
-/* The usual block: no NaN and no sign that changed, so that distances are differences of the bits. False where it is
- * not one: then nothing counts. */
-INLINE bool classify_plain(const void *a, const void *b, struct lane get(const void *, size_t), size_t vectors,
-			   struct found *found, u32x4 *ret_ulp)
+/* The usual block: no NaN and no sign that changed, so that distances are differences of the bits.
+ * False where it is not one: then nothing counts. */
+INLINE bool classify_plain(const void *a, const void *b, struct lane get(const void *, size_t),
+			   size_t vectors, struct found *found, u32x4 *ret_ulp)
 {
 	u32x4 same = {0}, max_ulp = {0}, max_abs = {0}, changed = {0};
 	for (size_t i = 0; i < vectors; i++) {
 		struct lane p = get(a, i), q = get(b, i);
-		u32x4 below = (u32x4)(p.bits < q.bits), step = p.bits - q.bits, ulp = (step ^ below) - below;
+		u32x4 below = (u32x4)(p.bits < q.bits), step = p.bits - q.bits,
+		      ulp = (step ^ below) - below;
 		same -= (u32x4)(ulp == 0);
 		changed |= (u32x4)p.value ^ (u32x4)q.value;
 		max_ulp = max32(ulp, max_ulp);
@@ -157,7 +163,8 @@ INLINE bool classify_plain(const void *a, const void *b, struct lane get(const v
 	}
 	uint64_t differing = vectors * 4 - sum32(same);
 	*found = (struct found){differing, differing, 0, 0, top32(max_ulp), top32(max_abs)};
-	return !((changed[0] | changed[1] | changed[2] | changed[3]) >> 31) && found->max_abs <= 0x7f800000;
+	return !((changed[0] | changed[1] | changed[2] | changed[3]) >> 31) &&
+	       found->max_abs <= 0x7f800000;
 }
 
 /* All ones where both are numbers. */
@@ -166,9 +173,10 @@ INLINE u32x4 numbers(const struct lane *p, const struct lane *q)
 	return (u32x4)(p->value == p->value) & (u32x4)(q->value == q->value);
 }
 
-/* Tells each element's distance, 0 where there is none to speak of. A mask is -1: subtracting it counts. */
-INLINE bool classify(const void *a, const void *b, struct lane get(const void *, size_t), size_t vectors,
-		     struct found *found, u32x4 *ret_ulp)
+/* Tells each element's distance, 0 where there is none to speak of. A mask is -1: subtracting it
+ * counts. */
+INLINE bool classify(const void *a, const void *b, struct lane get(const void *, size_t),
+		     size_t vectors, struct found *found, u32x4 *ret_ulp)
 {
 	u32x4 same = {0}, values = {0}, max_ulp = {0}, max_abs = {0}, ordered = ~(u32x4){0};
 	for (size_t i = 0; i < vectors; i++) {
@@ -191,8 +199,8 @@ INLINE bool classify(const void *a, const void *b, struct lane get(const void *,
 }
 
 /* The classes of NaNs, for the few blocks that have any. */
-INLINE void count_nans(const void *a, const void *b, struct lane get(const void *, size_t), size_t vectors,
-		       struct found *found)
+INLINE void count_nans(const void *a, const void *b, struct lane get(const void *, size_t),
+		       size_t vectors, struct found *found)
 {
 	u32x4 one = {0}, payload = {0};
 	for (size_t i = 0; i < vectors; i++) {
@@ -205,9 +213,10 @@ INLINE void count_nans(const void *a, const void *b, struct lane get(const void 
 	found->nan_payload = sum32(payload);
 }
 
-/* Rounding keeps order, so the largest exact difference is among those whose rounded ones are the largest. */
-INLINE void refine_max(struct ls_stats *s, const void *a, const void *b, struct lane get(const void *, size_t),
-		       size_t vectors, uint32_t max_abs)
+/* Rounding keeps order, so the largest exact difference is among those whose rounded ones are the
+ * largest. */
+INLINE void refine_max(struct ls_stats *s, const void *a, const void *b,
+		       struct lane get(const void *, size_t), size_t vectors, uint32_t max_abs)
 {
 	float most;
 	memcpy(&most, &max_abs, 4);
@@ -225,10 +234,12 @@ INLINE void refine_max(struct ls_stats *s, const void *a, const void *b, struct 
 
 INLINE int bucket(uint32_t ulp)
 {
-	return 63 - __builtin_clzll((uint64_t)(ulp - 1) << 1 | 1); /* the length of ulp - 1 in bits; 32 for 0 */
+	return 63 - __builtin_clzll((uint64_t)(ulp - 1) << 1 |
+				    1); /* the length of ulp - 1 in bits; 32 for 0 */
 }
 
-/* Four tables, as one counter would wait for its own store. Distances of 0 land in bucket 32 and are taken out again.
+/* Four tables, as one counter would wait for its own store. Distances of 0 land in bucket 32 and
+ * are taken out again.
  */
 static void histogram_wide(struct ls_stats *s, const u32x4 *ulp, size_t vectors, uint64_t values)
 {
@@ -245,10 +256,12 @@ static void histogram_wide(struct ls_stats *s, const u32x4 *ulp, size_t vectors,
 }
 
 /* Few buckets: how many are beyond each of their limits. */
-static void histogram_narrow(struct ls_stats *s, const u32x4 *ulp, size_t vectors, uint64_t values, int last)
+static void histogram_narrow(struct ls_stats *s, const u32x4 *ulp, size_t vectors, uint64_t values,
+			     int last)
 {
 	for (int k = 0; k < last; k++) {
-		u32x4 above = {0}, too = {0}; /* two chains of additions, as each waits for its own */
+		u32x4 above = {0},
+		      too = {0}; /* two chains of additions, as each waits for its own */
 		size_t i = 0;
 		for (; i + 1 < vectors; i += 2) {
 			above -= (u32x4)(ulp[i] > UINT32_C(1) << k);
@@ -262,7 +275,8 @@ static void histogram_narrow(struct ls_stats *s, const u32x4 *ulp, size_t vector
 	s->ulp[last] += values;
 }
 
-static void histogram32(struct ls_stats *s, const u32x4 *ulp, size_t vectors, const struct found *found)
+static void histogram32(struct ls_stats *s, const u32x4 *ulp, size_t vectors,
+			const struct found *found)
 {
 	enum { NARROW = 6 };
 	int last = found->max_ulp ? bucket((uint32_t)found->max_ulp) : 0;
@@ -282,8 +296,8 @@ static void take(struct ls_stats *s, const struct found *f)
 	s->max_ulp = f->max_ulp > s->max_ulp ? f->max_ulp : s->max_ulp;
 }
 
-INLINE void add_lanes(struct ls_stats *s, const void *a, const void *b, struct lane get(const void *, size_t),
-		      size_t vectors, int *careful)
+INLINE void add_lanes(struct ls_stats *s, const void *a, const void *b,
+		      struct lane get(const void *, size_t), size_t vectors, int *careful)
 {
 	enum { EXPECT = 16 };
 	u32x4 ulp[LS_LANES / 4];
@@ -298,18 +312,20 @@ INLINE void add_lanes(struct ls_stats *s, const void *a, const void *b, struct l
 	take(s, &found);
 }
 
-static void add_small(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes, const uint8_t *a, const uint8_t *b,
-		      size_t n)
+static void add_small(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes, const uint8_t *a,
+		      const uint8_t *b, size_t n)
 {
 	struct side x, y;
 	read_side(&x, t, lanes, a, n);
 	read_side(&y, t, lanes, b, n);
 	if (t != LS_DT_F16 && t != LS_DT_BF16)
-		lanes->careful = 1; /* among 8 bits are formats whose NaN has the bits of minus zero */
+		lanes->careful =
+			1; /* among 8 bits are formats whose NaN has the bits of minus zero */
 	add_lanes(s, &x, &y, lane_of_side, (n + 3) / 4, &lanes->careful);
 }
 
-static void add_f32(struct ls_stats *s, struct ls_lanes *lanes, const uint8_t *a, const uint8_t *b, size_t n)
+static void add_f32(struct ls_stats *s, struct ls_lanes *lanes, const uint8_t *a, const uint8_t *b,
+		    size_t n)
 {
 	u32x4 last[2] = {{0}, {0}};
 	add_lanes(s, a, b, lane_of_f32, n / 4, &lanes->careful);
@@ -343,7 +359,8 @@ static void histogram64(struct ls_stats *s, const u64x2 *ulps, size_t n)
 
 static void add_doubles(struct ls_stats *s, const uint8_t *a, const uint8_t *b, size_t n)
 {
-	u64x2 ulps[LS_LANES / 2], differing = {0}, values = {0}, one = {0}, payload = {0}, max_ulp = {0}, max_abs = {0};
+	u64x2 ulps[LS_LANES / 2], differing = {0}, values = {0}, one = {0}, payload = {0},
+				  max_ulp = {0}, max_abs = {0};
 	for (size_t at = 0; at < n; at += 2) {
 		u64x2 x = {0}, y = {0};
 		memcpy(&x, a + 8 * at, n - at > 1 ? 16 : 8);
@@ -367,7 +384,8 @@ static void add_doubles(struct ls_stats *s, const uint8_t *a, const uint8_t *b, 
 	s->max_abs = d > s->max_abs ? d : s->max_abs;
 	histogram64(s, ulps, n);
 	take(s, &(struct found){differing[0] + differing[1], values[0] + values[1], one[0] + one[1],
-				payload[0] + payload[1], max_ulp[0] > max_ulp[1] ? max_ulp[0] : max_ulp[1], 0});
+				payload[0] + payload[1],
+				max_ulp[0] > max_ulp[1] ? max_ulp[0] : max_ulp[1], 0});
 }
 
 INLINE uint64_t load(const uint8_t *p, size_t i, size_t size)
@@ -378,11 +396,13 @@ INLINE uint64_t load(const uint8_t *p, size_t i, size_t size)
 }
 
 /* flip makes the order of signed numbers that of unsigned ones. */
-INLINE void add_integers(struct ls_stats *s, const uint8_t *a, const uint8_t *b, size_t n, size_t size, bool is_signed)
+INLINE void add_integers(struct ls_stats *s, const uint8_t *a, const uint8_t *b, size_t n,
+			 size_t size, bool is_signed)
 {
 	uint64_t differing = 0, max = 0, flip = is_signed ? UINT64_C(1) << (8 * size - 1) : 0;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t x = load(a, i, size) ^ flip, y = load(b, i, size) ^ flip, d = x > y ? x - y : y - x;
+		uint64_t x = load(a, i, size) ^ flip, y = load(b, i, size) ^ flip,
+			 d = x > y ? x - y : y - x;
 		differing += d != 0;
 		max = d > max ? d : max;
 	}
@@ -395,8 +415,8 @@ bool ls_lanes_can(enum ls_dtype t)
 	return ls_dtype_is_number(t) && t != LS_DT_C32 && t != LS_DT_C64 && t != LS_DT_C128;
 }
 
-static void add_by_type(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes, const uint8_t *a, const uint8_t *b,
-			size_t n)
+static void add_by_type(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes,
+			const uint8_t *a, const uint8_t *b, size_t n)
 {
 	switch (t) {
 	case LS_DT_F32:
@@ -435,8 +455,8 @@ static void add_by_type(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *la
 	}
 }
 
-void ls_lanes_add(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes, const uint8_t *a, const uint8_t *b,
-		  size_t n, uint64_t base)
+void ls_lanes_add(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes, const uint8_t *a,
+		  const uint8_t *b, size_t n, uint64_t base)
 {
 	uint64_t before = s->differing, size = ls_dtype_bits(t) / 8, at = 0;
 	add_by_type(s, t, lanes, a, b, n);

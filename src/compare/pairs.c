@@ -1,5 +1,6 @@
-/* Element comparison on threads: mapped tensors in blocks, memcmp first and a closer look only where it says no; others
- * through cursors in windows. Memory is constant: blocks are given back to the page cache once seen. */
+/* Element comparison on threads: mapped tensors in blocks, memcmp first and a closer look only
+ * where it says no; others through cursors in windows. Memory is constant: blocks are given back to
+ * the page cache once seen. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -57,10 +58,12 @@ static void add_jobs(struct work *w, size_t pair)
 	w->total += p->a->nbytes * 2;
 }
 
-/* Asks the kernel for the pages in one go, or gives them back; only whole pages inside of the range. */
+/* Asks the kernel for the pages in one go, or gives them back; only whole pages inside of the
+ * range. */
 static void advise(const uint8_t *p, uint64_t len, int advice)
 {
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)p + page - 1) & ~(page - 1);
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
+		  from = ((uintptr_t)p + page - 1) & ~(page - 1);
 	uintptr_t end = ((uintptr_t)p + len) & ~(page - 1);
 	if (end > from)
 		madvise((void *)from, end - from, advice);
@@ -69,7 +72,8 @@ static void advise(const uint8_t *p, uint64_t len, int advice)
 static void compare_direct(const struct ls_pair *p, const struct job *j, struct ls_stats *s)
 {
 	const uint8_t *a = p->a->data + j->at, *b = p->b->data + j->at;
-	uint64_t size = p->a->elem_size ? p->a->elem_size : 1, step = CHUNK > size ? CHUNK / size * size : size;
+	uint64_t size = p->a->elem_size ? p->a->elem_size : 1,
+		 step = CHUNK > size ? CHUNK / size * size : size;
 	bool large = p->a->nbytes > BLOCK;
 #ifdef MADV_POPULATE_READ
 	if (large) {
@@ -82,7 +86,8 @@ static void compare_direct(const struct ls_pair *p, const struct job *j, struct 
 		if (memcmp(a + at, b + at, n) == 0)
 			s->elements += n / size;
 		else
-			ls_stats_add(s, p->a->dtype, p->a->elem_size, a + at, b + at, n, (j->at + at) / size);
+			ls_stats_add(s, p->a->dtype, p->a->elem_size, a + at, b + at, n,
+				     (j->at + at) / size);
 	}
 	if (large) {
 		advise(a, j->len, MADV_DONTNEED);
@@ -90,19 +95,25 @@ static void compare_direct(const struct ls_pair *p, const struct job *j, struct 
 	}
 }
 
-static int compare_cursors(struct work *w, const struct ls_pair *p, struct ls_stats *s, struct ls_err *err)
+static int compare_cursors(struct work *w, const struct ls_pair *p, struct ls_stats *s,
+			   struct ls_err *err)
 {
-	uint64_t size = p->a->elem_size ? p->a->elem_size : 1, window = WINDOW > size ? WINDOW / size * size : size;
+	uint64_t size = p->a->elem_size ? p->a->elem_size : 1,
+		 window = WINDOW > size ? WINDOW / size * size : size;
 	uint8_t *buf = ls_alloc_array(2, window);
 	struct ls_cursor *ca = ls_cursor_new(p->a), *cb = ls_cursor_new(p->b);
-	int rc = buf ? 0 : ls_err_set(err, LS_ENOMEM, "no memory for an element of %u bytes", p->a->elem_size);
-	for (uint64_t at = 0; rc == 0 && at < p->a->nbytes && !atomic_load(&w->failed); at += window) {
+	int rc = buf ? 0
+		     : ls_err_set(err, LS_ENOMEM, "no memory for an element of %u bytes",
+				  p->a->elem_size);
+	for (uint64_t at = 0; rc == 0 && at < p->a->nbytes && !atomic_load(&w->failed);
+	     at += window) {
 		size_t n = p->a->nbytes - at < window ? p->a->nbytes - at : window;
 		rc = ls_cursor_read(ca, buf, n, err);
 		if (rc == 0)
 			rc = ls_cursor_read(cb, buf + window, n, err);
 		if (rc == 0)
-			ls_stats_add(s, p->a->dtype, p->a->elem_size, buf, buf + window, n, at / size);
+			ls_stats_add(s, p->a->dtype, p->a->elem_size, buf, buf + window, n,
+				     at / size);
 	}
 	ls_cursor_free(ca);
 	ls_cursor_free(cb);
@@ -110,7 +121,8 @@ static int compare_cursors(struct work *w, const struct ls_pair *p, struct ls_st
 	return rc;
 }
 
-static void finish(struct work *w, const struct job *j, const struct ls_stats *s, int rc, const struct ls_err *err)
+static void finish(struct work *w, const struct job *j, const struct ls_stats *s, int rc,
+		   const struct ls_err *err)
 {
 	pthread_mutex_lock(&w->lock);
 	ls_stats_merge(&w->pairs[j->pair].stats, s);
@@ -166,8 +178,8 @@ static void run_threads(struct work *w)
 		pthread_join(threads[--started], NULL);
 }
 
-int ls_pairs_run(struct ls_pair *pairs, size_t n, const struct ls_cmp_options *opt, const char *file,
-		 struct ls_err *err)
+int ls_pairs_run(struct ls_pair *pairs, size_t n, const struct ls_cmp_options *opt,
+		 const char *file, struct ls_err *err)
 {
 	struct ls_err local = {0};
 	struct work w = {.pairs = pairs, .opt = opt, .file = file, .err = &local};

@@ -23,8 +23,8 @@ static char *head(const char key[LS_SHA256_HEX], const void *code, size_t len)
 	return ls_xasprintf("%skey %s\nsha256 %s\nbytes %zu\n\n", title, key, digest, len);
 }
 
-bool ls_cache_parse(const char *bytes, size_t len, const char key[LS_SHA256_HEX], const char **ret_code,
-		    size_t *ret_len)
+bool ls_cache_parse(const char *bytes, size_t len, const char key[LS_SHA256_HEX],
+		    const char **ret_code, size_t *ret_len)
 {
 	const char *end = memmem(bytes, len, "\n\n", 2);
 	if (!end)
@@ -46,7 +46,8 @@ static char *entry_path(const char *dir, const char *name, const char key[LS_SHA
 	return ls_xasprintf("%s/%s-%.32s.code", dir, name, key);
 }
 
-char *ls_cache_get(const char *dir, const char *name, const char key[LS_SHA256_HEX], size_t *ret_len)
+char *ls_cache_get(const char *dir, const char *name, const char key[LS_SHA256_HEX],
+		   size_t *ret_len)
 {
 	char *path = entry_path(dir, name, key), *bytes = NULL, *result = NULL;
 	const char *code;
@@ -90,8 +91,8 @@ static int make_dirs(const char *dir, struct ls_err *err)
 	return rc;
 }
 
-int ls_cache_put(const char *dir, const char *name, const char key[LS_SHA256_HEX], const void *code, size_t len,
-		 struct ls_err *err)
+int ls_cache_put(const char *dir, const char *name, const char key[LS_SHA256_HEX], const void *code,
+		 size_t len, struct ls_err *err)
 {
 	int rc = make_dirs(dir, err);
 	if (rc)
@@ -127,7 +128,9 @@ bool ls_cache_has(const char *dir, const char *name)
 int ls_cache_check(const char *dir, struct ls_err *err)
 {
 	int rc = make_dirs(dir, err);
-	return rc == 0 && access(dir, W_OK | X_OK) < 0 ? ls_err_errno(err, dir, "write into the folder") : rc;
+	return rc == 0 && access(dir, W_OK | X_OK) < 0
+		       ? ls_err_errno(err, dir, "write into the folder")
+		       : rc;
 }
 
 void ls_cache_drop(const char *dir, const char *name, const char key[LS_SHA256_HEX])

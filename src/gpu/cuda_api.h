@@ -1,13 +1,15 @@
-/* What lockstep uses of the CUDA driver API, declared here so that building needs no CUDA headers: one list of symbols,
- * from which the table of functions, the loader and the stand-in driver are made. tests/gpu/cuda_api_check.c compares
- * it with NVIDIA's cuda.h. The handles belong to the driver. Constant data; any thread. */
+/* What lockstep uses of the CUDA driver API, declared here so that building needs no CUDA headers:
+ * one list of symbols, from which the table of functions, the loader and the stand-in driver are
+ * made. tests/gpu/cuda_api_check.c compares it with NVIDIA's cuda.h. The handles belong to the
+ * driver. Constant data; any thread. */
 #ifndef LS_GPU_CUDA_API_H
 #define LS_GPU_CUDA_API_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The driver's own tags, so that a declaration here and one in cuda.h are the same type. Enumerations are unsigned. */
+/* The driver's own tags, so that a declaration here and one in cuda.h are the same type.
+ * Enumerations are unsigned. */
 typedef struct CUctx_st *ls_cu_context;
 typedef struct CUmod_st *ls_cu_module;
 typedef struct CUfunc_st *ls_cu_function;
@@ -101,68 +103,72 @@ enum ls_cu_constant {
 	LS_CU_FUNC_MAX_DYNAMIC_SHARED = 8,
 };
 
-/* X(member, symbol, arguments). The symbols are those that libcuda.so.1 exports, version suffix included; all are there
- * in drivers from CUDA 11.4 on. */
-#define LS_CUDA_FUNCTIONS(X)                                                                                           \
-	X(init, cuInit, (unsigned))                                                                                    \
-	X(version, cuDriverGetVersion, (int *))                                                                        \
-	X(error_name, cuGetErrorName, (unsigned, const char **))                                                       \
-	X(error_text, cuGetErrorString, (unsigned, const char **))                                                     \
-	X(count, cuDeviceGetCount, (int *))                                                                            \
-	X(device, cuDeviceGet, (int *, int))                                                                           \
-	X(name, cuDeviceGetName, (char *, int, int))                                                                   \
-	X(pci_bus_id, cuDeviceGetPCIBusId, (char *, int, int))                                                         \
-	X(attribute, cuDeviceGetAttribute, (int *, unsigned, int))                                                     \
-	X(total_mem, cuDeviceTotalMem_v2, (size_t *, int))                                                             \
-	X(retain, cuDevicePrimaryCtxRetain, (ls_cu_context *, int))                                                    \
-	X(release, cuDevicePrimaryCtxRelease_v2, (int))                                                                \
-	X(set_current, cuCtxSetCurrent, (ls_cu_context))                                                               \
-	X(mem_info, cuMemGetInfo_v2, (size_t *, size_t *))                                                             \
-	X(alloc, cuMemAlloc_v2, (ls_cu_ptr *, size_t))                                                                 \
-	X(free, cuMemFree_v2, (ls_cu_ptr))                                                                             \
-	X(host_alloc, cuMemHostAlloc, (void **, size_t, unsigned))                                                     \
-	X(host_free, cuMemFreeHost, (void *))                                                                          \
-	X(host_register, cuMemHostRegister_v2, (void *, size_t, unsigned))                                             \
-	X(host_unregister, cuMemHostUnregister, (void *))                                                              \
-	X(upload, cuMemcpyHtoDAsync_v2, (ls_cu_ptr, const void *, size_t, ls_cu_stream))                               \
-	X(download, cuMemcpyDtoHAsync_v2, (void *, ls_cu_ptr, size_t, ls_cu_stream))                                   \
-	X(copy, cuMemcpyDtoDAsync_v2, (ls_cu_ptr, ls_cu_ptr, size_t, ls_cu_stream))                                    \
-	X(fill, cuMemsetD8Async, (ls_cu_ptr, unsigned char, size_t, ls_cu_stream))                                     \
-	X(stream_create, cuStreamCreate, (ls_cu_stream *, unsigned))                                                   \
-	X(stream_destroy, cuStreamDestroy_v2, (ls_cu_stream))                                                          \
-	X(stream_sync, cuStreamSynchronize, (ls_cu_stream))                                                            \
-	X(stream_wait, cuStreamWaitEvent, (ls_cu_stream, ls_cu_event, unsigned))                                       \
-	X(capture_begin, cuStreamBeginCapture_v2, (ls_cu_stream, unsigned))                                            \
-	X(capture_end, cuStreamEndCapture, (ls_cu_stream, ls_cu_graph *))                                              \
-	X(graph_instantiate, cuGraphInstantiateWithFlags, (ls_cu_graph_exec *, ls_cu_graph, unsigned long long))       \
-	X(graph_launch, cuGraphLaunch, (ls_cu_graph_exec, ls_cu_stream))                                               \
-	X(graph_destroy, cuGraphDestroy, (ls_cu_graph))                                                                \
-	X(graph_exec_destroy, cuGraphExecDestroy, (ls_cu_graph_exec))                                                  \
-	X(event_create, cuEventCreate, (ls_cu_event *, unsigned))                                                      \
-	X(event_destroy, cuEventDestroy_v2, (ls_cu_event))                                                             \
-	X(event_record, cuEventRecord, (ls_cu_event, ls_cu_stream))                                                    \
-	X(event_query, cuEventQuery, (ls_cu_event))                                                                    \
-	X(event_sync, cuEventSynchronize, (ls_cu_event))                                                               \
-	X(event_elapsed, cuEventElapsedTime, (float *, ls_cu_event, ls_cu_event))                                      \
-	X(module_load, cuModuleLoadDataEx, (ls_cu_module *, const void *, unsigned, unsigned *, void **))              \
-	X(module_unload, cuModuleUnload, (ls_cu_module))                                                               \
-	X(module_function, cuModuleGetFunction, (ls_cu_function *, ls_cu_module, const char *))                        \
-	X(link_create, cuLinkCreate_v2, (unsigned, unsigned *, void **, ls_cu_link *))                                 \
-	X(link_add, cuLinkAddData_v2,                                                                                  \
-	  (ls_cu_link, unsigned, void *, size_t, const char *, unsigned, unsigned *, void **))                         \
-	X(link_complete, cuLinkComplete, (ls_cu_link, void **, size_t *))                                              \
-	X(link_destroy, cuLinkDestroy, (ls_cu_link))                                                                   \
-	X(func_get, cuFuncGetAttribute, (int *, unsigned, ls_cu_function))                                             \
-	X(func_set, cuFuncSetAttribute, (ls_cu_function, unsigned, int))                                               \
-	X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, ls_cu_function, int, size_t))                \
-	X(launch, cuLaunchKernel,                                                                                      \
-	  (ls_cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ls_cu_stream,         \
-	   void **, void **))                                                                                          \
-	X(launch_cooperative, cuLaunchCooperativeKernel,                                                               \
-	  (ls_cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, ls_cu_stream,         \
-	   void **))
+/* X(member, symbol, arguments). The symbols are those that libcuda.so.1 exports, version suffix
+ * included; all are there in drivers from CUDA 11.4 on. */
+#define LS_CUDA_FUNCTIONS(X)                                                                       \
+	X(init, cuInit, (unsigned))                                                                \
+	X(version, cuDriverGetVersion, (int *))                                                    \
+	X(error_name, cuGetErrorName, (unsigned, const char **))                                   \
+	X(error_text, cuGetErrorString, (unsigned, const char **))                                 \
+	X(count, cuDeviceGetCount, (int *))                                                        \
+	X(device, cuDeviceGet, (int *, int))                                                       \
+	X(name, cuDeviceGetName, (char *, int, int))                                               \
+	X(pci_bus_id, cuDeviceGetPCIBusId, (char *, int, int))                                     \
+	X(attribute, cuDeviceGetAttribute, (int *, unsigned, int))                                 \
+	X(total_mem, cuDeviceTotalMem_v2, (size_t *, int))                                         \
+	X(retain, cuDevicePrimaryCtxRetain, (ls_cu_context *, int))                                \
+	X(release, cuDevicePrimaryCtxRelease_v2, (int))                                            \
+	X(set_current, cuCtxSetCurrent, (ls_cu_context))                                           \
+	X(mem_info, cuMemGetInfo_v2, (size_t *, size_t *))                                         \
+	X(alloc, cuMemAlloc_v2, (ls_cu_ptr *, size_t))                                             \
+	X(free, cuMemFree_v2, (ls_cu_ptr))                                                         \
+	X(host_alloc, cuMemHostAlloc, (void **, size_t, unsigned))                                 \
+	X(host_free, cuMemFreeHost, (void *))                                                      \
+	X(host_register, cuMemHostRegister_v2, (void *, size_t, unsigned))                         \
+	X(host_unregister, cuMemHostUnregister, (void *))                                          \
+	X(upload, cuMemcpyHtoDAsync_v2, (ls_cu_ptr, const void *, size_t, ls_cu_stream))           \
+	X(download, cuMemcpyDtoHAsync_v2, (void *, ls_cu_ptr, size_t, ls_cu_stream))               \
+	X(copy, cuMemcpyDtoDAsync_v2, (ls_cu_ptr, ls_cu_ptr, size_t, ls_cu_stream))                \
+	X(fill, cuMemsetD8Async, (ls_cu_ptr, unsigned char, size_t, ls_cu_stream))                 \
+	X(stream_create, cuStreamCreate, (ls_cu_stream *, unsigned))                               \
+	X(stream_destroy, cuStreamDestroy_v2, (ls_cu_stream))                                      \
+	X(stream_sync, cuStreamSynchronize, (ls_cu_stream))                                        \
+	X(stream_wait, cuStreamWaitEvent, (ls_cu_stream, ls_cu_event, unsigned))                   \
+	X(capture_begin, cuStreamBeginCapture_v2, (ls_cu_stream, unsigned))                        \
+	X(capture_end, cuStreamEndCapture, (ls_cu_stream, ls_cu_graph *))                          \
+	X(graph_instantiate, cuGraphInstantiateWithFlags,                                          \
+	  (ls_cu_graph_exec *, ls_cu_graph, unsigned long long))                                   \
+	X(graph_launch, cuGraphLaunch, (ls_cu_graph_exec, ls_cu_stream))                           \
+	X(graph_destroy, cuGraphDestroy, (ls_cu_graph))                                            \
+	X(graph_exec_destroy, cuGraphExecDestroy, (ls_cu_graph_exec))                              \
+	X(event_create, cuEventCreate, (ls_cu_event *, unsigned))                                  \
+	X(event_destroy, cuEventDestroy_v2, (ls_cu_event))                                         \
+	X(event_record, cuEventRecord, (ls_cu_event, ls_cu_stream))                                \
+	X(event_query, cuEventQuery, (ls_cu_event))                                                \
+	X(event_sync, cuEventSynchronize, (ls_cu_event))                                           \
+	X(event_elapsed, cuEventElapsedTime, (float *, ls_cu_event, ls_cu_event))                  \
+	X(module_load, cuModuleLoadDataEx,                                                         \
+	  (ls_cu_module *, const void *, unsigned, unsigned *, void **))                           \
+	X(module_unload, cuModuleUnload, (ls_cu_module))                                           \
+	X(module_function, cuModuleGetFunction, (ls_cu_function *, ls_cu_module, const char *))    \
+	X(link_create, cuLinkCreate_v2, (unsigned, unsigned *, void **, ls_cu_link *))             \
+	X(link_add, cuLinkAddData_v2,                                                              \
+	  (ls_cu_link, unsigned, void *, size_t, const char *, unsigned, unsigned *, void **))     \
+	X(link_complete, cuLinkComplete, (ls_cu_link, void **, size_t *))                          \
+	X(link_destroy, cuLinkDestroy, (ls_cu_link))                                               \
+	X(func_get, cuFuncGetAttribute, (int *, unsigned, ls_cu_function))                         \
+	X(func_set, cuFuncSetAttribute, (ls_cu_function, unsigned, int))                           \
+	X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                  \
+	  (int *, ls_cu_function, int, size_t))                                                    \
+	X(launch, cuLaunchKernel,                                                                  \
+	  (ls_cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
+	   ls_cu_stream, void **, void **))                                                        \
+	X(launch_cooperative, cuLaunchCooperativeKernel,                                           \
+	  (ls_cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
+	   ls_cu_stream, void **))
 
-#define LS_CUDA_MEMBER(member, symbol, args) unsigned(*member) args; /* NOLINT(bugprone-macro-parentheses) */
+#define LS_CUDA_MEMBER(member, symbol, args)                                                       \
+	unsigned(*member) args; /* NOLINT(bugprone-macro-parentheses) */
 struct ls_cuda {
 	LS_CUDA_FUNCTIONS(LS_CUDA_MEMBER)
 };

@@ -1,17 +1,17 @@
-/* What a kernel file (.cu) needs beyond CUDA C++ itself to run on a GPU and under the tests' emulation alike.
- * Owns nothing; device code only, empty for the C compiler. */
+/* What a kernel file (.cu) needs beyond CUDA C++ itself to run on a GPU and under the tests'
+ * emulation alike. Owns nothing; device code only, empty for the C compiler. */
 #ifndef LS_GPU_DEVICE_H
 #define LS_GPU_DEVICE_H
 
-/* LS_ALIGNED(p): p is a multiple of 16 bytes, which a vector's load wants; the emulation stops where it is not.
- * LS_LATER(x): nothing is made of the float x before this: the compiler would wait for its load where it stands.
- * LS_DYNAMIC_SHARED(T, name): name points to the block's dynamic shared memory, aligned to 16 bytes. The emulation
- * (tests/fake/simt.h) defines its own. */
+/* LS_ALIGNED(p): p is a multiple of 16 bytes, which a vector's load wants; the emulation stops
+ * where it is not. LS_LATER(x): nothing is made of the float x before this: the compiler would wait
+ * for its load where it stands. LS_DYNAMIC_SHARED(T, name): name points to the block's dynamic
+ * shared memory, aligned to 16 bytes. The emulation (tests/fake/simt.h) defines its own. */
 #if defined(__CUDACC__)
 #define LS_ALIGNED(p)
 #define LS_LATER(x) asm volatile("" : "+f"(x))
-#define LS_DYNAMIC_SHARED(T, name)                                                                                     \
-	extern __shared__ __align__(16) unsigned char ls_dynamic_shared[];                                             \
+#define LS_DYNAMIC_SHARED(T, name)                                                                 \
+	extern __shared__ __align__(16) unsigned char ls_dynamic_shared[];                         \
 	T *name = (T *)ls_dynamic_shared
 #endif
 

@@ -62,12 +62,14 @@ static unsigned describe(const struct fns *f, int i, struct ls_device *ret)
 	return 0;
 }
 
-int ls_devices_list(const char *library, struct ls_device *ret, int max, int *ret_count, struct ls_err *err)
+int ls_devices_list(const char *library, struct ls_device *ret, int max, int *ret_count,
+		    struct ls_err *err)
 {
 	struct fns f;
 	struct ls_dl *lib;
 	int n = 0;
-	int rc = ls_dl_open((const char *const[]){library ? library : "libcuda.so.1", NULL}, syms, &f, &lib, err);
+	int rc = ls_dl_open((const char *const[]){library ? library : "libcuda.so.1", NULL}, syms,
+			    &f, &lib, err);
 	if (rc)
 		return rc;
 	unsigned code = f.init(0);
@@ -76,7 +78,8 @@ int ls_devices_list(const char *library, struct ls_device *ret, int max, int *re
 	for (int i = 0; !code && i < n && i < max; i++)
 		code = describe(&f, i, &ret[i]);
 	if (code)
-		rc = ls_err_set(err, LS_EUNKNOWN, "%s: the CUDA driver answers error %u", ls_dl_path(lib), code);
+		rc = ls_err_set(err, LS_EUNKNOWN, "%s: the CUDA driver answers error %u",
+				ls_dl_path(lib), code);
 	else
 		*ret_count = n;
 	ls_dl_keep(lib); /* once started, the driver's threads and exit handlers need their code */

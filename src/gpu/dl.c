@@ -52,8 +52,8 @@ static const char *first_missing(void *handle, const struct ls_dl_sym *syms)
 	return NULL;
 }
 
-int ls_dl_open(const char *const *names, const struct ls_dl_sym *syms, void *table, struct ls_dl **ret_lib,
-	       struct ls_err *err)
+int ls_dl_open(const char *const *names, const struct ls_dl_sym *syms, void *table,
+	       struct ls_dl **ret_lib, struct ls_err *err)
 {
 	void *handle = open_first(names, err);
 	if (!handle)
@@ -62,15 +62,17 @@ int ls_dl_open(const char *const *names, const struct ls_dl_sym *syms, void *tab
 	const char *missing = first_missing(handle, syms);
 	if (missing) {
 		ls_err_set(err, LS_EUNKNOWN,
-			   "%s: has no function %s; the library is too old or is not the one it claims to be", path,
-			   missing);
+			   "%s: has no function %s; the library is too old or is not the one it "
+			   "claims to be",
+			   path, missing);
 		free(path);
 		dlclose(handle);
 		return LS_EUNKNOWN;
 	}
 	for (const struct ls_dl_sym *s = syms; s->names[0]; s++) {
 		void *p = find(handle, s);
-		/* POSIX promises that the pointers have one size, ISO C does not know the cast: copy the bytes */
+		/* POSIX promises that the pointers have one size, ISO C does not know the cast:
+		 * copy the bytes */
 		memcpy((char *)table + s->offset, &p, sizeof p);
 	}
 	struct ls_dl *lib = ls_xalloc(sizeof *lib);

@@ -28,11 +28,13 @@ static const struct ls_dl_sym symbols[] = {LS_CUDA_FUNCTIONS(SYMBOL) LS_DL_END};
 #undef SYMBOL
 
 /* Turns cu into a sentence; cuda is filled, gpu's info may still be empty. */
-static int explain(const struct ls_cuda *cuda, const struct ls_gpu_info *info, unsigned cu, const char *doing,
-		   struct ls_err *err)
+static int explain(const struct ls_cuda *cuda, const struct ls_gpu_info *info, unsigned cu,
+		   const char *doing, struct ls_err *err)
 {
-	struct ls_cuda_err_context c = {
-		.doing = doing, .driver_cuda = info->driver_cuda, .cc = info->cc, .opening = !info->opened};
+	struct ls_cuda_err_context c = {.doing = doing,
+					.driver_cuda = info->driver_cuda,
+					.cc = info->cc,
+					.opening = !info->opened};
 	if (cuda->error_name(cu, &c.name) != LS_CU_SUCCESS)
 		c.name = NULL;
 	if (cuda->error_text(cu, &c.text) != LS_CU_SUCCESS)
@@ -40,25 +42,30 @@ static int explain(const struct ls_cuda *cuda, const struct ls_gpu_info *info, u
 	return ls_cuda_err(cu, &c, err);
 }
 
-static int library_open(const char *library, struct ls_cuda *cuda, struct ls_dl **ret, struct ls_err *err)
+static int library_open(const char *library, struct ls_cuda *cuda, struct ls_dl **ret,
+			struct ls_err *err)
 {
-	/* Under WSL it is outside the loader's path. Named only when it is there, or messages would speak of it
-	 * everywhere. */
+	/* Under WSL it is outside the loader's path. Named only when it is there, or messages would
+	 * speak of it everywhere. */
 	static const char wsl[] = "/usr/lib/wsl/lib/libcuda.so.1";
-	const char *const names[] = {library ? library : "libcuda.so.1", !library && ls_file_exists(wsl) ? wsl : NULL,
-				     NULL};
+	const char *const names[] = {library ? library : "libcuda.so.1",
+				     !library && ls_file_exists(wsl) ? wsl : NULL, NULL};
 	struct ls_dl *lib;
 	struct ls_err why;
 	if (ls_dl_open(names, symbols, cuda, &lib, &why))
-		return ls_err_set(err, LS_EUNKNOWN,
-				  "no usable NVIDIA driver here (%s): install one, or use --device cpu", why.msg);
+		return ls_err_set(
+			err, LS_EUNKNOWN,
+			"no usable NVIDIA driver here (%s): install one, or use --device cpu",
+			why.msg);
 	unsigned cu = cuda->init(0);
 	if (cu) {
-		int rc = explain(cuda, &(struct ls_gpu_info){0}, cu, "starting the NVIDIA driver", err);
+		int rc = explain(cuda, &(struct ls_gpu_info){0}, cu, "starting the NVIDIA driver",
+				 err);
 		ls_dl_close(lib);
 		return rc;
 	}
-	/* The driver starts threads and is not made to be unloaded: from here on it stays until the process ends. */
+	/* The driver starts threads and is not made to be unloaded: from here on it stays until the
+	 * process ends. */
 	void *pin = dlopen(ls_dl_path(lib), RTLD_LAZY | RTLD_NODELETE);
 	if (pin)
 		dlclose(pin);
@@ -106,21 +113,24 @@ static int failed(struct ls_gpu *gpu, unsigned cu, struct ls_err *err, const cha
 	return explain(&gpu->cu, &gpu->info, cu, where, err);
 }
 
-/* Once lost, a device is not asked again: drivers differ in whether they repeat the error, answer another, or hang. */
+/* Once lost, a device is not asked again: drivers differ in whether they repeat the error, answer
+ * another, or hang. */
 static int usable(const struct ls_gpu *gpu, struct ls_err *err)
 {
 	if (!gpu->lost)
 		return 0;
-	return ls_err_set(err, LS_EIO,
-			  "cuda:%d (%s): the device was lost earlier; start again from the last checkpoint",
-			  gpu->info.index, gpu->info.name);
+	return ls_err_set(
+		err, LS_EIO,
+		"cuda:%d (%s): the device was lost earlier; start again from the last checkpoint",
+		gpu->info.index, gpu->info.name);
 }
 
 /* --- opening --- */
 
 static unsigned attributes(const struct ls_cuda *cuda, int device, struct ls_gpu_info *info)
 {
-	int major = 0, minor = 0, l2 = 0, shared_mp = 0, shared_block = 0, cooperative = 0, integrated = 0;
+	int major = 0, minor = 0, l2 = 0, shared_mp = 0, shared_block = 0, cooperative = 0,
+	    integrated = 0;
 	const struct {
 		unsigned attribute;
 		int *to;
@@ -181,7 +191,8 @@ static int choose(struct ls_gpu *gpu, int index, struct ls_err *err)
 		return explain(&gpu->cu, &gpu->info, cu, "counting the GPUs", err);
 	if (index < 0 || index >= devices)
 		return ls_err_set(err, LS_EINPUT,
-				  "there is no device cuda:%d: the GPUs visible here are numbered 0 to %d; see "
+				  "there is no device cuda:%d: the GPUs visible here are numbered "
+				  "0 to %d; see "
 				  "nvidia-smi -L and CUDA_VISIBLE_DEVICES",
 				  index, devices - 1);
 	gpu->info.index = index;
@@ -277,7 +288,8 @@ int ls_gpu_mem_info(struct ls_gpu *gpu, uint64_t *ret_free, uint64_t *ret_total,
 	return 0;
 }
 
-static int no_room(struct ls_gpu *gpu, unsigned cu, uint64_t bytes, const char *what, struct ls_err *err)
+static int no_room(struct ls_gpu *gpu, unsigned cu, uint64_t bytes, const char *what,
+		   struct ls_err *err)
 {
 	size_t avail = 0, total = 0;
 	char size[LS_SIZE_TEXT], have[LS_SIZE_TEXT], all[LS_SIZE_TEXT];
@@ -286,10 +298,12 @@ static int no_room(struct ls_gpu *gpu, unsigned cu, uint64_t bytes, const char *
 		return failed(gpu, cu, err, "allocating %s for %s", size, what);
 	ls_str_of_size(avail, have);
 	ls_str_of_size(total, all);
-	return failed(gpu, cu, err, "allocating %s for %s with %s of %s free", size, what, have, all);
+	return failed(gpu, cu, err, "allocating %s for %s with %s of %s free", size, what, have,
+		      all);
 }
 
-int ls_gpu_alloc(struct ls_gpu *gpu, uint64_t bytes, const char *what, ls_cu_ptr *ret, struct ls_err *err)
+int ls_gpu_alloc(struct ls_gpu *gpu, uint64_t bytes, const char *what, ls_cu_ptr *ret,
+		 struct ls_err *err)
 {
 	ls_cu_ptr p = 0;
 	int rc = usable(gpu, err);
@@ -308,7 +322,8 @@ void ls_gpu_free(struct ls_gpu *gpu, ls_cu_ptr p)
 		gpu->cu.free(p);
 }
 
-int ls_gpu_host_alloc(struct ls_gpu *gpu, uint64_t bytes, const char *what, void **ret, struct ls_err *err)
+int ls_gpu_host_alloc(struct ls_gpu *gpu, uint64_t bytes, const char *what, void **ret,
+		      struct ls_err *err)
 {
 	void *p = NULL;
 	int rc = usable(gpu, err);
@@ -319,7 +334,8 @@ int ls_gpu_host_alloc(struct ls_gpu *gpu, uint64_t bytes, const char *what, void
 		char size[LS_SIZE_TEXT];
 		ls_str_of_size(bytes, size);
 		return ls_err_set(err, LS_ENOMEM,
-				  "the machine has no %s of memory to lock for %s; see `ulimit -l` and free memory",
+				  "the machine has no %s of memory to lock for %s; see `ulimit -l` "
+				  "and free memory",
 				  size, what);
 	}
 	if (cu)
@@ -351,8 +367,8 @@ void ls_gpu_host_unregister(struct ls_gpu *gpu, void *p)
 
 /* --- in stream order --- */
 
-int ls_gpu_upload(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_ptr to, const void *from, uint64_t bytes,
-		  struct ls_err *err)
+int ls_gpu_upload(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_ptr to, const void *from,
+		  uint64_t bytes, struct ls_err *err)
 {
 	int rc = usable(gpu, err);
 	if (rc || bytes == 0)
@@ -361,7 +377,8 @@ int ls_gpu_upload(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_ptr to, const void *
 	return cu ? failed(gpu, cu, err, "copying to the device") : 0;
 }
 
-int ls_gpu_download(struct ls_gpu *gpu, ls_cu_stream s, void *to, ls_cu_ptr from, uint64_t bytes, struct ls_err *err)
+int ls_gpu_download(struct ls_gpu *gpu, ls_cu_stream s, void *to, ls_cu_ptr from, uint64_t bytes,
+		    struct ls_err *err)
 {
 	int rc = usable(gpu, err);
 	if (rc || bytes == 0)
@@ -370,7 +387,8 @@ int ls_gpu_download(struct ls_gpu *gpu, ls_cu_stream s, void *to, ls_cu_ptr from
 	return cu ? failed(gpu, cu, err, "copying from the device") : 0;
 }
 
-int ls_gpu_copy(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_ptr to, ls_cu_ptr from, uint64_t bytes, struct ls_err *err)
+int ls_gpu_copy(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_ptr to, ls_cu_ptr from, uint64_t bytes,
+		struct ls_err *err)
 {
 	int rc = usable(gpu, err);
 	if (rc || bytes == 0)
@@ -379,8 +397,8 @@ int ls_gpu_copy(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_ptr to, ls_cu_ptr from
 	return cu ? failed(gpu, cu, err, "copying on the device") : 0;
 }
 
-int ls_gpu_fill(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_ptr to, unsigned char byte, uint64_t bytes,
-		struct ls_err *err)
+int ls_gpu_fill(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_ptr to, unsigned char byte,
+		uint64_t bytes, struct ls_err *err)
 {
 	int rc = usable(gpu, err);
 	if (rc || bytes == 0)
@@ -425,7 +443,8 @@ int ls_gpu_event_new(struct ls_gpu *gpu, bool timed, ls_cu_event *ret, struct ls
 	int rc = usable(gpu, err);
 	if (rc)
 		return rc;
-	unsigned cu = gpu->cu.event_create(&e, timed ? LS_CU_EVENT_DEFAULT : LS_CU_EVENT_DISABLE_TIMING);
+	unsigned cu =
+		gpu->cu.event_create(&e, timed ? LS_CU_EVENT_DEFAULT : LS_CU_EVENT_DISABLE_TIMING);
 	if (cu)
 		return failed(gpu, cu, err, "making an event");
 	*ret = e;
@@ -477,7 +496,8 @@ int ls_gpu_event_done(struct ls_gpu *gpu, ls_cu_event e, bool *ret, struct ls_er
 	return 0;
 }
 
-int ls_gpu_event_ms(struct ls_gpu *gpu, ls_cu_event from, ls_cu_event to, double *ret, struct ls_err *err)
+int ls_gpu_event_ms(struct ls_gpu *gpu, ls_cu_event from, ls_cu_event to, double *ret,
+		    struct ls_err *err)
 {
 	float ms = 0;
 	int rc = usable(gpu, err);
@@ -495,8 +515,8 @@ int ls_gpu_event_ms(struct ls_gpu *gpu, ls_cu_event from, ls_cu_event to, double
 enum { LOG_BYTES = 2048 };
 
 /* Adds the first line of the compiler's log, which names the PTX line at fault. */
-static int failed_code(struct ls_gpu *gpu, unsigned cu, char *log, const char *name, const char *doing,
-		       struct ls_err *err)
+static int failed_code(struct ls_gpu *gpu, unsigned cu, char *log, const char *name,
+		       const char *doing, struct ls_err *err)
 {
 	log[LOG_BYTES - 1] = 0;
 	log[strcspn(log, "\n")] = 0;
@@ -505,8 +525,8 @@ static int failed_code(struct ls_gpu *gpu, unsigned cu, char *log, const char *n
 	return failed(gpu, cu, err, "%s %s", doing, name);
 }
 
-int ls_gpu_module_load(struct ls_gpu *gpu, const char *name, const void *image, ls_cu_module *ret, unsigned *ret_cu,
-		       struct ls_err *err)
+int ls_gpu_module_load(struct ls_gpu *gpu, const char *name, const void *image, ls_cu_module *ret,
+		       unsigned *ret_cu, struct ls_err *err)
 {
 	char log[LOG_BYTES] = "";
 	unsigned options[] = {LS_CU_JIT_ERROR_LOG, LS_CU_JIT_ERROR_LOG_BYTES}, cu = 0;
@@ -531,13 +551,14 @@ void ls_gpu_module_free(struct ls_gpu *gpu, ls_cu_module m)
 		gpu->cu.module_unload(m);
 }
 
-static unsigned assemble(const struct ls_cuda *cuda, ls_cu_link link, const char *name, const char *ptx, size_t len,
-			 void **ret, size_t *ret_len)
+static unsigned assemble(const struct ls_cuda *cuda, ls_cu_link link, const char *name,
+			 const char *ptx, size_t len, void **ret, size_t *ret_len)
 {
 	void *image = NULL, *copy;
 	size_t size = 0;
 	/* the driver wants the closing NUL counted, and does not write through the pointer */
-	unsigned cu = cuda->link_add(link, LS_CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, len + 1, name, 0, NULL, NULL);
+	unsigned cu = cuda->link_add(link, LS_CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, len + 1,
+				     name, 0, NULL, NULL);
 	if (!cu)
 		cu = cuda->link_complete(link, &image, &size);
 	if (cu)
@@ -551,8 +572,8 @@ static unsigned assemble(const struct ls_cuda *cuda, ls_cu_link link, const char
 	return 0;
 }
 
-int ls_gpu_assemble(struct ls_gpu *gpu, const char *name, const char *ptx, size_t len, void **ret, size_t *ret_len,
-		    unsigned *ret_cu, struct ls_err *err)
+int ls_gpu_assemble(struct ls_gpu *gpu, const char *name, const char *ptx, size_t len, void **ret,
+		    size_t *ret_len, unsigned *ret_cu, struct ls_err *err)
 {
 	char log[LOG_BYTES] = "";
 	unsigned options[] = {LS_CU_JIT_ERROR_LOG, LS_CU_JIT_ERROR_LOG_BYTES}, cu = 0;
@@ -573,7 +594,8 @@ int ls_gpu_assemble(struct ls_gpu *gpu, const char *name, const char *ptx, size_
 	return rc;
 }
 
-int ls_gpu_kernel(struct ls_gpu *gpu, ls_cu_module m, const char *name, struct ls_gpu_kernel *ret, struct ls_err *err)
+int ls_gpu_kernel(struct ls_gpu *gpu, ls_cu_module m, const char *name, struct ls_gpu_kernel *ret,
+		  struct ls_err *err)
 {
 	struct ls_gpu_kernel k = {.name = name};
 	int rc = usable(gpu, err);
@@ -595,17 +617,20 @@ int ls_gpu_kernel(struct ls_gpu *gpu, ls_cu_module m, const char *name, struct l
 	return 0;
 }
 
-int ls_gpu_kernel_shared(struct ls_gpu *gpu, const struct ls_gpu_kernel *k, unsigned bytes, struct ls_err *err)
+int ls_gpu_kernel_shared(struct ls_gpu *gpu, const struct ls_gpu_kernel *k, unsigned bytes,
+			 struct ls_err *err)
 {
 	int rc = usable(gpu, err);
 	if (rc)
 		return rc;
 	unsigned cu = gpu->cu.func_set(k->f, LS_CU_FUNC_MAX_DYNAMIC_SHARED, (int)bytes);
-	return cu ? failed(gpu, cu, err, "asking for %u bytes of shared memory for %s", bytes, k->name) : 0;
+	return cu ? failed(gpu, cu, err, "asking for %u bytes of shared memory for %s", bytes,
+			   k->name)
+		  : 0;
 }
 
-int ls_gpu_kernel_blocks(struct ls_gpu *gpu, const struct ls_gpu_kernel *k, unsigned threads, unsigned shared, int *ret,
-			 struct ls_err *err)
+int ls_gpu_kernel_blocks(struct ls_gpu *gpu, const struct ls_gpu_kernel *k, unsigned threads,
+			 unsigned shared, int *ret, struct ls_err *err)
 {
 	int blocks = 0, rc = usable(gpu, err);
 	if (rc)
@@ -617,8 +642,8 @@ int ls_gpu_kernel_blocks(struct ls_gpu *gpu, const struct ls_gpu_kernel *k, unsi
 	return 0;
 }
 
-int ls_gpu_launch(struct ls_gpu *gpu, ls_cu_stream s, const struct ls_gpu_kernel *k, const struct ls_gpu_shape *shape,
-		  void **args, struct ls_err *err)
+int ls_gpu_launch(struct ls_gpu *gpu, ls_cu_stream s, const struct ls_gpu_kernel *k,
+		  const struct ls_gpu_shape *shape, void **args, struct ls_err *err)
 {
 	int rc = usable(gpu, err);
 	if (rc)
@@ -629,11 +654,14 @@ int ls_gpu_launch(struct ls_gpu *gpu, ls_cu_stream s, const struct ls_gpu_kernel
 		d[i + 3] = shape->block[i] ? shape->block[i] : 1;
 	}
 	if (shape->cooperative)
-		cu = gpu->cu.launch_cooperative(k->f, d[0], d[1], d[2], d[3], d[4], d[5], shape->shared, s, args);
+		cu = gpu->cu.launch_cooperative(k->f, d[0], d[1], d[2], d[3], d[4], d[5],
+						shape->shared, s, args);
 	else
-		cu = gpu->cu.launch(k->f, d[0], d[1], d[2], d[3], d[4], d[5], shape->shared, s, args, NULL);
-	return cu ? failed(gpu, cu, err, "launching %s as %u x %u x %u blocks of %u x %u x %u threads", k->name, d[0],
-			   d[1], d[2], d[3], d[4], d[5])
+		cu = gpu->cu.launch(k->f, d[0], d[1], d[2], d[3], d[4], d[5], shape->shared, s,
+				    args, NULL);
+	return cu ? failed(gpu, cu, err,
+			   "launching %s as %u x %u x %u blocks of %u x %u x %u threads", k->name,
+			   d[0], d[1], d[2], d[3], d[4], d[5])
 		  : 0;
 }
 
@@ -648,7 +676,8 @@ int ls_gpu_capture_begin(struct ls_gpu *gpu, ls_cu_stream s, struct ls_err *err)
 	return cu ? failed(gpu, cu, err, "beginning a graph") : 0;
 }
 
-int ls_gpu_capture_end(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_graph_exec *ret, struct ls_err *err)
+int ls_gpu_capture_end(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_graph_exec *ret,
+		       struct ls_err *err)
 {
 	ls_cu_graph graph = NULL;
 	ls_cu_graph_exec exec = NULL;

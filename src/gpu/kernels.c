@@ -19,7 +19,8 @@
 int ls_kernels_embedded(void)
 {
 	/* what the PTX itself says; every module of a build has the same */
-	const char *target = ls_gpu_ptx[0].name ? strstr((const char *)ls_gpu_ptx[0].data, ".target sm_") : NULL;
+	const char *target =
+		ls_gpu_ptx[0].name ? strstr((const char *)ls_gpu_ptx[0].data, ".target sm_") : NULL;
 	return target ? (int)strtol(target + sizeof ".target sm_" - 1, NULL, 10) : 0;
 }
 
@@ -44,7 +45,8 @@ static const struct ls_blob *find_source(const char *module)
 
 /* --- the key of a cache entry --- */
 
-/* The driver's own version ("580.65.06"): its CUDA version alone stays the same over many of its compilers. */
+/* The driver's own version ("580.65.06"): its CUDA version alone stays the same over many of its
+ * compilers. */
 static void driver_build(char *ret, size_t size)
 {
 	char *text = NULL;
@@ -60,8 +62,8 @@ static struct ls_sha256 *key_start(const struct ls_gpu *gpu, const char *kind, i
 	const struct ls_gpu_info *info = ls_gpu_info(gpu);
 	char driver[64];
 	driver_build(driver, sizeof driver);
-	char *text =
-		ls_xasprintf("1|%s|%d|%s|%d|%s|%d|", kind, compiler, driver, info->driver_cuda, info->name, info->cc);
+	char *text = ls_xasprintf("1|%s|%d|%s|%d|%s|%d|", kind, compiler, driver, info->driver_cuda,
+				  info->name, info->cc);
 	struct ls_sha256 *h = ls_sha256_new();
 	ls_sha256_add(h, text, strlen(text) + 1);
 	for (const char *const *o = ls_gpu_options; *o; o++)
@@ -84,8 +86,8 @@ static void key_of_ptx(const struct ls_gpu *gpu, const struct ls_blob *ptx, char
 	ls_sha256_final(h, ret);
 }
 
-/* All sources: which of them the module includes is the compiler's knowledge. names: of the kernels that the code will
- * have; NULL: all. */
+/* All sources: which of them the module includes is the compiler's knowledge. names: of the kernels
+ * that the code will have; NULL: all. */
 static void key_of_source(const struct ls_gpu *gpu, const struct ls_nvrtc *rtc, const char *module,
 			  const char *const *names, char ret[LS_SHA256_HEX])
 {
@@ -110,8 +112,10 @@ struct job {
 	struct ls_kernels_how how;
 };
 
-/* PTX with the wanted kernels only. Where its text is not understood all of it is compiled, which only takes longer. */
-static int cut(const struct job *j, const char *ptx, size_t len, char **ret, size_t *ret_len, struct ls_err *err)
+/* PTX with the wanted kernels only. Where its text is not understood all of it is compiled, which
+ * only takes longer. */
+static int cut(const struct job *j, const char *ptx, size_t len, char **ret, size_t *ret_len,
+	       struct ls_err *err)
 {
 	int rc = j->names ? ls_ptx_cut(ptx, len, j->names, ret, ret_len, err) : LS_EINPUT;
 	if (rc != LS_EINPUT)
@@ -126,20 +130,23 @@ static int cut(const struct job *j, const char *ptx, size_t len, char **ret, siz
 static bool load_cached(struct job *j)
 {
 	size_t len;
-	char *code = j->conf->cache_dir ? ls_cache_get(j->conf->cache_dir, j->module, j->key, &len) : NULL;
+	char *code = j->conf->cache_dir ? ls_cache_get(j->conf->cache_dir, j->module, j->key, &len)
+					: NULL;
 	if (!code)
 		return false;
 	int rc = ls_gpu_module_load(j->gpu, j->module, code, &j->loaded, NULL, NULL);
 	free(code);
 	if (rc && !ls_gpu_is_lost(j->gpu))
-		ls_cache_drop(j->conf->cache_dir, j->module, j->key); /* whole, yet the driver will not have it */
+		ls_cache_drop(j->conf->cache_dir, j->module,
+			      j->key); /* whole, yet the driver will not have it */
 	j->how.cached = rc == 0;
 	return rc == 0;
 }
 
-/* Loads fresh machine code and keeps it. A cache that cannot be written (read-only home, disk full) costs time, not
- * correctness, and is no error. */
-static int load_fresh(struct job *j, const void *code, size_t len, unsigned *ret_cu, struct ls_err *err)
+/* Loads fresh machine code and keeps it. A cache that cannot be written (read-only home, disk full)
+ * costs time, not correctness, and is no error. */
+static int load_fresh(struct job *j, const void *code, size_t len, unsigned *ret_cu,
+		      struct ls_err *err)
 {
 	int rc = ls_gpu_module_load(j->gpu, j->module, code, &j->loaded, ret_cu, err);
 	if (!rc && j->conf->cache_dir)
@@ -147,7 +154,8 @@ static int load_fresh(struct job *j, const void *code, size_t len, unsigned *ret
 	return rc;
 }
 
-static int load_ptx(struct job *j, const char *ptx, size_t len, unsigned *ret_cu, struct ls_err *err)
+static int load_ptx(struct job *j, const char *ptx, size_t len, unsigned *ret_cu,
+		    struct ls_err *err)
 {
 	void *code = NULL;
 	size_t code_len = 0;
@@ -158,7 +166,8 @@ static int load_ptx(struct job *j, const char *ptx, size_t len, unsigned *ret_cu
 	return rc;
 }
 
-static int load_embedded(struct job *j, const struct ls_blob *ptx, unsigned *ret_cu, struct ls_err *err)
+static int load_embedded(struct job *j, const struct ls_blob *ptx, unsigned *ret_cu,
+			 struct ls_err *err)
 {
 	char *text;
 	size_t len;
@@ -166,16 +175,17 @@ static int load_embedded(struct job *j, const struct ls_blob *ptx, unsigned *ret
 	if (rc)
 		return rc;
 	key_of_ptx(j->gpu, &(struct ls_blob){ptx->name, (const unsigned char *)text, len}, j->key);
-	snprintf(j->how.text, sizeof j->how.text, "embedded PTX for compute_%d", ls_kernels_embedded());
+	snprintf(j->how.text, sizeof j->how.text, "embedded PTX for compute_%d",
+		 ls_kernels_embedded());
 	if (!load_cached(j))
 		rc = load_ptx(j, text, len, ret_cu, err);
 	free(text);
 	return rc;
 }
 
-/* Machine code for this GPU where NVRTC knows its generation, which asks nothing of the driver's compiler; otherwise
- * PTX for the newest it knows, which the driver takes further. Machine code has all kernels: NVRTC cannot be told to
- * leave some out. */
+/* Machine code for this GPU where NVRTC knows its generation, which asks nothing of the driver's
+ * compiler; otherwise PTX for the newest it knows, which the driver takes further. Machine code has
+ * all kernels: NVRTC cannot be told to leave some out. */
 static bool makes_machine_code(const struct job *j, int arch)
 {
 	return arch / 10 == ls_gpu_info(j->gpu)->cc / 10;
@@ -192,15 +202,17 @@ static int load_cut(struct job *j, const char *ptx, size_t len, struct ls_err *e
 	return rc;
 }
 
-static int compile(struct job *j, struct ls_nvrtc *rtc, const struct ls_blob *source, int arch, struct ls_err *err)
+static int compile(struct job *j, struct ls_nvrtc *rtc, const struct ls_blob *source, int arch,
+		   struct ls_err *err)
 {
 	bool machine_code = makes_machine_code(j, arch);
 	char *code = NULL;
 	size_t len;
-	int rc = ls_nvrtc_compile(rtc, source->name, (const char *)source->data, ls_gpu_sources, arch, machine_code,
-				  &code, &len, err);
+	int rc = ls_nvrtc_compile(rtc, source->name, (const char *)source->data, ls_gpu_sources,
+				  arch, machine_code, &code, &len, err);
 	if (!rc)
-		rc = machine_code ? load_fresh(j, code, len, NULL, err) : load_cut(j, code, len, err);
+		rc = machine_code ? load_fresh(j, code, len, NULL, err)
+				  : load_cut(j, code, len, err);
 	free(code);
 	return rc;
 }
@@ -214,8 +226,10 @@ static int load_source(struct job *j, const struct ls_blob *source, struct ls_er
 	rc = ls_nvrtc_arch(rtc, ls_gpu_info(j->gpu)->cc, &arch, err);
 	if (!rc) {
 		int v = ls_nvrtc_version(rtc);
-		snprintf(j->how.text, sizeof j->how.text, "NVRTC %d.%d for sm_%d", v / 1000, v % 1000 / 10, arch);
-		key_of_source(j->gpu, rtc, j->module, makes_machine_code(j, arch) ? NULL : j->names, j->key);
+		snprintf(j->how.text, sizeof j->how.text, "NVRTC %d.%d for sm_%d", v / 1000,
+			 v % 1000 / 10, arch);
+		key_of_source(j->gpu, rtc, j->module, makes_machine_code(j, arch) ? NULL : j->names,
+			      j->key);
 		if (!load_cached(j))
 			rc = compile(j, rtc, source, arch, err);
 	}
@@ -225,7 +239,8 @@ static int load_source(struct job *j, const struct ls_blob *source, struct ls_er
 
 static int load(struct job *j, struct ls_err *err)
 {
-	const struct ls_blob *ptx = j->conf->from_source ? NULL : find_ptx(j->module), *source = find_source(j->module);
+	const struct ls_blob *ptx = j->conf->from_source ? NULL : find_ptx(j->module),
+			     *source = find_source(j->module);
 	struct ls_err first = {0}, second = {0};
 	unsigned cu = 0;
 	if (ptx) {
@@ -236,7 +251,8 @@ static int load(struct job *j, struct ls_err *err)
 			return ls_err_set(err, rc, "%s", first.msg);
 	}
 	if (!source)
-		return ls_err_set(err, LS_EINTERNAL, "there are no kernels called %s in this program", j->module);
+		return ls_err_set(err, LS_EINTERNAL,
+				  "there are no kernels called %s in this program", j->module);
 	int rc = load_source(j, source, &second);
 	if (!rc)
 		return 0;
@@ -245,7 +261,8 @@ static int load(struct job *j, struct ls_err *err)
 }
 
 int ls_kernels_load(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, const char *module,
-		    const char *const *names, ls_cu_module *ret, struct ls_kernels_how *ret_how, struct ls_err *err)
+		    const char *const *names, ls_cu_module *ret, struct ls_kernels_how *ret_how,
+		    struct ls_err *err)
 {
 	struct job j = {.gpu = gpu, .conf = conf, .module = module, .names = names};
 	int rc = load(&j, err);
@@ -259,13 +276,15 @@ int ls_kernels_load(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, cons
 	return 0;
 }
 
-bool ls_kernels_describe(const struct ls_kernels_conf *conf, struct ls_str *out, struct ls_str *ret_source)
+bool ls_kernels_describe(const struct ls_kernels_conf *conf, struct ls_str *out,
+			 struct ls_str *ret_source)
 {
 	struct ls_nvrtc *rtc;
 	struct ls_err why = {0};
 	bool embedded = ls_kernels_embedded() && !conf->from_source;
 	if (embedded) {
-		ls_str_addf(out, "embedded PTX for compute_%d (made by %s)", ls_kernels_embedded(), LS_PTX_COMPILER);
+		ls_str_addf(out, "embedded PTX for compute_%d (made by %s)", ls_kernels_embedded(),
+			    LS_PTX_COMPILER);
 	} else if (ls_nvrtc_open(conf->nvrtc, &rtc, &why) == 0) {
 		int v = ls_nvrtc_version(rtc);
 		ls_str_addf(out, "NVRTC %d.%d at run time", v / 1000, v % 1000 / 10);

@@ -21,15 +21,16 @@ static void cuda_style(long v, char *ret)
 	snprintf(ret, LS_LIBVER_TEXT, "%ld.%ld", v / 1000, v % 1000 / 10);
 }
 
-/* major * 1000 before version 9, major * 10000 from it on; 90000 is the first of the new kind. NCCL: the same at 2.9,
- * whose first code of the new kind is 20900. */
+/* major * 1000 before version 9, major * 10000 from it on; 90000 is the first of the new kind.
+ * NCCL: the same at 2.9, whose first code of the new kind is 20900. */
 static void packed(long v, long first_wide, char *ret)
 {
 	long unit = v >= first_wide ? 10000 : 1000;
 	snprintf(ret, LS_LIBVER_TEXT, "%ld.%ld.%ld", v / unit, v % unit / 100, v % 100);
 }
 
-/* CUPTI counts API versions of its own: up to CUDA 11 a running number, from 12.0 on 13, from 12.x MMmmpp. */
+/* CUPTI counts API versions of its own: up to CUDA 11 a running number, from 12.0 on 13, from 12.x
+ * MMmmpp. */
 static int cupti_style(long v, char *ret)
 {
 	if (v < 100000)
@@ -100,14 +101,15 @@ static int ask(const char *which, const struct fns *f, char *ret)
 	return f->property ? ask_property(f, ret) : ask_number(which, f, ret);
 }
 
-int ls_libver_ask(const char *which, const char *file, char ret[LS_LIBVER_TEXT], const char **ret_call,
-		  struct ls_err *err)
+int ls_libver_ask(const char *which, const char *file, char ret[LS_LIBVER_TEXT],
+		  const char **ret_call, struct ls_err *err)
 {
 	size_t i = 0, n = sizeof calls / sizeof *calls;
 	while (i < n && strcmp(calls[i].which, which) != 0)
 		i++;
 	if (i == n)
-		return ls_err_set(err, LS_EINTERNAL, "no version function is known for lib%s", which);
+		return ls_err_set(err, LS_EINTERNAL, "no version function is known for lib%s",
+				  which);
 	const struct ls_dl_sym syms[] = {{{calls[i].call}, calls[i].offset, true}, LS_DL_END};
 	struct fns f = {0};
 	struct ls_dl *lib;

@@ -39,9 +39,11 @@ static const struct ls_dl_sym syms[] = {
 	LS_DL_NEED(struct fns, shutdown, "nvmlShutdown"),
 	LS_DL_MAY(struct fns, library_version, "nvmlSystemGetNVMLVersion"),
 	LS_DL_MAY(struct fns, driver_version, "nvmlSystemGetDriverVersion"),
-	LS_DL_MAY(struct fns, cuda_version, "nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion"),
+	LS_DL_MAY(struct fns, cuda_version, "nvmlSystemGetCudaDriverVersion_v2",
+		  "nvmlSystemGetCudaDriverVersion"),
 	LS_DL_MAY(struct fns, count, "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"),
-	LS_DL_MAY(struct fns, handle, "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"),
+	LS_DL_MAY(struct fns, handle, "nvmlDeviceGetHandleByIndex_v2",
+		  "nvmlDeviceGetHandleByIndex"),
 	LS_DL_MAY(struct fns, name, "nvmlDeviceGetName"),
 	LS_DL_MAY(struct fns, uuid, "nvmlDeviceGetUUID"),
 	LS_DL_MAY(struct fns, capability, "nvmlDeviceGetCudaComputeCapability"),
@@ -49,7 +51,8 @@ static const struct ls_dl_sym syms[] = {
 	LS_DL_MAY(struct fns, ecc, "nvmlDeviceGetEccMode"),
 	LS_DL_MAY(struct fns, mig, "nvmlDeviceGetMigMode"),
 	LS_DL_MAY(struct fns, persistence, "nvmlDeviceGetPersistenceMode"),
-	LS_DL_MAY(struct fns, power_limit, "nvmlDeviceGetEnforcedPowerLimit", "nvmlDeviceGetPowerManagementLimit"),
+	LS_DL_MAY(struct fns, power_limit, "nvmlDeviceGetEnforcedPowerLimit",
+		  "nvmlDeviceGetPowerManagementLimit"),
 	LS_DL_MAY(struct fns, power_default, "nvmlDeviceGetPowerManagementDefaultLimit"),
 	LS_DL_MAY(struct fns, throttle, "nvmlDeviceGetCurrentClocksEventReasons",
 		  "nvmlDeviceGetCurrentClocksThrottleReasons"),
@@ -117,8 +120,8 @@ static void library_version(const struct fns *fns, char ret[LS_NVML_TEXT])
 		snprintf(ret, LS_NVML_TEXT, "%s", dot + 1);
 }
 
-int ls_nvml_open(const char *file, struct ls_nvml **ret, int *ret_code, char ret_library[LS_NVML_TEXT],
-		 struct ls_err *err)
+int ls_nvml_open(const char *file, struct ls_nvml **ret, int *ret_code,
+		 char ret_library[LS_NVML_TEXT], struct ls_err *err)
 {
 	const char *const names[] = {file ? file : "libnvidia-ml.so.1", NULL};
 	struct ls_nvml *nvml = ls_xalloc(sizeof *nvml);
@@ -160,7 +163,8 @@ const char *ls_nvml_path(const struct ls_nvml *nvml)
 int ls_nvml_driver(struct ls_nvml *nvml, char ret[LS_NVML_TEXT])
 {
 	char text[LS_NVML_TEXT] = "";
-	int code = nvml->fns.driver_version ? nvml->fns.driver_version(text, sizeof text) : LS_NVML_NO_FUNCTION;
+	int code = nvml->fns.driver_version ? nvml->fns.driver_version(text, sizeof text)
+					    : LS_NVML_NO_FUNCTION;
 	if (code == 0)
 		snprintf(ret, LS_NVML_TEXT, "%.*s", (int)sizeof text - 1, text);
 	return code;
@@ -191,7 +195,8 @@ static int handle_of(struct ls_nvml *nvml, unsigned i, bool have, device *ret)
 	return nvml->fns.handle(i, ret);
 }
 
-static int text_of(struct ls_nvml *nvml, unsigned i, int (*ask)(device, char *, unsigned), char ret[LS_NVML_TEXT])
+static int text_of(struct ls_nvml *nvml, unsigned i, int (*ask)(device, char *, unsigned),
+		   char ret[LS_NVML_TEXT])
 {
 	device d;
 	char text[LS_NVML_TEXT] = "";
@@ -203,7 +208,8 @@ static int text_of(struct ls_nvml *nvml, unsigned i, int (*ask)(device, char *, 
 	return code;
 }
 
-static int number_of(struct ls_nvml *nvml, unsigned i, int (*ask)(device, unsigned *), unsigned *ret)
+static int number_of(struct ls_nvml *nvml, unsigned i, int (*ask)(device, unsigned *),
+		     unsigned *ret)
 {
 	device d;
 	unsigned v = 0;
@@ -216,7 +222,8 @@ static int number_of(struct ls_nvml *nvml, unsigned i, int (*ask)(device, unsign
 }
 
 /* ECC and MIG have a mode in force and one that comes with the next reset; the first counts. */
-static int mode_of(struct ls_nvml *nvml, unsigned i, int (*ask)(device, unsigned *, unsigned *), bool *ret)
+static int mode_of(struct ls_nvml *nvml, unsigned i, int (*ask)(device, unsigned *, unsigned *),
+		   bool *ret)
 {
 	device d;
 	unsigned current = 0, pending = 0;
@@ -318,7 +325,8 @@ void ls_nvml_throttle_text(uint64_t mask, char ret[LS_NVML_TEXT])
 	ret[0] = 0;
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (mask & reasons[i].bit)
-			len += (size_t)snprintf(ret + len, LS_NVML_TEXT - len, "%s%s", len ? " " : "", reasons[i].name);
+			len += (size_t)snprintf(ret + len, LS_NVML_TEXT - len, "%s%s",
+						len ? " " : "", reasons[i].name);
 	if (!len)
 		snprintf(ret, LS_NVML_TEXT, "none");
 }

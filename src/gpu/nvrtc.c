@@ -27,13 +27,14 @@ struct ls_nvrtc {
 
 #define SYMBOL(member, symbol, args) LS_DL_NEED(struct functions, member, #symbol),
 static const struct ls_dl_sym symbols[] = {
-	LS_NVRTC_FUNCTIONS(SYMBOL) LS_DL_NEED(struct functions, error, "nvrtcGetErrorString"), LS_DL_END};
+	LS_NVRTC_FUNCTIONS(SYMBOL) LS_DL_NEED(struct functions, error, "nvrtcGetErrorString"),
+	LS_DL_END};
 #undef SYMBOL
 
 static int failed(const struct ls_nvrtc *rtc, int code, const char *doing, struct ls_err *err)
 {
-	return ls_err_set(err, LS_EUNKNOWN, "%s: %s: %s (error %d)", ls_dl_path(rtc->lib), doing, rtc->f.error(code),
-			  code);
+	return ls_err_set(err, LS_EUNKNOWN, "%s: %s: %s (error %d)", ls_dl_path(rtc->lib), doing,
+			  rtc->f.error(code), code);
 }
 
 static int ask(struct ls_nvrtc *rtc, struct ls_err *err)
@@ -45,7 +46,8 @@ static int ask(struct ls_nvrtc *rtc, struct ls_err *err)
 	if (code)
 		return failed(rtc, code, "asking for its version", err);
 	if (n <= 0 || n > 1000)
-		return ls_err_set(err, LS_EUNKNOWN, "%s: claims to know %d architectures", ls_dl_path(rtc->lib), n);
+		return ls_err_set(err, LS_EUNKNOWN, "%s: claims to know %d architectures",
+				  ls_dl_path(rtc->lib), n);
 	rtc->version = major * 1000 + minor * 10;
 	rtc->n_archs = n;
 	rtc->archs = ls_xalloc((size_t)n * sizeof *rtc->archs);
@@ -53,17 +55,20 @@ static int ask(struct ls_nvrtc *rtc, struct ls_err *err)
 	return code ? failed(rtc, code, "asking for its architectures", err) : 0;
 }
 
-/* NVRTC opens its builtins by bare name when it compiles. In PyTorch's wheels they lie beside it where the loader does
- * not look, so they are loaded from there first; not finding them is no error, for a toolkit's loader finds its own. */
+/* NVRTC opens its builtins by bare name when it compiles. In PyTorch's wheels they lie beside it
+ * where the loader does not look, so they are loaded from there first; not finding them is no
+ * error, for a toolkit's loader finds its own. */
 static void open_builtins(struct ls_nvrtc *rtc)
 {
 	static const struct ls_dl_sym none[] = {LS_DL_END};
 	const char *path = ls_dl_path(rtc->lib), *slash = strrchr(path, '/');
-	char *pattern = ls_xasprintf("%.*s/libnvrtc-builtins.so*", slash ? (int)(slash - path) : 0, path);
+	char *pattern =
+		ls_xasprintf("%.*s/libnvrtc-builtins.so*", slash ? (int)(slash - path) : 0, path);
 	glob_t found = {0};
 	char nothing;
 	if (slash && glob(pattern, 0, NULL, &found) == 0)
-		ls_dl_open((const char *const *)found.gl_pathv, none, &nothing, &rtc->builtins, NULL);
+		ls_dl_open((const char *const *)found.gl_pathv, none, &nothing, &rtc->builtins,
+			   NULL);
 	globfree(&found);
 	free(pattern);
 }
@@ -91,7 +96,8 @@ int ls_nvrtc_open(const char *const *libraries, struct ls_nvrtc **ret, struct ls
 		if (open_one(*libraries, ret, &why) == 0)
 			return 0;
 	return ls_err_set(err, LS_EUNKNOWN,
-			  "no usable NVRTC here (%.500s): it comes with PyTorch (pip) and with the CUDA toolkit",
+			  "no usable NVRTC here (%.500s): it comes with PyTorch (pip) and with the "
+			  "CUDA toolkit",
 			  why.msg);
 }
 
@@ -125,18 +131,19 @@ int ls_nvrtc_arch(const struct ls_nvrtc *rtc, int cc, int *ret_arch, struct ls_e
 			best = a;
 	}
 	if (cc && !best)
-		return ls_err_set(
-			err, LS_EUNKNOWN,
-			"%s: NVRTC %d.%d no longer serves compute capability %d.%d (its oldest is %d.%d); an older "
-			"one does, for instance that of an older PyTorch",
-			ls_nvrtc_path(rtc), rtc->version / 1000, rtc->version % 1000 / 10, cc / 10, cc % 10,
-			oldest / 10, oldest % 10);
+		return ls_err_set(err, LS_EUNKNOWN,
+				  "%s: NVRTC %d.%d no longer serves compute capability %d.%d (its "
+				  "oldest is %d.%d); an older "
+				  "one does, for instance that of an older PyTorch",
+				  ls_nvrtc_path(rtc), rtc->version / 1000, rtc->version % 1000 / 10,
+				  cc / 10, cc % 10, oldest / 10, oldest % 10);
 	*ret_arch = cc ? best : oldest;
 	return 0;
 }
 
 /* The compiler's first line with "error", or its first line. */
-static void first_error(const struct ls_nvrtc *rtc, struct _nvrtcProgram *program, char *ret, size_t size)
+static void first_error(const struct ls_nvrtc *rtc, struct _nvrtcProgram *program, char *ret,
+			size_t size)
 {
 	size_t len = 0;
 	snprintf(ret, size, "no log");
@@ -154,8 +161,8 @@ static void first_error(const struct ls_nvrtc *rtc, struct _nvrtcProgram *progra
 	free(log);
 }
 
-static int take(const struct ls_nvrtc *rtc, struct _nvrtcProgram *program, bool machine_code, char **ret,
-		size_t *ret_len, struct ls_err *err)
+static int take(const struct ls_nvrtc *rtc, struct _nvrtcProgram *program, bool machine_code,
+		char **ret, size_t *ret_len, struct ls_err *err)
 {
 	size_t len = 0;
 	int code = machine_code ? rtc->f.cubin_size(program, &len) : rtc->f.ptx_size(program, &len);
@@ -174,14 +181,15 @@ static int take(const struct ls_nvrtc *rtc, struct _nvrtcProgram *program, bool 
 	return 0;
 }
 
-static int compile(struct ls_nvrtc *rtc, struct _nvrtcProgram *program, const char *name, int arch, bool machine_code,
-		   struct ls_err *err)
+static int compile(struct ls_nvrtc *rtc, struct _nvrtcProgram *program, const char *name, int arch,
+		   bool machine_code, struct ls_err *err)
 {
 	enum { MAX_OPTIONS = 16 };
 	const char *options[MAX_OPTIONS];
 	char target[48], line[400];
 	int n = 0;
-	snprintf(target, sizeof target, "--gpu-architecture=%s_%d", machine_code ? "sm" : "compute", arch);
+	snprintf(target, sizeof target, "--gpu-architecture=%s_%d", machine_code ? "sm" : "compute",
+		 arch);
 	options[n++] = target;
 	for (const char *const *o = ls_gpu_options; *o && n < MAX_OPTIONS; o++)
 		options[n++] = *o;
@@ -189,12 +197,14 @@ static int compile(struct ls_nvrtc *rtc, struct _nvrtcProgram *program, const ch
 	if (code == 0)
 		return 0;
 	first_error(rtc, program, line, sizeof line);
-	return ls_err_set(err, LS_EUNKNOWN, "%s: does not compile with NVRTC %d.%d (%s): %s: %s", name,
-			  rtc->version / 1000, rtc->version % 1000 / 10, ls_nvrtc_path(rtc), rtc->f.error(code), line);
+	return ls_err_set(err, LS_EUNKNOWN, "%s: does not compile with NVRTC %d.%d (%s): %s: %s",
+			  name, rtc->version / 1000, rtc->version % 1000 / 10, ls_nvrtc_path(rtc),
+			  rtc->f.error(code), line);
 }
 
-int ls_nvrtc_compile(struct ls_nvrtc *rtc, const char *name, const char *source, const struct ls_blob *files, int arch,
-		     bool machine_code, char **ret, size_t *ret_len, struct ls_err *err)
+int ls_nvrtc_compile(struct ls_nvrtc *rtc, const char *name, const char *source,
+		     const struct ls_blob *files, int arch, bool machine_code, char **ret,
+		     size_t *ret_len, struct ls_err *err)
 {
 	int n = 0, i = 0;
 	for (const struct ls_blob *b = files; b && b->name; b++)
@@ -251,7 +261,8 @@ char **ls_nvrtc_places(const char *root, const char *const *prefixes)
 	static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
 	static const char *const wheels[] = {"nvidia/cu13/lib/libnvrtc.so.[0-9]*",
 					     "nvidia/cuda_nvrtc/lib/libnvrtc.so.[0-9]*"};
-	static const char *const libs[] = {"lib/python3*/site-packages", "lib/python3*/dist-packages",
+	static const char *const libs[] = {"lib/python3*/site-packages",
+					   "lib/python3*/dist-packages",
 					   "lib/python3/dist-packages"};
 	struct places p = {0};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)

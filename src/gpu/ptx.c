@@ -27,8 +27,8 @@ static bool fails(struct cut *c, const char *why)
 
 static bool is_word(char ch)
 {
-	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_' ||
-	       ch == '$';
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
+	       ch == '_' || ch == '$';
 }
 
 static size_t word_end(const struct cut *c, size_t at)
@@ -95,11 +95,13 @@ static bool skip_piece(struct cut *c)
 	return true;
 }
 
-/* Nearly all of a body, megabytes of it, means nothing here, and this runs also where the code is cached. */
+/* Nearly all of a body, megabytes of it, means nothing here, and this runs also where the code is
+ * cached. */
 static void skip_plain(struct cut *c)
 {
 	static const bool special[256] = {['{'] = true, ['}'] = true, ['/'] = true, ['"'] = true};
-	const unsigned char *p = (const unsigned char *)c->text + c->at, *end = (const unsigned char *)c->text + c->len;
+	const unsigned char *p = (const unsigned char *)c->text + c->at,
+			    *end = (const unsigned char *)c->text + c->len;
 	while (end - p >= 4 && !(special[p[0]] | special[p[1]] | special[p[2]] | special[p[3]]))
 		p += 4;
 	while (p < end && !special[*p])
@@ -149,7 +151,8 @@ static bool skip_entry(struct cut *c)
 	while (c->at < c->len && c->text[c->at] != '{') {
 		char ch = c->text[c->at];
 		size_t end = ch == '.' ? word_end(c, c->at + 1) : c->at;
-		if (ch == ';' || ch == '}' || is(c, c->at, end, ".entry") || is(c, c->at, end, ".func"))
+		if (ch == ';' || ch == '}' || is(c, c->at, end, ".entry") ||
+		    is(c, c->at, end, ".func"))
 			return fails(c, "an .entry without a body");
 		if (!skip_piece(c))
 			return false;
@@ -193,7 +196,8 @@ static bool read_directive(struct cut *c)
 	c->at = end;
 	if (is(c, dot, end, ".section"))
 		return fails(c, "a debug section");
-	if ((is(c, dot, end, ".visible") || is(c, dot, end, ".weak")) && (next == c->len || c->text[next] == '\n'))
+	if ((is(c, dot, end, ".visible") || is(c, dot, end, ".weak")) &&
+	    (next == c->len || c->text[next] == '\n'))
 		return fails(c, "a linkage whose line ends behind it");
 	return is(c, dot, end, ".entry") ? read_entry(c, dot) : true;
 }
@@ -225,11 +229,13 @@ static int check_found(const struct cut *c, struct ls_err *err)
 {
 	for (size_t i = 0; c->names[i]; i++)
 		if (!c->found[i])
-			return ls_err_set(err, LS_EINTERNAL, "there is no kernel called %s in the PTX", c->names[i]);
+			return ls_err_set(err, LS_EINTERNAL,
+					  "there is no kernel called %s in the PTX", c->names[i]);
 	return 0;
 }
 
-int ls_ptx_cut(const char *text, size_t len, const char *const *names, char **ret, size_t *ret_len, struct ls_err *err)
+int ls_ptx_cut(const char *text, size_t len, const char *const *names, char **ret, size_t *ret_len,
+	       struct ls_err *err)
 {
 	struct cut c = {.text = text, .len = len, .names = names};
 	size_t n = 0;
@@ -237,7 +243,8 @@ int ls_ptx_cut(const char *text, size_t len, const char *const *names, char **re
 		n++;
 	c.found = ls_xalloc((n + 1) * sizeof *c.found);
 	int rc = read_module(&c) ? check_found(&c, err)
-				 : ls_err_set(err, LS_EINPUT, "the PTX has, in line %zu, %s", line_of(&c), c.fault);
+				 : ls_err_set(err, LS_EINPUT, "the PTX has, in line %zu, %s",
+					      line_of(&c), c.fault);
 	if (rc == 0) {
 		*ret_len = c.out.len;
 		*ret = ls_str_take(&c.out);

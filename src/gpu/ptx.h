@@ -1,5 +1,6 @@
-/* A PTX module cut down to the kernels that are wanted: the driver's compiler takes a second for each of the large
- * ones. All inputs are borrowed, the result is the caller's. No state; any thread. */
+/* A PTX module cut down to the kernels that are wanted: the driver's compiler takes a second for
+ * each of the large ones. All inputs are borrowed, the result is the caller's. No state; any
+ * thread. */
 #ifndef LS_GPU_PTX_H
 #define LS_GPU_PTX_H
 
@@ -7,12 +8,14 @@
 
 #include "base/err.h"
 
-/* text without the kernels (.entry) that are not among names, which ends with NULL; all else is as it was, the order
- * too. A NUL follows the result and is not counted.
+/* text without the kernels (.entry) that are not among names, which ends with NULL; all else is as
+ * it was, the order too. A NUL follows the result and is not counted.
  *
- * Only what nvcc and NVRTC write is read: an .entry that begins its line, with a body of balanced braces, outside of
- * comments and strings. LS_EINPUT: the text has something else, and which parts belong together cannot be told (debug
- * sections refer to code by label); compile it whole. LS_EINTERNAL: there is no kernel of a wanted name. */
-int ls_ptx_cut(const char *text, size_t len, const char *const *names, char **ret, size_t *ret_len, struct ls_err *err);
+ * Only what nvcc and NVRTC write is read: an .entry that begins its line, with a body of balanced
+ * braces, outside of comments and strings. LS_EINPUT: the text has something else, and which parts
+ * belong together cannot be told (debug sections refer to code by label); compile it whole.
+ * LS_EINTERNAL: there is no kernel of a wanted name. */
+int ls_ptx_cut(const char *text, size_t len, const char *const *names, char **ret, size_t *ret_len,
+	       struct ls_err *err);
 
 #endif

@@ -37,7 +37,8 @@ static const char *scan_digits(const char *p, struct decimal *d, bool fraction)
 	return p;
 }
 
-/* p is behind the 'e'. Exponents beyond 10^17 are all the same: no text has as many zeros that would outweigh them. */
+/* p is behind the 'e'. Exponents beyond 10^17 are all the same: no text has as many zeros that
+ * would outweigh them. */
 static const char *scan_exponent(const char *p, struct decimal *d)
 {
 	bool negative = *p == '-';
@@ -73,12 +74,14 @@ static const char *scan(const char *p, struct decimal *d)
 	return p;
 }
 
-static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-			     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}; /* exact */
+static const double ten[] = {
+	1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}; /* exact */
 
-/* Two roundings at most lie between the decimal and x here (mantissa to double, one multiplication or division by an
- * exact power of ten), and the cut digits weigh less than one: x is within 4 units of the decimal in its last place.
- * So rounding x to binary32 is right unless x is that near to a midpoint of two floats; then say no. */
+/* Two roundings at most lie between the decimal and x here (mantissa to double, one multiplication
+ * or division by an exact power of ten), and the cut digits weigh less than one: x is within 4
+ * units of the decimal in its last place. So rounding x to binary32 is right unless x is that near
+ * to a midpoint of two floats; then say no. */
 static bool quick(const struct decimal *d, float *ret)
 {
 	if (d->exponent < -22 || d->exponent > 22)
@@ -155,8 +158,9 @@ const char *ls_number_fault_text(enum ls_number_fault fault)
 
 /* --- and back --- */
 
-/* |v| as its first nine digits, rounded to nearest, ties to even, and the exponent of the first; false if it is not
- * within [1e-4, 1e9), where all of it is exact in 64 bits: 24 of v's times 10^12 at most. */
+/* |v| as its first nine digits, rounded to nearest, ties to even, and the exponent of the first;
+ * false if it is not within [1e-4, 1e9), where all of it is exact in 64 bits: 24 of v's times 10^12
+ * at most. */
 static bool nine_digits(float v, uint32_t *ret_digits, int *ret_exponent)
 {
 	uint32_t bits = ls_bits_f(v) & 0x7fffffffu;
@@ -202,7 +206,8 @@ size_t ls_number_print(float v, char ret[LS_NUMBER_TEXT])
 		kept--;
 	if (v < 0.0f)
 		*to++ = '-';
-	for (int i = exponent < 0 ? exponent : 0; i < kept; i++) { /* before the first digit there are zeros */
+	for (int i = exponent < 0 ? exponent : 0; i < kept;
+	     i++) { /* before the first digit there are zeros */
 		*to++ = i < 0 ? '0' : text[i];
 		if (i == exponent && i + 1 < kept)
 			*to++ = '.';

@@ -1,5 +1,6 @@
-/* The sum with one written order: zero-padded to a power of two, then halved, t[i] += t[i + h] for h = n/2 … 1.
- * Owns nothing. Any thread; on a GPU the same order comes from shuffles of distance h. */
+/* The sum with one written order: zero-padded to a power of two, then halved, t[i] += t[i + h] for
+ * h = n/2 … 1. Owns nothing. Any thread; on a GPU the same order comes from shuffles of distance h.
+ */
 #ifndef LS_NUM_HALVE_H
 #define LS_NUM_HALVE_H
 
@@ -7,7 +8,8 @@
 
 #define LS_HALVE_MAX 256
 
-/* The least power of two >= n; 1 for n <= 1. n <= LS_HALVE_MAX. No loop, so that a constant n folds. */
+/* The least power of two >= n; 1 for n <= 1. n <= LS_HALVE_MAX. No loop, so that a constant n
+ * folds. */
 LS_FN int ls_halve_width(int n)
 {
 	if (n > 16)

@@ -1,6 +1,7 @@
-/* A keyed bijection on [0, n): Feistel rounds over the next power of two, repeated while the result is outside
- * (cycle walking, fewer than 2 rounds of it on average). struct ls_perm is the caller's, plain data, constant after
- * init. Any thread; device code too: any rank computes any row's place without the others. */
+/* A keyed bijection on [0, n): Feistel rounds over the next power of two, repeated while the result
+ * is outside (cycle walking, fewer than 2 rounds of it on average). struct ls_perm is the caller's,
+ * plain data, constant after init. Any thread; device code too: any rank computes any row's place
+ * without the others. */
 #ifndef LS_NUM_PERM_H
 #define LS_NUM_PERM_H
 
@@ -13,7 +14,8 @@
 struct ls_perm {
 	uint64_t n;
 	uint64_t key[LS_PERM_ROUNDS];
-	uint32_t lo_bits, hi_bits; /* the two halves; alternate rounds change one by a function of the other */
+	uint32_t lo_bits, hi_bits; /* the two halves; alternate rounds change one by a function of
+				      the other */
 };
 
 /* n in [1, 2^40] */
@@ -43,7 +45,8 @@ LS_FN uint32_t ls_perm_mix(uint32_t half, uint64_t key, uint32_t bits)
 LS_FN uint64_t ls_perm_at(const struct ls_perm *p, uint64_t i)
 {
 	do {
-		uint32_t lo = (uint32_t)(i & (((uint64_t)1 << p->lo_bits) - 1)), hi = (uint32_t)(i >> p->lo_bits);
+		uint32_t lo = (uint32_t)(i & (((uint64_t)1 << p->lo_bits) - 1)),
+			 hi = (uint32_t)(i >> p->lo_bits);
 		for (int k = 0; k < LS_PERM_ROUNDS; k += 2) {
 			lo ^= ls_perm_mix(hi, p->key[k], p->lo_bits);
 			hi ^= ls_perm_mix(lo, p->key[k + 1], p->hi_bits);

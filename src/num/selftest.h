@@ -1,7 +1,7 @@
 /* What the GPU self-test computes for one index, on the device (selftest.cu) and on the host
- * (tests/gpu/gpu_selftest.c; the golden tests of the functions take them from here too): every elementary function, the
- * random functions and terms of an order-free sum, over arguments of all sizes. Owns nothing. Any thread; device code
- * too. */
+ * (tests/gpu/gpu_selftest.c; the golden tests of the functions take them from here too): every
+ * elementary function, the random functions and terms of an order-free sum, over arguments of all
+ * sizes. Owns nothing. Any thread; device code too. */
 #ifndef LS_NUM_SELFTEST_H
 #define LS_NUM_SELFTEST_H
 
@@ -42,7 +42,8 @@ LS_FN float ls_selftest_argument(uint64_t i)
 	return i % 4 == 0 ? ls_symf(r.v[0]) * 20.0f : ls_f_bits(r.v[0]);
 }
 
-/* Fills out[0 … LS_SELFTEST_COLUMNS) and adds what index i gives to the sums: integers, so that no order matters. */
+/* Fills out[0 … LS_SELFTEST_COLUMNS) and adds what index i gives to the sums: integers, so that no
+ * order matters. */
 LS_FN void ls_selftest_row(uint64_t i, uint64_t n, uint32_t *out, struct ls_selftest_sums *sums)
 {
 	float x = ls_selftest_argument(i), t[5];
@@ -58,13 +59,15 @@ LS_FN void ls_selftest_row(uint64_t i, uint64_t n, uint32_t *out, struct ls_self
 	out[9] = (uint32_t)ls_perm(ls_epoch_key(7, 3, 1), n, i);
 	double v = (double)ls_sigmoidf(ls_symf(r.v[0]) * 8.0f);
 	out[10] = (uint32_t)(ls_bits_d(v / 3.0) >> 7);
-	out[11] = ls_bits_f((float)(v * 1e-30) / 3e10f); /* a subnormal, which must not be flushed */
+	out[11] =
+		ls_bits_f((float)(v * 1e-30) / 3e10f); /* a subnormal, which must not be flushed */
 	int p = ls_sum_grid(1, n);
 	sums->exp_sum += ls_sum_term(v * ls_pow2(p));
 	p = ls_sum_grid(8, n);
 	sums->log_sum += ls_sum_term((double)ls_logf(ls_u01f(r.v[1]) + 1e-6f) * ls_pow2(p));
 	for (int k = 0; k < LS_SELFTEST_COLUMNS; k++) /* modulo 2^64, through unsigned */
-		sums->checksum = (int64_t)((uint64_t)sums->checksum + (uint64_t)out[k] * (2 * (uint64_t)k + i * 2 + 1));
+		sums->checksum = (int64_t)((uint64_t)sums->checksum +
+					   (uint64_t)out[k] * (2 * (uint64_t)k + i * 2 + 1));
 }
 
 #endif

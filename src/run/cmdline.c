@@ -11,9 +11,10 @@
 
 /* Programs that run another one named among their arguments. */
 static const char *const launchers[] = {
-	"env",        "nohup", "nice",   "ionice",  "time",    "timeout", "stdbuf", "taskset",  "numactl",  "chrt",
-	"setsid",     "srun",  "mpirun", "mpiexec", "orterun", "uv",      "poetry", "pipenv",   "conda",    "mamba",
-	"micromamba", "sudo",  "doas",   "strace",  "perf",    "nsys",    "ncu",    "xvfb-run", "lockstep", NULL};
+	"env",     "nohup",  "nice",   "ionice",   "time",       "timeout", "stdbuf",  "taskset",
+	"numactl", "chrt",   "setsid", "srun",     "mpirun",     "mpiexec", "orterun", "uv",
+	"poetry",  "pipenv", "conda",  "mamba",    "micromamba", "sudo",    "doas",    "strace",
+	"perf",    "nsys",   "ncu",    "xvfb-run", "lockstep",   NULL};
 
 static const char *base_name(const char *path)
 {
@@ -46,8 +47,10 @@ static void shut(struct ls_cmdline *c, const char *fmt, const char *a, const cha
 	ls_str_done(&s);
 }
 
-/* One cluster of single-letter options ("-IB"); returns whether the next word is a value of its last letter. */
-static bool python_cluster(struct ls_cmdline *c, const char *program, const char *word, bool *ret_last)
+/* One cluster of single-letter options ("-IB"); returns whether the next word is a value of its
+ * last letter. */
+static bool python_cluster(struct ls_cmdline *c, const char *program, const char *word,
+			   bool *ret_last)
 {
 	for (const char *p = word + 1; *p; p++) {
 		if (*p == 'c' || *p == 'm') {
@@ -59,9 +62,11 @@ static bool python_cluster(struct ls_cmdline *c, const char *program, const char
 		if (*p == 'V' || *p == 'h' || *p == '?')
 			c->brief = true;
 		if (*p == 'E' || *p == 'I')
-			shut(c, "the interpreter would ignore PYTHONPATH and PYTHONHASHSEED", base_name(program), word);
+			shut(c, "the interpreter would ignore PYTHONPATH and PYTHONHASHSEED",
+			     base_name(program), word);
 		if (*p == 'S')
-			shut(c, "the interpreter would not load sitecustomize", base_name(program), word);
+			shut(c, "the interpreter would not load sitecustomize", base_name(program),
+			     word);
 	}
 	return false;
 }
@@ -89,10 +94,12 @@ static void python_options(struct ls_cmdline *c, const char *const *argv)
 /* env's own arguments that would take the policy away again. */
 static void env_options(struct ls_cmdline *c, const char *word, const char *next)
 {
-	if (strcmp(word, "-i") == 0 || strcmp(word, "-") == 0 || strcmp(word, "--ignore-environment") == 0)
+	if (strcmp(word, "-i") == 0 || strcmp(word, "-") == 0 ||
+	    strcmp(word, "--ignore-environment") == 0)
 		shut(c, "the environment policy would be wiped out", "env", word);
 	if (ls_str_starts(word, "PYTHONPATH="))
-		shut(c, "the hook would not be found; set PYTHONPATH outside of lockstep", "env", "PYTHONPATH=…");
+		shut(c, "the hook would not be found; set PYTHONPATH outside of lockstep", "env",
+		     "PYTHONPATH=…");
 	if (next && strcmp(word, "-u") == 0 && strcmp(next, "PYTHONPATH") == 0)
 		shut(c, "the hook would not be found", "env", "-u PYTHONPATH");
 }

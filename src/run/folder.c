@@ -23,7 +23,8 @@ int ls_folder_make(const char *path, struct ls_err *err)
 		char keep = *p;
 		*p = 0;
 		if (mkdir(copy, 0777) < 0 && errno != EEXIST) {
-			rc = ls_err_set(err, LS_EIO, "%s: cannot make the folder: %s", copy, strerror(errno));
+			rc = ls_err_set(err, LS_EIO, "%s: cannot make the folder: %s", copy,
+					strerror(errno));
 		}
 		*p = keep;
 		if (!keep)
@@ -31,7 +32,8 @@ int ls_folder_make(const char *path, struct ls_err *err)
 	}
 	struct stat st;
 	if (rc == 0 && (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)))
-		rc = ls_err_set(err, LS_EINPUT, "%s: there is something there that is not a folder", path);
+		rc = ls_err_set(err, LS_EINPUT, "%s: there is something there that is not a folder",
+				path);
 	free(copy);
 	return rc;
 }
@@ -63,9 +65,10 @@ void ls_folder_remove(const char *path)
 
 static bool is_ours(const FTSENT *e)
 {
-	return e->fts_level == 1 &&
-	       (strcmp(e->fts_name, "run_manifest.json") == 0 || strcmp(e->fts_name, "run_trace") == 0 ||
-		ls_str_starts(e->fts_name, "run_manifest.json.tmp.") || ls_str_starts(e->fts_name, ".lockstep."));
+	return e->fts_level == 1 && (strcmp(e->fts_name, "run_manifest.json") == 0 ||
+				     strcmp(e->fts_name, "run_trace") == 0 ||
+				     ls_str_starts(e->fts_name, "run_manifest.json.tmp.") ||
+				     ls_str_starts(e->fts_name, ".lockstep."));
 }
 
 static void add_entry(struct ls_tree *tree, const FTSENT *e)
@@ -84,7 +87,8 @@ static void add_entry(struct ls_tree *tree, const FTSENT *e)
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(((const struct ls_tree_entry *)a)->path, ((const struct ls_tree_entry *)b)->path);
+	return strcmp(((const struct ls_tree_entry *)a)->path,
+		      ((const struct ls_tree_entry *)b)->path);
 }
 
 int ls_tree_read(const char *root, struct ls_tree *ret, struct ls_err *err)
@@ -120,9 +124,11 @@ void ls_tree_done(struct ls_tree *tree)
 static bool unchanged(const struct ls_tree *before, const struct ls_tree_entry *now)
 {
 	const struct ls_tree_entry *old =
-		before->n ? bsearch(now, before->items, before->n, sizeof *before->items, by_path) : NULL;
-	return old && old->link == now->link && old->size == now->size && old->mtime_ns == now->mtime_ns &&
-	       old->ctime_ns == now->ctime_ns && old->inode == now->inode;
+		before->n ? bsearch(now, before->items, before->n, sizeof *before->items, by_path)
+			  : NULL;
+	return old && old->link == now->link && old->size == now->size &&
+	       old->mtime_ns == now->mtime_ns && old->ctime_ns == now->ctime_ns &&
+	       old->inode == now->inode;
 }
 
 static json_t *entry_json(const char *root, const struct ls_tree_entry *e)
@@ -166,8 +172,8 @@ static char *within(const char *root, const char *out)
 	return below;
 }
 
-static int digest_tree(const char *path, const char *out, int64_t *ret_bytes, char hex[LS_SHA256_HEX],
-		       struct ls_err *err)
+static int digest_tree(const char *path, const char *out, int64_t *ret_bytes,
+		       char hex[LS_SHA256_HEX], struct ls_err *err)
 {
 	struct ls_tree tree;
 	int rc = ls_tree_read(path, &tree, err);
@@ -210,7 +216,7 @@ int ls_folder_digest(const char *path, const char *out, json_t **ret, struct ls_
 	}
 	if (rc)
 		return rc;
-	*ret = json_pack("{s:o,s:b,s:I,s:s}", "path", ls_json_lossy(path), "folder", S_ISDIR(st.st_mode), "bytes",
-			 (json_int_t)bytes, "sha256", hex);
+	*ret = json_pack("{s:o,s:b,s:I,s:s}", "path", ls_json_lossy(path), "folder",
+			 S_ISDIR(st.st_mode), "bytes", (json_int_t)bytes, "sha256", hex);
 	return 0;
 }

@@ -40,7 +40,8 @@ static void read_status(json_t *state, char *text, bool *ret_dirty)
 
 static void add_diff(json_t *state)
 {
-	const char *const argv[] = {"git", "diff", "--no-ext-diff", "--no-color", "--binary", "HEAD", NULL};
+	const char *const argv[] = {"git",  "diff", "--no-ext-diff", "--no-color", "--binary",
+				    "HEAD", NULL};
 	struct ls_proc_result r;
 	if (ls_proc_run(argv, SECONDS, &r, NULL))
 		return;
@@ -54,7 +55,8 @@ static void add_diff(json_t *state)
 
 json_t *ls_git_state(void)
 {
-	const char *const argv[] = {"git", "--no-optional-locks", "status", "--porcelain=v2", "--branch", NULL};
+	const char *const argv[] = {
+		"git", "--no-optional-locks", "status", "--porcelain=v2", "--branch", NULL};
 	struct ls_proc_result r;
 	struct ls_err err;
 	if (ls_proc_run(argv, SECONDS, &r, &err))

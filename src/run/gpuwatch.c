@@ -32,11 +32,12 @@ json_t *ls_gpuwatch_end(struct ls_gpuwatch *w)
 			continue;
 		ls_nvml_name(w->nvml, i, name);
 		ls_nvml_uuid(w->nvml, i, uuid);
-		json_array_append_new(list, json_pack("{s:i,s:o,s:o,s:I,s:I,s:I}", "index", (int)i, "name",
-						      ls_json_lossy(name), "uuid", ls_json_lossy(uuid), "total_bytes",
-						      (json_int_t)w->gpu[i].total, "used_before_bytes",
-						      (json_int_t)w->gpu[i].before, "used_peak_bytes",
-						      (json_int_t)w->gpu[i].peak));
+		json_array_append_new(
+			list, json_pack("{s:i,s:o,s:o,s:I,s:I,s:I}", "index", (int)i, "name",
+					ls_json_lossy(name), "uuid", ls_json_lossy(uuid),
+					"total_bytes", (json_int_t)w->gpu[i].total,
+					"used_before_bytes", (json_int_t)w->gpu[i].before,
+					"used_peak_bytes", (json_int_t)w->gpu[i].peak));
 	}
 	ls_nvml_close(w->nvml);
 	if (json_array_size(list))

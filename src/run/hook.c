@@ -15,7 +15,8 @@
 #include "base/str.h"
 #include "run/folder.h"
 
-static int write_plain(const char *dir, const char *name, const void *data, size_t len, struct ls_err *err)
+static int write_plain(const char *dir, const char *name, const void *data, size_t len,
+		       struct ls_err *err)
 {
 	char *path = ls_xasprintf("%s/%s", dir, name);
 	FILE *f = fopen(path, "wbe"); /* no fsync: the folder does not outlive the run */
@@ -31,29 +32,36 @@ static int write_plain(const char *dir, const char *name, const void *data, size
 	return rc ? LS_EIO : 0;
 }
 
-/* JSON is a Python literal once its three words have values; importing json would cost more than the whole hook. */
+/* JSON is a Python literal once its three words have values; importing json would cost more than
+ * the whole hook. */
 static int write_policy(const struct ls_hook *hook, const json_t *policy, struct ls_err *err)
 {
 	char *json = json_dumps(policy, JSON_COMPACT);
-	char *text = ls_xasprintf("true, false, null = True, False, None\nPOLICY = %s\n", json ? json : "{}");
+	char *text = ls_xasprintf("true, false, null = True, False, None\nPOLICY = %s\n",
+				  json ? json : "{}");
 	int rc = write_plain(hook->dir, "lockstep_policy.py", text, strlen(text), err);
 	free(json);
 	free(text);
 	return rc;
 }
 
-static json_t *hook_policy(const struct ls_hook *hook, const struct ls_policy *policy, const struct ls_runenv *env)
+static json_t *hook_policy(const struct ls_hook *hook, const struct ls_policy *policy,
+			   const struct ls_runenv *env)
 {
 	json_t *p = ls_policy_json(policy), *vars = json_object(), *change;
 	const char *name, *threads = ls_runenv_get(env, "OMP_NUM_THREADS");
-	json_object_foreach(env->changes, name, change) json_object_set(vars, name, json_object_get(change, "value"));
+	json_object_foreach(env->changes, name, change)
+		json_object_set(vars, name, json_object_get(change, "value"));
 	json_object_set_new(p, "env", vars);
 	json_object_set_new(p, "seen", json_string(hook->seen));
-	json_object_set_new(p, "inject", policy->inject ? json_string(policy->inject) : json_null());
-	json_object_set_new(p, "trace_dir", hook->trace_dir ? json_string(hook->trace_dir) : json_null());
+	json_object_set_new(p, "inject",
+			    policy->inject ? json_string(policy->inject) : json_null());
+	json_object_set_new(p, "trace_dir",
+			    hook->trace_dir ? json_string(hook->trace_dir) : json_null());
 	uint64_t n = 1;
 	if (threads)
-		ls_str_to_u64(threads, 1, 1 << 16, "OMP_NUM_THREADS", &n, NULL); /* a list of levels counts as 1 */
+		ls_str_to_u64(threads, 1, 1 << 16, "OMP_NUM_THREADS", &n,
+			      NULL); /* a list of levels counts as 1 */
 	json_object_set_new(p, "threads", json_integer((json_int_t)n));
 	return p;
 }
@@ -66,7 +74,8 @@ static void add_to_path(const struct ls_hook *hook, struct ls_runenv *env)
 	free(path);
 }
 
-static int write_files(struct ls_hook *hook, const struct ls_policy *policy, struct ls_runenv *env, struct ls_err *err)
+static int write_files(struct ls_hook *hook, const struct ls_policy *policy, struct ls_runenv *env,
+		       struct ls_err *err)
 {
 	static const char prefix[] = "python/hook/";
 	int rc = 0;
@@ -85,8 +94,8 @@ static int write_files(struct ls_hook *hook, const struct ls_policy *policy, str
 	return rc;
 }
 
-/* Private folders that nobody holds are of runs that were killed, and go; one that is held says that a run is going on.
- * Where the file system knows no locks, nothing is concluded. */
+/* Private folders that nobody holds are of runs that were killed, and go; one that is held says
+ * that a run is going on. Where the file system knows no locks, nothing is concluded. */
 static int settle(const char *out, int dir, struct ls_err *err)
 {
 	DIR *d = fdopendir(dup(dir));
@@ -103,7 +112,9 @@ static int settle(const char *out, int dir, struct ls_err *err)
 			free(path);
 		} else if (errno == EWOULDBLOCK) {
 			rc = ls_err_set(err, LS_EINPUT,
-					"%s: another run is using this folder; give this one another with --out", out);
+					"%s: another run is using this folder; give this one "
+					"another with --out",
+					out);
 		}
 		close(fd);
 	}
@@ -112,8 +123,8 @@ static int settle(const char *out, int dir, struct ls_err *err)
 	return rc;
 }
 
-/* Makes and locks the private folder; the lock on the output folder keeps two runs that start from mistaking each
- * other's for a left one. */
+/* Makes and locks the private folder; the lock on the output folder keeps two runs that start from
+ * mistaking each other's for a left one. */
 static int make_dir(struct ls_hook *h, const char *out, struct ls_err *err)
 {
 	int dir = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -123,7 +134,8 @@ static int make_dir(struct ls_hook *h, const char *out, struct ls_err *err)
 	int rc = settle(out, dir, err);
 	h->dir = ls_xasprintf("%s/.lockstep.XXXXXX", out);
 	if (rc == 0 && !mkdtemp(h->dir))
-		rc = ls_err_set(err, LS_EIO, "%s: cannot make the folder: %s", h->dir, strerror(errno));
+		rc = ls_err_set(err, LS_EIO, "%s: cannot make the folder: %s", h->dir,
+				strerror(errno));
 	if (rc == 0) {
 		h->lock = open(h->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (h->lock >= 0)
@@ -136,13 +148,16 @@ static int make_dir(struct ls_hook *h, const char *out, struct ls_err *err)
 	return rc;
 }
 
-int ls_hook_init(struct ls_hook *hook, const char *out, const struct ls_policy *policy, struct ls_runenv *env,
-		 struct ls_err *err)
+int ls_hook_init(struct ls_hook *hook, const char *out, const struct ls_policy *policy,
+		 struct ls_runenv *env, struct ls_err *err)
 {
 	struct ls_hook h = {.lock = -1};
-	int rc = strchr(out, ':') ? ls_err_set(err, LS_EINPUT,
-					       "%s: an output folder with a colon cannot stand on PYTHONPATH", out)
-				  : make_dir(&h, out, err);
+	int rc =
+		strchr(out, ':')
+			? ls_err_set(err, LS_EINPUT,
+				     "%s: an output folder with a colon cannot stand on PYTHONPATH",
+				     out)
+			: make_dir(&h, out, err);
 	if (rc)
 		return rc;
 	char *trace = ls_xasprintf("%s/run_trace", out);

@@ -76,7 +76,9 @@ static int check(struct ls_ktrace *t, struct ls_err *err)
 	for (int i = 0; i < 8; i++)
 		digest |= (uint64_t)t->data[t->at++] << (8 * i);
 	if (count != t->launches || digest != t->digest)
-		return bad(t, err, "the rolling digest does not match the launches before it: the log is damaged");
+		return bad(t, err,
+			   "the rolling digest does not match the launches before it: the log is "
+			   "damaged");
 	t->complete = t->at == t->len;
 	return 0;
 }
@@ -130,7 +132,8 @@ int ls_ktrace_next(struct ls_ktrace *t, struct ls_kernel *ret, struct ls_err *er
 	return rc;
 }
 
-int ls_ktrace_begin(struct ls_ktrace *t, const uint8_t *data, size_t len, const char *name, struct ls_err *err)
+int ls_ktrace_begin(struct ls_ktrace *t, const uint8_t *data, size_t len, const char *name,
+		    struct ls_err *err)
 {
 	if (len < 8 || memcmp(data, LS_KTRACE_MAGIC, 8) != 0)
 		return ls_err_set(err, LS_EINPUT, "%s: not a kernel log", name);
@@ -167,16 +170,18 @@ static char *describe(const struct ls_ktrace *t, const struct ls_kernel *k, bool
 	const uint64_t *v = k->numbers;
 	if (!there)
 		return ls_xstrdup("the end");
-	return ls_xasprintf("%s grid %" PRIu64 "x%" PRIu64 "x%" PRIu64 " block %" PRIu64 "x%" PRIu64 "x%" PRIu64
-			    " shared %" PRIu64 " stream %" PRIu64,
+	return ls_xasprintf("%s grid %" PRIu64 "x%" PRIu64 "x%" PRIu64 " block %" PRIu64 "x%" PRIu64
+			    "x%" PRIu64 " shared %" PRIu64 " stream %" PRIu64,
 			    t->names[k->name], v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]);
 }
 
-static int part(struct ls_ktrace *a, struct ls_ktrace *b, struct ls_kernel_parting *ret, struct ls_err *err)
+static int part(struct ls_ktrace *a, struct ls_ktrace *b, struct ls_kernel_parting *ret,
+		struct ls_err *err)
 {
 	for (uint64_t at = 0;; at++) {
 		struct ls_kernel ka = {0}, kb = {0};
-		int more_a = ls_ktrace_next(a, &ka, err), more_b = more_a < 0 ? 0 : ls_ktrace_next(b, &kb, err);
+		int more_a = ls_ktrace_next(a, &ka, err),
+		    more_b = more_a < 0 ? 0 : ls_ktrace_next(b, &kb, err);
 		if (more_a < 0 || more_b < 0)
 			return more_a < 0 ? more_a : more_b;
 		if (!more_a && !more_b)
@@ -184,7 +189,8 @@ static int part(struct ls_ktrace *a, struct ls_ktrace *b, struct ls_kernel_parti
 		if (more_a && more_b && strcmp(a->names[ka.name], b->names[kb.name]) == 0 &&
 		    memcmp(ka.numbers, kb.numbers, sizeof ka.numbers) == 0)
 			continue;
-		*ret = (struct ls_kernel_parting){true, at, describe(a, &ka, more_a), describe(b, &kb, more_b)};
+		*ret = (struct ls_kernel_parting){true, at, describe(a, &ka, more_a),
+						  describe(b, &kb, more_b)};
 		return 0;
 	}
 }

@@ -1,6 +1,6 @@
 /* The kernel log, shared by the library that writes it inside the traced program and by the reader.
- * Little-endian. After the eight bytes of the magic come records, each one tag byte and its fields; a number is a
- * varint (seven bits a byte, low ones first). No state here; any thread. */
+ * Little-endian. After the eight bytes of the magic come records, each one tag byte and its fields;
+ * a number is a varint (seven bits a byte, low ones first). No state here; any thread. */
 #ifndef LS_RUN_KTRACE_FORMAT_H
 #define LS_RUN_KTRACE_FORMAT_H
 
@@ -11,7 +11,8 @@
 enum ls_ktrace_tag {
 	LS_KT_END = 0,    /* zeros after the last record of a program that was killed */
 	LS_KT_NAME = 1,   /* length, bytes; names are numbered as they come */
-	LS_KT_LAUNCH = 2, /* name, grid x y z, block x y z, shared bytes, stream; streams are numbered as they come */
+	LS_KT_LAUNCH = 2, /* name, grid x y z, block x y z, shared bytes, stream; streams are
+			     numbered as they come */
 	LS_KT_CHECK = 3,  /* launches so far, rolling digest so far as 8 bytes */
 	LS_KT_NOTE = 4,   /* length, bytes: why nothing could be traced */
 };

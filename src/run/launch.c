@@ -17,7 +17,8 @@
 #include "base/proc.h"
 
 /* In the child. A program that cannot be executed reports its errno through the pipe. */
-static void become(const struct ls_launch *what, const char *program, const sigset_t *mask, int report)
+static void become(const struct ls_launch *what, const char *program, const sigset_t *mask,
+		   int report)
 {
 	if (what->output >= 0) {
 		dup2(what->output, STDOUT_FILENO);
@@ -31,8 +32,8 @@ static void become(const struct ls_launch *what, const char *program, const sigs
 	(_exit)(n == sizeof e ? 126 : 127); /* a child of ours, before it is another program */
 }
 
-static int start(const struct ls_launch *what, const char *program, const sigset_t *mask, pid_t *ret,
-		 struct ls_err *err)
+static int start(const struct ls_launch *what, const char *program, const sigset_t *mask,
+		 pid_t *ret, struct ls_err *err)
 {
 	int report[2], e = 0;
 	if (pipe2(report, O_CLOEXEC) < 0)
@@ -49,7 +50,8 @@ static int start(const struct ls_launch *what, const char *program, const sigset
 	close(report[0]);
 	if (n == sizeof e) {
 		waitpid(pid, NULL, 0);
-		return ls_err_set(err, LS_EINPUT, "%s: cannot be executed: %s", program, strerror(e));
+		return ls_err_set(err, LS_EINPUT, "%s: cannot be executed: %s", program,
+				  strerror(e));
 	}
 	*ret = pid;
 	return 0;
@@ -69,7 +71,8 @@ static void fill(struct ls_launched *r, int status, const struct rusage *use)
 	r->peak_rss = (int64_t)use->ru_maxrss * 1024;
 }
 
-/* A key press reaches the child by itself, as it is in our process group; what kill sends to us alone is passed on. */
+/* A key press reaches the child by itself, as it is in our process group; what kill sends to us
+ * alone is passed on. */
 static void pass_on(struct ls_launched *r, const siginfo_t *info)
 {
 	r->interrupted = info->si_signo;
@@ -113,7 +116,8 @@ int ls_launch_find(const char *name, char **ret, struct ls_err *err)
 		return 0;
 	if (strchr(name, '/') && stat(name, &st) == 0)
 		return ls_err_set(err, LS_EINPUT, "%s: %s", name,
-				  S_ISDIR(st.st_mode) ? "a folder, not a program" : "not executable");
+				  S_ISDIR(st.st_mode) ? "a folder, not a program"
+						      : "not executable");
 	if (strchr(name, '/'))
 		return ls_err_set(err, LS_ENOENT, "%s: no such program", name);
 	return ls_err_set(err, LS_ENOENT, "%s: no such program on PATH", *name ? name : "\"\"");
@@ -131,7 +135,8 @@ static void *meanwhile(void *errand)
 	return NULL;
 }
 
-int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_launched *ret, struct ls_err *err)
+int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_launched *ret,
+	      struct ls_err *err)
 {
 	char *program;
 	int rc = ls_launch_find(what->argv[0], &program, err);
@@ -142,7 +147,8 @@ int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_
 	const int signals[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		sigaddset(&set, signals[i]);
-	signal(SIGCHLD, SIG_DFL); /* ignored by a careless parent, it would hide how the child ended */
+	signal(SIGCHLD,
+	       SIG_DFL); /* ignored by a careless parent, it would hide how the child ended */
 	sigprocmask(SIG_BLOCK, &set, &old);
 	struct ls_launched r = {0};
 	double begin = ls_clock();
@@ -150,7 +156,8 @@ int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_
 	if (rc == 0) {
 		pthread_t thread;
 		struct errand errand = {what, r.pid};
-		bool apart = what->meanwhile && pthread_create(&thread, NULL, meanwhile, &errand) == 0;
+		bool apart =
+			what->meanwhile && pthread_create(&thread, NULL, meanwhile, &errand) == 0;
 		if (what->meanwhile && !apart)
 			meanwhile(&errand);
 		wait_for(&r, scan, &set);

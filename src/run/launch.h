@@ -1,5 +1,6 @@
-/* Starts the command of a run and waits for it, passing signals on, as a shell would that has nothing else to do.
- * While it runs, the calling thread's signal mask is changed; call it from a process with one thread. */
+/* Starts the command of a run and waits for it, passing signals on, as a shell would that has
+ * nothing else to do. While it runs, the calling thread's signal mask is changed; call it from a
+ * process with one thread. */
 #ifndef LS_RUN_LAUNCH_H
 #define LS_RUN_LAUNCH_H
 
@@ -12,7 +13,8 @@
 struct ls_launch {
 	const char *const *argv; /* argv[0] is looked up on PATH */
 	char *const *envp;
-	int output; /* descriptor for the child's standard output and error, or -1: those of the caller */
+	int output; /* descriptor for the child's standard output and error, or -1: those of the
+		       caller */
 	/* called on a thread while the child runs, and waited for; or NULL */
 	void (*meanwhile)(void *ctx, pid_t child);
 	void *ctx;
@@ -30,6 +32,7 @@ struct ls_launched {
 /* The program that a name means, or why there is none. The caller frees it. */
 int ls_launch_find(const char *name, char **ret, struct ls_err *err);
 /* scan may be NULL; otherwise the processes below the child are looked at from time to time. */
-int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_launched *ret, struct ls_err *err);
+int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_launched *ret,
+	      struct ls_err *err);
 
 #endif

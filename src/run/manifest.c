@@ -14,25 +14,32 @@ struct key {
 };
 
 static const struct key keys[] = {
-	{"schema", JSON_STRING, true},       {"lockstep", JSON_STRING, true}, {"state", JSON_STRING, true},
-	{"command", JSON_ARRAY, true},       {"cwd", JSON_STRING, true},      {"host", JSON_STRING, true},
-	{"out", JSON_STRING, true},          {"started", JSON_STRING, true},  {"git", JSON_OBJECT, true},
-	{"policy", JSON_OBJECT, true},       {"inputs", JSON_ARRAY, true},    {"environment", JSON_ARRAY, false},
-	{"spec", JSON_OBJECT, false},        {"ended", JSON_STRING, false},   {"result", JSON_OBJECT, false},
-	{"resources", JSON_OBJECT, false},   {"hook", JSON_OBJECT, false},    {"modules", JSON_OBJECT, false},
-	{"seeds", JSON_OBJECT, false},       {"gpus", JSON_ARRAY, false},     {"global_batch", JSON_OBJECT, false},
-	{"outputs", JSON_ARRAY, false},      {"trace", JSON_OBJECT, false},   {"env", JSON_OBJECT, false},
+	{"schema", JSON_STRING, true},        {"lockstep", JSON_STRING, true},
+	{"state", JSON_STRING, true},         {"command", JSON_ARRAY, true},
+	{"cwd", JSON_STRING, true},           {"host", JSON_STRING, true},
+	{"out", JSON_STRING, true},           {"started", JSON_STRING, true},
+	{"git", JSON_OBJECT, true},           {"policy", JSON_OBJECT, true},
+	{"inputs", JSON_ARRAY, true},         {"environment", JSON_ARRAY, false},
+	{"spec", JSON_OBJECT, false},         {"ended", JSON_STRING, false},
+	{"result", JSON_OBJECT, false},       {"resources", JSON_OBJECT, false},
+	{"hook", JSON_OBJECT, false},         {"modules", JSON_OBJECT, false},
+	{"seeds", JSON_OBJECT, false},        {"gpus", JSON_ARRAY, false},
+	{"global_batch", JSON_OBJECT, false}, {"outputs", JSON_ARRAY, false},
+	{"trace", JSON_OBJECT, false},        {"env", JSON_OBJECT, false},
 	{"determinism", JSON_OBJECT, false},
 };
 
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
-static int check_list(const json_t *m, const char *key, json_type type, const char *name, struct ls_err *err)
+static int check_list(const json_t *m, const char *key, json_type type, const char *name,
+		      struct ls_err *err)
 {
 	size_t i;
 	json_t *v;
-	json_array_foreach(json_object_get(m, key), i, v) if (json_typeof(v) != type) return ls_err_set(
-		err, LS_EINPUT, "%s: %s[%zu] is %s", name, key, i, ls_json_kind(v));
+	json_array_foreach(json_object_get(m, key), i,
+			   v) if (json_typeof(v) !=
+				  type) return ls_err_set(err, LS_EINPUT, "%s: %s[%zu] is %s", name,
+							  key, i, ls_json_kind(v));
 	return 0;
 }
 
@@ -40,18 +47,23 @@ int ls_manifest_check(const json_t *m, const char *name, struct ls_err *err)
 {
 	const char *names[N_KEYS + 1] = {0};
 	if (!json_is_object(m))
-		return ls_err_set(err, LS_EINPUT, "%s: not a run manifest: it is %s", name, ls_json_kind(m));
+		return ls_err_set(err, LS_EINPUT, "%s: not a run manifest: it is %s", name,
+				  ls_json_kind(m));
 	const char *schema = json_string_value(json_object_get(m, "schema"));
 	if (!schema || strcmp(schema, LS_MANIFEST_SCHEMA) != 0)
-		return ls_err_set(err, LS_EINPUT, "%s: not a run manifest of this version: \"schema\" must be \"%s\"",
-				  name, LS_MANIFEST_SCHEMA);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: not a run manifest of this version: \"schema\" must be \"%s\"", name,
+			LS_MANIFEST_SCHEMA);
 	for (size_t i = 0; i < N_KEYS; i++) {
 		const json_t *v = json_object_get(m, keys[i].name);
 		names[i] = keys[i].name;
 		if (!v && keys[i].needed)
-			return ls_err_set(err, LS_EINPUT, "%s: \"%s\" is missing", name, keys[i].name);
+			return ls_err_set(err, LS_EINPUT, "%s: \"%s\" is missing", name,
+					  keys[i].name);
 		if (v && json_typeof(v) != keys[i].type)
-			return ls_err_set(err, LS_EINPUT, "%s: \"%s\" is %s", name, keys[i].name, ls_json_kind(v));
+			return ls_err_set(err, LS_EINPUT, "%s: \"%s\" is %s", name, keys[i].name,
+					  ls_json_kind(v));
 	}
 	int rc = ls_json_only(m, names, name, err);
 	if (rc == 0)
@@ -65,7 +77,9 @@ int ls_manifest_check(const json_t *m, const char *name, struct ls_err *err)
 int ls_manifest_load(const char *path, json_t **ret, struct ls_err *err)
 {
 	struct stat st;
-	char *inside = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? ls_xasprintf("%s/run_manifest.json", path) : NULL;
+	char *inside = stat(path, &st) == 0 && S_ISDIR(st.st_mode)
+			       ? ls_xasprintf("%s/run_manifest.json", path)
+			       : NULL;
 	const char *file = inside ? inside : path;
 	json_t *m;
 	int rc = ls_json_load(file, &m, err);
@@ -96,7 +110,8 @@ static void add_command(const json_t *m, struct ls_str *out)
 	size_t i;
 	json_t *w;
 	ls_str_addf(out, "%-12s", "command");
-	json_array_foreach(json_object_get(m, "command"), i, w) ls_str_addf(out, " %s", json_string_value(w));
+	json_array_foreach(json_object_get(m, "command"), i, w)
+		ls_str_addf(out, " %s", json_string_value(w));
 	ls_str_add(out, "\n");
 }
 
@@ -107,7 +122,8 @@ static void add_git(const json_t *git, struct ls_str *out)
 		ls_str_addf(out, "%-12s unknown: %s\n", "git", why);
 		return;
 	}
-	ls_str_addf(out, "%-12s %.12s on %s", "git", text(git, "commit", "?"), text(git, "branch", "?"));
+	ls_str_addf(out, "%-12s %.12s on %s", "git", text(git, "commit", "?"),
+		    text(git, "branch", "?"));
 	if (json_is_true(json_object_get(git, "dirty")))
 		ls_str_addf(out, ", changed files (diff %.12s)", diff ? diff : "?");
 	ls_str_add(out, "\n");
@@ -115,9 +131,12 @@ static void add_git(const json_t *git, struct ls_str *out)
 
 static void add_policy(const json_t *p, struct ls_str *out)
 {
-	ls_str_addf(out, "%-12s level %" JSON_INTEGER_FORMAT " (%s), seed %" JSON_INTEGER_FORMAT ", %s\n", "policy",
-		    json_integer_value(json_object_get(p, "level")), text(p, "level_name", "?"),
-		    json_integer_value(json_object_get(p, "seed")), text(p, "precision", "?"));
+	ls_str_addf(out,
+		    "%-12s level %" JSON_INTEGER_FORMAT " (%s), seed %" JSON_INTEGER_FORMAT
+		    ", %s\n",
+		    "policy", json_integer_value(json_object_get(p, "level")),
+		    text(p, "level_name", "?"), json_integer_value(json_object_get(p, "seed")),
+		    text(p, "precision", "?"));
 }
 
 static void add_gpus(const json_t *gpus, struct ls_str *out)
@@ -131,7 +150,8 @@ static void add_gpus(const json_t *gpus, struct ls_str *out)
 		ls_str_addf(out, "%-12s %" JSON_INTEGER_FORMAT ": %s", i ? "" : "gpu",
 			    json_integer_value(json_object_get(g, "index")), text(g, "name", "?"));
 		if (json_is_integer(used))
-			ls_str_addf(out, ", peak %.1f MiB allocated", json_number_value(used) / 1048576);
+			ls_str_addf(out, ", peak %.1f MiB allocated",
+				    json_number_value(used) / 1048576);
 		if (json_is_integer(kept))
 			ls_str_addf(out, ", %.1f MiB reserved", json_number_value(kept) / 1048576);
 		ls_str_add(out, "\n");
@@ -147,10 +167,11 @@ static void add_hook(const json_t *h, struct ls_str *out)
 	ls_str_addf(out, "%-12s %s, %" JSON_INTEGER_FORMAT " Python interpreters\n", "held",
 		    json_is_true(json_object_get(h, "held")) ? "yes" : "NO",
 		    json_integer_value(json_object_get(h, "count")));
-	json_array_foreach(json_object_get(h, "undone"), i, e)
-		ls_str_addf(out, "%-12s %s at %s\n", "undone", text(e, "setting", "?"), text(e, "where", "?"));
+	json_array_foreach(json_object_get(h, "undone"), i, e) ls_str_addf(
+		out, "%-12s %s at %s\n", "undone", text(e, "setting", "?"), text(e, "where", "?"));
 	json_array_foreach(json_object_get(h, "nondeterministic"), i, e)
-		ls_str_addf(out, "%-12s %s at %s\n", "no det. form", text(e, "operation", "?"), text(e, "where", "?"));
+		ls_str_addf(out, "%-12s %s at %s\n", "no det. form", text(e, "operation", "?"),
+			    text(e, "where", "?"));
 }
 
 static void add_gpu_memory(const json_t *list, struct ls_str *out)
@@ -158,20 +179,22 @@ static void add_gpu_memory(const json_t *list, struct ls_str *out)
 	const double mib = 1048576;
 	size_t i;
 	json_t *g;
-	json_array_foreach(list, i, g) ls_str_addf(
-		out,
-		"%-12s %" JSON_INTEGER_FORMAT ": %.1f MiB in use before, at most %.1f of %.1f, whoever holds them\n",
-		i ? "" : "gpu memory", json_integer_value(json_object_get(g, "index")),
-		json_number_value(json_object_get(g, "used_before_bytes")) / mib,
-		json_number_value(json_object_get(g, "used_peak_bytes")) / mib,
-		json_number_value(json_object_get(g, "total_bytes")) / mib);
+	json_array_foreach(list, i, g)
+		ls_str_addf(out,
+			    "%-12s %" JSON_INTEGER_FORMAT
+			    ": %.1f MiB in use before, at most %.1f of %.1f, whoever holds them\n",
+			    i ? "" : "gpu memory", json_integer_value(json_object_get(g, "index")),
+			    json_number_value(json_object_get(g, "used_before_bytes")) / mib,
+			    json_number_value(json_object_get(g, "used_peak_bytes")) / mib,
+			    json_number_value(json_object_get(g, "total_bytes")) / mib);
 }
 
 static void add_result(const json_t *m, struct ls_str *out)
 {
 	const json_t *r = json_object_get(m, "result"), *use = json_object_get(m, "resources");
 	if (!r) {
-		line(out, "result", "none: the run was not finished, or lockstep itself was killed");
+		line(out, "result",
+		     "none: the run was not finished, or lockstep itself was killed");
 		return;
 	}
 	const char *sig = text(r, "signal_name", NULL);
@@ -180,8 +203,8 @@ static void add_result(const json_t *m, struct ls_str *out)
 	else
 		ls_str_addf(out, "%-12s exit status %" JSON_INTEGER_FORMAT "\n", "result",
 			    json_integer_value(json_object_get(r, "status")));
-	ls_str_addf(out, "%-12s %.3f s wall, %.3f s user, %.3f s system, peak memory %.1f MiB\n", "resources",
-		    json_number_value(json_object_get(use, "wall_s")),
+	ls_str_addf(out, "%-12s %.3f s wall, %.3f s user, %.3f s system, peak memory %.1f MiB\n",
+		    "resources", json_number_value(json_object_get(use, "wall_s")),
 		    json_number_value(json_object_get(use, "user_s")),
 		    json_number_value(json_object_get(use, "system_s")),
 		    json_number_value(json_object_get(use, "peak_rss_bytes")) / 1048576);
@@ -193,7 +216,8 @@ static void add_files(const json_t *m, const char *key, struct ls_str *out)
 	size_t i;
 	json_t *e;
 	json_array_foreach(json_object_get(m, key), i, e)
-		ls_str_addf(out, "%-12s %.16s %s\n", i ? "" : key, text(e, "sha256", "-"), text(e, "path", "?"));
+		ls_str_addf(out, "%-12s %.16s %s\n", i ? "" : key, text(e, "sha256", "-"),
+			    text(e, "path", "?"));
 }
 
 static void add_modules(const json_t *m, struct ls_str *out)
@@ -205,7 +229,8 @@ static void add_modules(const json_t *m, struct ls_str *out)
 	const json_t *b = json_object_get(m, "global_batch");
 	if (b)
 		ls_str_addf(out,
-			    "%-12s %" JSON_INTEGER_FORMAT " (%" JSON_INTEGER_FORMAT " a process, %" JSON_INTEGER_FORMAT
+			    "%-12s %" JSON_INTEGER_FORMAT " (%" JSON_INTEGER_FORMAT
+			    " a process, %" JSON_INTEGER_FORMAT
 			    " processes, accumulated %" JSON_INTEGER_FORMAT " times)\n",
 			    "global batch", json_integer_value(json_object_get(b, "global")),
 			    json_integer_value(json_object_get(b, "per_process")),

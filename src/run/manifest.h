@@ -1,5 +1,5 @@
-/* Run manifests: reading, checking and telling. docs/schema/manifest.schema.json describes the file.
- * Values are new references. Any thread. */
+/* Run manifests: reading, checking and telling. docs/schema/manifest.schema.json describes the
+ * file. Values are new references. Any thread. */
 #ifndef LS_RUN_MANIFEST_H
 #define LS_RUN_MANIFEST_H
 
@@ -8,7 +8,8 @@
 
 #define LS_MANIFEST_SCHEMA "lockstep.run/1"
 
-/* path is a manifest or a folder that holds run_manifest.json. Refuses what is not a manifest, naming the key. */
+/* path is a manifest or a folder that holds run_manifest.json. Refuses what is not a manifest,
+ * naming the key. */
 int ls_manifest_load(const char *path, json_t **ret, struct ls_err *err);
 int ls_manifest_check(const json_t *manifest, const char *name, struct ls_err *err);
 void ls_manifest_text(const json_t *manifest, struct ls_str *out);
@@ -29,8 +30,8 @@ struct ls_differences {
 };
 
 void ls_manifest_diff(const json_t *a, const json_t *b, struct ls_differences *ret);
-void ls_differences_add(struct ls_differences *d, enum ls_weight weight, const char *what, const char *a, const char *b,
-			const char *why);
+void ls_differences_add(struct ls_differences *d, enum ls_weight weight, const char *what,
+			const char *a, const char *b, const char *why);
 void ls_differences_done(struct ls_differences *d);
 json_t *ls_differences_json(const struct ls_differences *d);
 

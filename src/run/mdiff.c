@@ -1,4 +1,5 @@
-/* What two runs had different, ranked: what can change bits first, then what may, then results, then the rest. */
+/* What two runs had different, ranked: what can change bits first, then what may, then results,
+ * then the rest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +9,17 @@
 
 const char *ls_weight_name(enum ls_weight w)
 {
-	static const char *const names[] = {"can change bits", "may change bits", "does not change bits",
-					    "what came out"};
+	static const char *const names[] = {"can change bits", "may change bits",
+					    "does not change bits", "what came out"};
 	return names[w];
 }
 
-void ls_differences_add(struct ls_differences *d, enum ls_weight weight, const char *what, const char *a, const char *b,
-			const char *why)
+void ls_differences_add(struct ls_differences *d, enum ls_weight weight, const char *what,
+			const char *a, const char *b, const char *why)
 {
 	d->items = ls_grow(d->items, d->n, &d->cap, sizeof *d->items);
-	d->items[d->n++] = (struct ls_difference){weight, ls_xstrdup(what), ls_xstrdup(a), ls_xstrdup(b),
-						  why ? ls_xstrdup(why) : NULL};
+	d->items[d->n++] = (struct ls_difference){weight, ls_xstrdup(what), ls_xstrdup(a),
+						  ls_xstrdup(b), why ? ls_xstrdup(why) : NULL};
 }
 
 void ls_differences_done(struct ls_differences *d)
@@ -38,8 +39,9 @@ json_t *ls_differences_json(const struct ls_differences *d)
 	json_t *list = json_array();
 	for (size_t i = 0; i < d->n; i++) {
 		const struct ls_difference *x = &d->items[i];
-		json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s?}", "weight", ls_weight_name(x->weight),
-						      "what", x->what, "a", x->a, "b", x->b, "why", x->why));
+		json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s?}", "weight",
+						      ls_weight_name(x->weight), "what", x->what,
+						      "a", x->a, "b", x->b, "why", x->why));
 	}
 	return json_pack("{s:o}", "differences", list);
 }
@@ -124,14 +126,16 @@ static void differ(struct ls_differences *d, const char *what, const json_t *a, 
 	free(y);
 }
 
-static void compare_value(struct ls_differences *d, const char *what, const json_t *a, const json_t *b)
+static void compare_value(struct ls_differences *d, const char *what, const json_t *a,
+			  const json_t *b)
 {
 	if ((a || b) && !(a && b && json_equal(a, b)))
 		differ(d, what, a, b);
 }
 
 /* Keys of both objects, each compared as "prefix.key". */
-static void compare_objects(struct ls_differences *d, const char *prefix, const json_t *a, const json_t *b)
+static void compare_objects(struct ls_differences *d, const char *prefix, const json_t *a,
+			    const json_t *b)
 {
 	const char *key;
 	json_t *v;
@@ -166,8 +170,8 @@ static json_t *by_key(const json_t *list, const char *key, const char *value)
 	return map;
 }
 
-static void compare_lists(struct ls_differences *d, const char *what, const json_t *a, const json_t *b, const char *key,
-			  const char *value)
+static void compare_lists(struct ls_differences *d, const char *what, const json_t *a,
+			  const json_t *b, const char *key, const char *value)
 {
 	json_t *x = by_key(a, key, value), *y = by_key(b, key, value);
 	compare_objects(d, what, x, y);
@@ -189,7 +193,8 @@ static json_t *env_values(const json_t *m)
 
 static void compare_policy(struct ls_differences *d, const json_t *a, const json_t *b)
 {
-	json_t *x = json_copy(json_object_get(a, "policy")), *y = json_copy(json_object_get(b, "policy"));
+	json_t *x = json_copy(json_object_get(a, "policy")),
+	       *y = json_copy(json_object_get(b, "policy"));
 	json_t *ex = env_values(a), *ey = env_values(b);
 	json_t *ox = json_object_get(x, "observed_env"), *oy = json_object_get(y, "observed_env");
 	compare_objects(d, "environment.env", ox, oy);
@@ -224,7 +229,8 @@ static char *trace_path(const json_t *m, const json_t *log)
 {
 	const char *out = json_string_value(json_object_get(m, "out")),
 		   *file = json_string_value(json_object_get(log, "file"));
-	return out && file && !strchr(file, '/') ? ls_xasprintf("%s/run_trace/%s", out, file) : NULL;
+	return out && file && !strchr(file, '/') ? ls_xasprintf("%s/run_trace/%s", out, file)
+						 : NULL;
 }
 
 static void compare_kernel_log(struct ls_differences *d, size_t n, const char *a, const char *b)
@@ -236,7 +242,8 @@ static void compare_kernel_log(struct ls_differences *d, size_t n, const char *a
 		return;
 	}
 	if (p.differs) {
-		char *what = ls_xasprintf("kernel %llu of process %zu", (unsigned long long)p.at, n);
+		char *what =
+			ls_xasprintf("kernel %llu of process %zu", (unsigned long long)p.at, n);
 		ls_differences_add(d, LS_BITS, what, p.a, p.b,
 				   "another kernel ran: the library chose another algorithm");
 		free(what);
@@ -263,7 +270,8 @@ static void compare_kernels(struct ls_differences *d, const json_t *a, const jso
 
 static int by_weight(const void *a, const void *b)
 {
-	static const int rank[] = {[LS_BITS] = 0, [LS_MAYBE] = 1, [LS_RESULT] = 2, [LS_HARMLESS] = 3};
+	static const int rank[] = {
+		[LS_BITS] = 0, [LS_MAYBE] = 1, [LS_RESULT] = 2, [LS_HARMLESS] = 3};
 	const struct ls_difference *x = a, *y = b;
 	if (x->weight != y->weight)
 		return rank[x->weight] - rank[y->weight];
@@ -276,14 +284,18 @@ void ls_manifest_diff(const json_t *a, const json_t *b, struct ls_differences *r
 	static const char *const objects[] = {"git", "modules", "seeds", "global_batch", "result"};
 	struct ls_differences d = {0};
 	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-		compare_value(&d, plain[i], json_object_get(a, plain[i]), json_object_get(b, plain[i]));
+		compare_value(&d, plain[i], json_object_get(a, plain[i]),
+			      json_object_get(b, plain[i]));
 	for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
-		compare_objects(&d, objects[i], json_object_get(a, objects[i]), json_object_get(b, objects[i]));
+		compare_objects(&d, objects[i], json_object_get(a, objects[i]),
+				json_object_get(b, objects[i]));
 	compare_policy(&d, a, b);
-	compare_lists(&d, "inputs", json_object_get(a, "inputs"), json_object_get(b, "inputs"), "path", "sha256");
-	compare_lists(&d, "outputs", json_object_get(a, "outputs"), json_object_get(b, "outputs"), "path", "sha256");
-	compare_lists(&d, "environment", json_object_get(a, "environment"), json_object_get(b, "environment"), "key",
-		      "value");
+	compare_lists(&d, "inputs", json_object_get(a, "inputs"), json_object_get(b, "inputs"),
+		      "path", "sha256");
+	compare_lists(&d, "outputs", json_object_get(a, "outputs"), json_object_get(b, "outputs"),
+		      "path", "sha256");
+	compare_lists(&d, "environment", json_object_get(a, "environment"),
+		      json_object_get(b, "environment"), "key", "value");
 	compare_lists(&d, "undone", json_object_get(json_object_get(a, "hook"), "undone"),
 		      json_object_get(json_object_get(b, "hook"), "undone"), "setting", "found");
 	compare_objects(&d, "settings", settings(a), settings(b));

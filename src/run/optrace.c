@@ -58,12 +58,14 @@ static bool slice_number(struct ls_slice s, uint64_t *ret)
 	return true;
 }
 
-int ls_optrace_begin(struct ls_optrace *t, const char *data, size_t len, const char *name, struct ls_err *err)
+int ls_optrace_begin(struct ls_optrace *t, const char *data, size_t len, const char *name,
+		     struct ls_err *err)
 {
 	struct ls_slice f[FIELDS];
 	uint64_t rank = 0;
 	*t = (struct ls_optrace){.data = data, .len = len, .name = name};
-	if (next_line(t, f) != 7 || !slice_is(f[0], "H") || !slice_is(f[1], "lockstep-ops") || !slice_is(f[2], "2"))
+	if (next_line(t, f) != 7 || !slice_is(f[0], "H") || !slice_is(f[1], "lockstep-ops") ||
+	    !slice_is(f[2], "2"))
 		return ls_err_set(err, LS_EINPUT, "%s: not an operation log", name);
 	t->method = f[6];
 	t->rank = slice_number(f[3], &rank) && rank < 1 << 24 ? (long)rank : 0;
@@ -101,7 +103,8 @@ static int add_stack(struct ls_optrace *t, const struct ls_slice *f, struct ls_e
 	return 0;
 }
 
-static int take_op(struct ls_optrace *t, const struct ls_slice *f, struct ls_op *ret, struct ls_err *err)
+static int take_op(struct ls_optrace *t, const struct ls_slice *f, struct ls_op *ret,
+		   struct ls_err *err)
 {
 	uint64_t seq, stack;
 	if (!slice_number(f[1], &seq) || seq != t->ops)
@@ -198,9 +201,11 @@ static const char *explain(enum ls_parting_kind kind)
 {
 	switch (kind) {
 	case LS_PART_OPERATION:
-		return "its inputs agree and its outputs differ: this operation is where the runs part";
+		return "its inputs agree and its outputs differ: this operation is where the runs "
+		       "part";
 	case LS_PART_INPUT:
-		return "an input differs that no earlier operation made: it came in from outside (data, Python, numpy, "
+		return "an input differs that no earlier operation made: it came in from outside "
+		       "(data, Python, numpy, "
 		       "memory that was never written)";
 	case LS_PART_PATH:
 		return "the runs do different operations here: the program took another way";
@@ -211,7 +216,8 @@ static const char *explain(enum ls_parting_kind kind)
 	}
 }
 
-static void tell(struct ls_parting *p, enum ls_parting_kind kind, const struct ls_optrace *t, const struct ls_op *op)
+static void tell(struct ls_parting *p, enum ls_parting_kind kind, const struct ls_optrace *t,
+		 const struct ls_op *op)
 {
 	*p = (struct ls_parting){.kind = kind, .at = t->ops ? t->ops - 1 : 0, .rank = t->rank};
 	p->name = ls_xstrndup(op->name.s, op->name.n);
@@ -246,11 +252,13 @@ static void first_word(struct ls_slice a, struct ls_slice b, char **ret_a, char 
 	*ret_b = ls_xstrndup(b.s + start, end_b - start);
 }
 
-static int part(struct ls_optrace *a, struct ls_optrace *b, struct ls_parting *ret, struct ls_err *err)
+static int part(struct ls_optrace *a, struct ls_optrace *b, struct ls_parting *ret,
+		struct ls_err *err)
 {
 	for (;;) {
 		struct ls_op x = {0}, y = {0};
-		int more_a = ls_optrace_next(a, &x, err), more_b = more_a < 0 ? 0 : ls_optrace_next(b, &y, err);
+		int more_a = ls_optrace_next(a, &x, err),
+		    more_b = more_a < 0 ? 0 : ls_optrace_next(b, &y, err);
 		if (more_a < 0 || more_b < 0)
 			return more_a < 0 ? more_a : more_b;
 		if (!more_a && !more_b)
@@ -291,9 +299,11 @@ int ls_optrace_part(const char *a, const char *b, struct ls_parting *ret, struct
 			rc = part(&ta, &tb, &p, err);
 		else
 			rc = ls_err_set(err, LS_EUNKNOWN,
-					"%s: its digests are %.*s, those of the other run %.*s: they say nothing about "
+					"%s: its digests are %.*s, those of the other run %.*s: "
+					"they say nothing about "
 					"each other",
-					a, (int)ta.method.n, ta.method.s, (int)tb.method.n, tb.method.s);
+					a, (int)ta.method.n, ta.method.s, (int)tb.method.n,
+					tb.method.s);
 		if (rc == 0)
 			*ret = p;
 		ls_optrace_done(&tb);
@@ -354,7 +364,8 @@ static void free_logs(struct log_file *logs, size_t n)
 	free(logs);
 }
 
-int ls_optrace_part_folders(const char *a, const char *b, struct ls_parting *ret, struct ls_err *err)
+int ls_optrace_part_folders(const char *a, const char *b, struct ls_parting *ret,
+			    struct ls_err *err)
 {
 	struct log_file *la = NULL, *lb = NULL;
 	size_t na = 0, nb = 0;
@@ -389,8 +400,9 @@ json_t *ls_parting_json(const struct ls_parting *p)
 	static const char *const kinds[] = {"none", "operation", "input", "path", "length"};
 	if (p->kind == LS_PART_NONE)
 		return json_null();
-	return json_pack("{s:s,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "kind", kinds[p->kind], "operation_number",
-			 (json_int_t)p->at, "rank", (json_int_t)p->rank, "operation", ls_json_lossy(p->name), "where",
-			 ls_json_lossy(p->where), "stack", ls_json_lossy(p->stack), "a", ls_json_lossy(p->a), "b",
+	return json_pack("{s:s,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "kind", kinds[p->kind],
+			 "operation_number", (json_int_t)p->at, "rank", (json_int_t)p->rank,
+			 "operation", ls_json_lossy(p->name), "where", ls_json_lossy(p->where),
+			 "stack", ls_json_lossy(p->stack), "a", ls_json_lossy(p->a), "b",
 			 ls_json_lossy(p->b), "explanation", ls_json_lossy(p->explanation));
 }

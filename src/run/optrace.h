@@ -1,6 +1,6 @@
 /* Operation logs (--trace ops) read back, and the first operation at which two runs part.
- * An optrace owns its mapping; operations point into it (ls_optrace_done). A parting owns its texts (ls_parting_done).
- * Any thread, one at a time an object. */
+ * An optrace owns its mapping; operations point into it (ls_optrace_done). A parting owns its texts
+ * (ls_parting_done). Any thread, one at a time an object. */
 #ifndef LS_RUN_OPTRACE_H
 #define LS_RUN_OPTRACE_H
 
@@ -32,15 +32,17 @@ struct ls_optrace {
 	size_t n_stacks, cap_stacks;
 	uint64_t ops; /* so far */
 	long rank;
-	struct ls_slice method; /* how tensors were digested: logs of two methods cannot be compared */
-	char digest[40];        /* of the whole log, once complete */
+	struct ls_slice
+		method;  /* how tensors were digested: logs of two methods cannot be compared */
+	char digest[40]; /* of the whole log, once complete */
 	bool complete;
 };
 
-int ls_optrace_begin(struct ls_optrace *t, const char *data, size_t len, const char *name, struct ls_err *err);
+int ls_optrace_begin(struct ls_optrace *t, const char *data, size_t len, const char *name,
+		     struct ls_err *err);
 int ls_optrace_open(struct ls_optrace *t, const char *path, struct ls_err *err);
-/* 1: an operation, 0: the end, negative: not an operation log, and the message names the line. A last line cut short by
- * a kill is the end. */
+/* 1: an operation, 0: the end, negative: not an operation log, and the message names the line. A
+ * last line cut short by a kill is the end. */
 int ls_optrace_next(struct ls_optrace *t, struct ls_op *ret, struct ls_err *err);
 void ls_optrace_done(struct ls_optrace *t);
 json_t *ls_optrace_summary(const char *dir, const char *name); /* for the manifest; new reference */
@@ -48,9 +50,10 @@ json_t *ls_optrace_summary(const char *dir, const char *name); /* for the manife
 enum ls_parting_kind {
 	LS_PART_NONE,
 	LS_PART_OPERATION, /* inputs agree, outputs differ: this operation is the cause */
-	LS_PART_INPUT, /* an input differs that no earlier operation made: it came from outside (data, Python, numpy) */
-	LS_PART_PATH,  /* another operation or another line: the program took another way */
-	LS_PART_LENGTH, /* one log is the beginning of the other */
+	LS_PART_INPUT,     /* an input differs that no earlier operation made: it came from outside
+			      (data, Python, numpy) */
+	LS_PART_PATH,      /* another operation or another line: the program took another way */
+	LS_PART_LENGTH,    /* one log is the beginning of the other */
 };
 
 struct ls_parting {
@@ -65,9 +68,11 @@ struct ls_parting {
 };
 
 int ls_optrace_part(const char *a, const char *b, struct ls_parting *ret, struct ls_err *err);
-/* The same for the trace folders of two runs: processes are matched by rank and order of start; the earliest parting of
- * the lowest rank that has one is told. Fails with LS_EUNKNOWN when a folder has no operation log. */
-int ls_optrace_part_folders(const char *a, const char *b, struct ls_parting *ret, struct ls_err *err);
+/* The same for the trace folders of two runs: processes are matched by rank and order of start; the
+ * earliest parting of the lowest rank that has one is told. Fails with LS_EUNKNOWN when a folder
+ * has no operation log. */
+int ls_optrace_part_folders(const char *a, const char *b, struct ls_parting *ret,
+			    struct ls_err *err);
 void ls_parting_done(struct ls_parting *p);
 json_t *ls_parting_json(const struct ls_parting *p); /* null for LS_PART_NONE; new reference */
 

@@ -76,10 +76,12 @@ struct rule {
 	const char *name, *value; /* value NULL: unset */
 };
 
-/* Level 3 asks MKL for the code path that every x86-64 has, level 2 only for one that does not change from run to run.
+/* Level 3 asks MKL for the code path that every x86-64 has, level 2 only for one that does not
+ * change from run to run.
  */
 static const struct rule rules[] = {
-	{1, "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", NULL}, /* some containers force TF32 back on with it */
+	{1, "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+	 NULL}, /* some containers force TF32 back on with it */
 	{2, "TF_DETERMINISTIC_OPS", "1"},
 	{2, "TF_CUDNN_DETERMINISTIC", "1"},
 	{2, "NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0"},
@@ -107,7 +109,8 @@ static void add_xla_flag(struct ls_runenv *env, const char *flag)
 static void apply_high(const struct ls_policy *policy, struct ls_runenv *env)
 {
 	char number[32];
-	snprintf(number, sizeof number, "%" PRIu64, policy->seed % 4294967296u); /* Python takes 32 bits here */
+	snprintf(number, sizeof number, "%" PRIu64,
+		 policy->seed % 4294967296u); /* Python takes 32 bits here */
 	ls_runenv_set(env, "PYTHONHASHSEED", number);
 	/* both values are deterministic; the user's choice of the smaller one is kept */
 	const char *workspace = ls_runenv_get(env, "CUBLAS_WORKSPACE_CONFIG");
@@ -121,7 +124,8 @@ static void apply_high(const struct ls_policy *policy, struct ls_runenv *env)
 void ls_policy_apply(const struct ls_policy *policy, struct ls_runenv *env)
 {
 	if (policy->level >= 1)
-		ls_runenv_set(env, "NVIDIA_TF32_OVERRIDE", strcmp(policy->precision, "tf32") == 0 ? NULL : "0");
+		ls_runenv_set(env, "NVIDIA_TF32_OVERRIDE",
+			      strcmp(policy->precision, "tf32") == 0 ? NULL : "0");
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (policy->level >= rules[i].level)
 			ls_runenv_set(env, rules[i].name, rules[i].value);
@@ -132,9 +136,10 @@ void ls_policy_apply(const struct ls_policy *policy, struct ls_runenv *env)
 json_t *ls_policy_json(const struct ls_policy *p)
 {
 	static const char *const names[] = {"record only", "comparable", "high", "bitwise"};
-	return json_pack("{s:i,s:s,s:I,s:s,s:b,s:b,s:b,s:s?}", "level", p->level, "level_name", names[p->level], "seed",
-			 (json_int_t)p->seed, "precision", p->precision, "warn_only", p->warn_only, "fill", p->fill,
-			 "hold", p->hold, "trace", p->trace);
+	return json_pack("{s:i,s:s,s:I,s:s,s:b,s:b,s:b,s:s?}", "level", p->level, "level_name",
+			 names[p->level], "seed", (json_int_t)p->seed, "precision", p->precision,
+			 "warn_only", p->warn_only, "fill", p->fill, "hold", p->hold, "trace",
+			 p->trace);
 }
 
 json_t *ls_policy_observed(const struct ls_runenv *env)

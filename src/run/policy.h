@@ -1,5 +1,6 @@
 /* Determinism levels: which environment variables they set and what the Python hook is told.
- * struct ls_policy borrows its texts; an ls_runenv owns its strings (init/done). One thread at a time an object. */
+ * struct ls_policy borrows its texts; an ls_runenv owns its strings (init/done). One thread at a
+ * time an object. */
 #ifndef LS_RUN_POLICY_H
 #define LS_RUN_POLICY_H
 
@@ -9,17 +10,18 @@
 
 #include "base/json.h"
 
-/* 0 records only; 1 comparable: precision explicit; 2 high: seeds and deterministic algorithms; 3 bitwise: one thread,
- * blocking launches, one summation order in MKL and NCCL. */
+/* 0 records only; 1 comparable: precision explicit; 2 high: seeds and deterministic algorithms; 3
+ * bitwise: one thread, blocking launches, one summation order in MKL and NCCL. */
 struct ls_policy {
 	int level;
 	uint64_t seed;
 	const char *precision; /* "fp32", "tf32", "bf16", "fp16" */
-	bool warn_only;        /* record an operation without a deterministic form instead of raising */
-	bool fill;             /* torch fills memory that it hands out uninitialised */
-	bool hold;             /* refuse changes that the program makes to the settings */
-	const char *trace;     /* "ops", "kernels" or NULL */
-	const char *inject;    /* liblockstep_inject.so: logs kernels, digests tensors for "ops"; or NULL */
+	bool warn_only;    /* record an operation without a deterministic form instead of raising */
+	bool fill;         /* torch fills memory that it hands out uninitialised */
+	bool hold;         /* refuse changes that the program makes to the settings */
+	const char *trace; /* "ops", "kernels" or NULL */
+	const char *inject; /* liblockstep_inject.so: logs kernels, digests tensors for "ops"; or
+			       NULL */
 };
 
 /* A child's environment in the making, with what was changed and what stood there before. */
@@ -38,7 +40,8 @@ void ls_runenv_set(struct ls_runenv *env, const char *name,
 void ls_policy_apply(const struct ls_policy *policy, struct ls_runenv *env);
 /* The policy as the manifest and the hook have it, without "env". New reference. */
 json_t *ls_policy_json(const struct ls_policy *policy);
-/* Variables that can change bits and that no level sets: recorded as they are. {NAME: text}; new reference. */
+/* Variables that can change bits and that no level sets: recorded as they are. {NAME: text}; new
+ * reference. */
 json_t *ls_policy_observed(const struct ls_runenv *env);
 
 #endif

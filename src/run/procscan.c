@@ -77,7 +77,8 @@ static void note(struct ls_procscan *scan, pid_t pid, const char *parent_line, s
 	s->command = ls_xstrdup(line);
 }
 
-static void walk(struct ls_procscan *scan, pid_t pid, const char *parent_line, size_t parent_len, int depth)
+static void walk(struct ls_procscan *scan, pid_t pid, const char *parent_line, size_t parent_len,
+		 int depth)
 {
 	if (runs_python(pid))
 		note(scan, pid, parent_line, parent_len);

@@ -1,4 +1,5 @@
-/* Reading what the hook wrote: a file of JSON lines an interpreter, put together into one account of the run. */
+/* Reading what the hook wrote: a file of JSON lines an interpreter, put together into one account
+ * of the run. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -36,9 +37,10 @@ static void take_module(json_t *record, json_t *event)
 
 static int take_event(json_t *record, json_t *event, const char *where, struct ls_err *err)
 {
-	static const char *const start[] = {"pid",        "ppid",   "forked_from", "host",       "executable",
-					    "argv",       "python", "prefix",      "hash_probe", "rank",
-					    "world_size", "env",    "time",        "nested",     NULL};
+	static const char *const start[] = {"pid",        "ppid",   "forked_from", "host",
+					    "executable", "argv",   "python",      "prefix",
+					    "hash_probe", "rank",   "world_size",  "env",
+					    "time",       "nested", NULL};
 	static const char *const end[] = {"settings", "loaders", "batch", "gpus", "ops", NULL};
 	const char *kind = text_of(event, "event");
 	if (strcmp(kind, "start") == 0) {
@@ -58,22 +60,24 @@ static int take_event(json_t *record, json_t *event, const char *where, struct l
 	return 0;
 }
 
-static int take_line(json_t *record, const char *line, size_t len, const char *where, struct ls_err *err)
+static int take_line(json_t *record, const char *line, size_t len, const char *where,
+		     struct ls_err *err)
 {
 	json_t *event;
 	int rc = ls_json_parse(line, len, where, &event, err);
 	if (rc)
 		return rc;
-	rc = json_is_object(event) ? take_event(record, event, where, err)
-				   : ls_err_set(err, LS_EINPUT, "%s: not an event of the hook", where);
+	rc = json_is_object(event)
+		     ? take_event(record, event, where, err)
+		     : ls_err_set(err, LS_EINPUT, "%s: not an event of the hook", where);
 	json_decref(event);
 	return rc;
 }
 
 int ls_hook_parse(const char *text, size_t len, const char *name, json_t **ret, struct ls_err *err)
 {
-	json_t *record =
-		json_pack("{s:{},s:[],s:[],s:[],s:b}", "modules", "undone", "nondeterministic", "failed", "exited", 0);
+	json_t *record = json_pack("{s:{},s:[],s:[],s:[],s:b}", "modules", "undone",
+				   "nondeterministic", "failed", "exited", 0);
 	int rc = 0, line = 1;
 	for (size_t at = 0; at < len && rc == 0; line++) {
 		const char *end = memchr(text + at, '\n', len - at);
@@ -121,10 +125,12 @@ static void merge_list(json_t *all, json_t *record, const char *list, const char
 static void merge_modules(json_t *all, json_t *record)
 {
 	const char *name;
-	json_t *module, *modules = json_object_get(all, "modules"), *seeds = json_object_get(all, "seeds");
+	json_t *module, *modules = json_object_get(all, "modules"),
+			*seeds = json_object_get(all, "seeds");
 	json_object_foreach(json_object_get(record, "modules"), name, module)
 	{
-		json_t *version = json_object_get(module, "version"), *seed = json_object_get(module, "seed");
+		json_t *version = json_object_get(module, "version"),
+		       *seed = json_object_get(module, "seed");
 		if (version && !json_object_get(modules, name))
 			json_object_set(modules, name, version);
 		if (json_is_integer(seed) && !json_object_get(seeds, name))
@@ -150,7 +156,8 @@ static const json_t *training_loader(const json_t *loaders)
 	json_array_foreach(loaders, i, l)
 	{
 		const char *sampler = text_of(l, "sampler");
-		if (strcmp(sampler, "RandomSampler") == 0 || strcmp(sampler, "DistributedSampler") == 0)
+		if (strcmp(sampler, "RandomSampler") == 0 ||
+		    strcmp(sampler, "DistributedSampler") == 0)
 			return l;
 	}
 	return json_array_get(loaders, 0);
@@ -165,11 +172,13 @@ static void merge_batch(json_t *all, const json_t *record)
 		return;
 	json_int_t world = number(batch, "world_size", number(record, "world_size", 1));
 	json_int_t accumulate = number(batch, "accumulate", 1);
-	if (world < 1 || accumulate < 1 || each > 1 << 30 || world > 1 << 20 || accumulate > 1 << 10)
+	if (world < 1 || accumulate < 1 || each > 1 << 30 || world > 1 << 20 ||
+	    accumulate > 1 << 10)
 		return;
 	json_object_set_new(all, "global_batch",
-			    json_pack("{s:I,s:I,s:I,s:I,s:I}", "per_process", each, "world_size", world, "accumulate",
-				      accumulate, "global", each * world * accumulate, "workers",
+			    json_pack("{s:I,s:I,s:I,s:I,s:I}", "per_process", each, "world_size",
+				      world, "accumulate", accumulate, "global",
+				      each * world * accumulate, "workers",
 				      number(l, "num_workers", 0)));
 }
 
@@ -184,7 +193,8 @@ static void merge_gpus(json_t *all, const json_t *record)
 	}
 }
 
-/* The switches by their short names, as read back at the end of the first process that had torch. */
+/* The switches by their short names, as read back at the end of the first process that had torch.
+ */
 static void merge_determinism(json_t *all, const json_t *record)
 {
 	static const struct {
@@ -214,7 +224,8 @@ static void merge(json_t *all, json_t *record)
 	merge_batch(all, record);
 	merge_gpus(all, record);
 	json_array_append(json_object_get(all, "pids"), json_object_get(record, "pid"));
-	static const char *const dropped[] = {"undone", "nondeterministic", "failed", "env", "gpus", "loaders", NULL};
+	static const char *const dropped[] = {"undone", "nondeterministic", "failed", "env",
+					      "gpus",   "loaders",          NULL};
 	for (const char *const *d = dropped; *d; d++)
 		json_object_del(record, *d);
 	json_t *list = json_object_get(all, "interpreters");
@@ -230,7 +241,8 @@ static int by_start(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A record that cannot be read says that the policy cannot be shown to have held, not that the run is lost. */
+/* A record that cannot be read says that the policy cannot be shown to have held, not that the run
+ * is lost. */
 static json_t *read_one(const char *dir, const char *name)
 {
 	char *path = ls_xasprintf("%s/%s", dir, name), *text;
@@ -243,8 +255,9 @@ static json_t *read_one(const char *dir, const char *name)
 		free(text);
 	}
 	if (rc)
-		record = json_pack("{s:{},s:[],s:[],s:[{s:o}],s:b}", "modules", "undone", "nondeterministic", "failed",
-				   "reason", ls_json_lossy(err.msg), "exited", 0);
+		record = json_pack("{s:{},s:[],s:[],s:[{s:o}],s:b}", "modules", "undone",
+				   "nondeterministic", "failed", "reason", ls_json_lossy(err.msg),
+				   "exited", 0);
 	free(path);
 	return record;
 }
@@ -253,8 +266,8 @@ int ls_hook_collect(const char *seen_dir, json_t **ret, struct ls_err *err)
 {
 	DIR *d = opendir(seen_dir);
 	if (!d)
-		return ls_err_set(err, LS_EIO, "%s: cannot read the interpreters' records: %s", seen_dir,
-				  strerror(errno));
+		return ls_err_set(err, LS_EIO, "%s: cannot read the interpreters' records: %s",
+				  seen_dir, strerror(errno));
 	json_t **records = NULL;
 	size_t n = 0, cap = 0;
 	for (struct dirent *e; (e = readdir(d));) {
@@ -266,8 +279,9 @@ int ls_hook_collect(const char *seen_dir, json_t **ret, struct ls_err *err)
 	closedir(d);
 	if (n)
 		qsort(records, n, sizeof(json_t *), by_start);
-	json_t *all = json_pack("{s:[],s:I,s:[],s:[],s:[],s:{},s:{},s:[],s:[]}", "interpreters", "count", (json_int_t)n,
-				"undone", "nondeterministic", "failed", "modules", "seeds", "gpus", "pids");
+	json_t *all = json_pack("{s:[],s:I,s:[],s:[],s:[],s:{},s:{},s:[],s:[]}", "interpreters",
+				"count", (json_int_t)n, "undone", "nondeterministic", "failed",
+				"modules", "seeds", "gpus", "pids");
 	for (size_t i = 0; i < n; i++) {
 		merge(all, records[i]);
 		json_decref(records[i]);

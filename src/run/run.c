@@ -75,12 +75,14 @@ static int check_request(struct run *r, struct ls_err *err)
 {
 	for (const char *const *v = r->ask->vars; v && *v; v++)
 		if (!strchr(*v, '=') || **v == '=')
-			return ls_err_set(err, LS_EINPUT, "environment \"%.80s\": expected NAME=VALUE", *v);
+			return ls_err_set(err, LS_EINPUT,
+					  "environment \"%.80s\": expected NAME=VALUE", *v);
 	for (const char *const *p = r->ask->inputs; p && *p; p++)
 		if (access(*p, R_OK) < 0)
 			return ls_err_errno(err, *p, "read the input");
 	if (strchr(r->ask->out, ':'))
-		return ls_err_set(err, LS_EINPUT, "%s: an output folder with a colon cannot stand on PYTHONPATH",
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: an output folder with a colon cannot stand on PYTHONPATH",
 				  r->ask->out);
 	char *program;
 	int rc = ls_launch_find(r->ask->argv[0], &program, err);
@@ -89,8 +91,10 @@ static int check_request(struct run *r, struct ls_err *err)
 	free(program);
 	ls_cmdline_read(r->ask->argv, &r->cmdline);
 	if (r->cmdline.shut)
-		return ls_err_set(err, LS_EINPUT, "%s: the policy would not reach the program, so it was not started",
-				  r->cmdline.shut);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: the policy would not reach the program, so it was not started",
+			r->cmdline.shut);
 	return 0;
 }
 
@@ -171,10 +175,11 @@ static int start_manifest(struct run *r, struct ls_err *err)
 	json_t *policy = ls_policy_json(&r->ask->policy), *inputs = json_array();
 	json_object_set(policy, "env", r->env.changes);
 	json_object_set_new(policy, "observed_env", ls_policy_observed(&r->env));
-	r->manifest = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", LS_MANIFEST_SCHEMA,
-				"lockstep", LS_VERSION, "state", "running", "command", words_json(r->argv), "cwd",
-				ls_json_lossy(cwd), "host", host_json(), "out", ls_json_lossy(r->out), "started",
-				time_now(), "git", ls_git_state(), "policy", policy, "inputs", inputs);
+	r->manifest = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema",
+				LS_MANIFEST_SCHEMA, "lockstep", LS_VERSION, "state", "running",
+				"command", words_json(r->argv), "cwd", ls_json_lossy(cwd), "host",
+				host_json(), "out", ls_json_lossy(r->out), "started", time_now(),
+				"git", ls_git_state(), "policy", policy, "inputs", inputs);
 	if (r->ask->spec)
 		json_object_set(r->manifest, "spec", (json_t *)(uintptr_t)r->ask->spec);
 	int rc = digest_inputs(r, inputs, err);
@@ -184,11 +189,13 @@ static int start_manifest(struct run *r, struct ls_err *err)
 static bool has_ended(pid_t child)
 {
 	siginfo_t info = {0};
-	return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == child;
+	return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	       info.si_pid == child;
 }
 
-/* While the command runs: the facts of the machine, which may take a second where there are many libraries to ask. The
- * manifest of the start is written again unless that of the end is due; if that fails, the one of the end tells. */
+/* While the command runs: the facts of the machine, which may take a second where there are many
+ * libraries to ask. The manifest of the start is written again unless that of the end is due; if
+ * that fails, the one of the end tells. */
 static void add_facts(struct run *r, pid_t child)
 {
 	json_t *environment = NULL, *block = NULL;
@@ -199,8 +206,8 @@ static void add_facts(struct run *r, pid_t child)
 		ls_json_write(r->path, r->manifest, NULL);
 }
 
-/* Whether the command ends within so many milliseconds; wakes when it does. handle: its descriptor, or -1 where the
- * system has none. */
+/* Whether the command ends within so many milliseconds; wakes when it does. handle: its descriptor,
+ * or -1 where the system has none. */
 static bool ends_within(pid_t child, int handle, int ms)
 {
 	enum { STEP_MS = 5 };
@@ -228,8 +235,8 @@ static void meanwhile(void *run, pid_t child)
 		close(handle);
 }
 
-static void notice_list(struct run *r, const json_t *held, const char *list, const char *fmt, const char *a,
-			const char *b)
+static void notice_list(struct run *r, const json_t *held, const char *list, const char *fmt,
+			const char *a, const char *b)
 {
 	size_t i;
 	json_t *e;
@@ -250,12 +257,15 @@ static void judge(struct run *r, json_t *held)
 {
 	size_t i;
 	json_t *e;
-	json_array_foreach(json_object_get(held, "uncovered"), i, e) ls_str_addf(
-		&r->notices, "the policy did not reach a Python interpreter: %.300s\n", json_string_value(e));
+	json_array_foreach(json_object_get(held, "uncovered"), i, e)
+		ls_str_addf(&r->notices, "the policy did not reach a Python interpreter: %.300s\n",
+			    json_string_value(e));
 	r->held = json_array_size(json_object_get(held, "uncovered")) == 0 &&
 		  json_array_size(json_object_get(held, "failed")) == 0;
-	if (r->cmdline.python && !r->cmdline.brief && json_integer_value(json_object_get(held, "count")) == 0) {
-		ls_str_add(&r->notices, "the policy did not take hold: no interpreter of this run loaded the hook\n");
+	if (r->cmdline.python && !r->cmdline.brief &&
+	    json_integer_value(json_object_get(held, "count")) == 0) {
+		ls_str_add(&r->notices, "the policy did not take hold: no interpreter of this run "
+					"loaded the hook\n");
 		r->held = false;
 	}
 	size_t nested = 0;
@@ -263,7 +273,9 @@ static void judge(struct run *r, json_t *held)
 		json_is_true(json_object_get(e, "nested"));
 	if (nested)
 		ls_str_addf(&r->notices,
-			    "a lockstep run inside this one had a policy of its own for %zu interpreters\n", nested);
+			    "a lockstep run inside this one had a policy of its own for %zu "
+			    "interpreters\n",
+			    nested);
 	notice_list(r, held, "failed", "%s%s", "reason", NULL);
 	notice_list(r, held, "undone", "the program changed %s to %s", "setting", "found");
 	notice_list(r, held, "nondeterministic", "no deterministic form: %s%s", "operation", NULL);
@@ -312,8 +324,9 @@ static int finish_manifest(struct run *r, const struct ls_launched *c, struct ls
 	json_object_set_new(m, "ended", time_now());
 	json_object_set_new(m, "result", result_json(c));
 	json_object_set_new(m, "resources",
-			    json_pack("{s:f,s:f,s:f,s:I}", "wall_s", c->wall_s, "user_s", c->user_s, "system_s",
-				      c->system_s, "peak_rss_bytes", (json_int_t)c->peak_rss));
+			    json_pack("{s:f,s:f,s:f,s:I}", "wall_s", c->wall_s, "user_s", c->user_s,
+				      "system_s", c->system_s, "peak_rss_bytes",
+				      (json_int_t)c->peak_rss));
 	if (r->gpu_memory)
 		json_object_set(json_object_get(m, "resources"), "gpu_memory", r->gpu_memory);
 	if (r->hook.trace_dir)
@@ -358,7 +371,8 @@ int ls_run(const struct ls_run_request *request, struct ls_run_result *ret, stru
 	struct ls_launched child;
 	int rc = prepare(&r, err);
 	if (rc == 0) {
-		struct ls_launch what = {r.argv, r.env.vars, request->output, request->facts ? meanwhile : NULL, &r};
+		struct ls_launch what = {r.argv, r.env.vars, request->output,
+					 request->facts ? meanwhile : NULL, &r};
 		rc = ls_launch(&what, &r.scan, &child, err);
 		if (rc)
 			unlink(r.path); /* nothing ran, nothing to tell */

@@ -46,7 +46,8 @@ static int check_vary(const struct ls_verify_request *ask, struct ls_err *err)
 	for (const char *const *v = ask->vary; v && *v; v++) {
 		const char *eq = strchr(*v, '=');
 		if (!eq || eq == *v || !strchr(eq, ','))
-			return ls_err_set(err, LS_EINPUT, "vary \"%.80s\": expected NAME=VALUE,VALUE…", *v);
+			return ls_err_set(err, LS_EINPUT,
+					  "vary \"%.80s\": expected NAME=VALUE,VALUE…", *v);
 	}
 	return 0;
 }
@@ -66,8 +67,10 @@ struct plan {
 	const char *trace;
 };
 
-/* The request's variables and then the varied ones; the texts of the latter are owned by the list's tail. */
-static const char **make_vars(const struct ls_verify_request *ask, size_t number, struct ls_str *text)
+/* The request's variables and then the varied ones; the texts of the latter are owned by the list's
+ * tail. */
+static const char **make_vars(const struct ls_verify_request *ask, size_t number,
+			      struct ls_str *text)
 {
 	size_t fixed = count(ask->run.vars), n = count(ask->vary);
 	const char **vars = ls_xalloc((fixed + n + 1) * sizeof *vars);
@@ -88,7 +91,8 @@ static void free_vars(const struct ls_verify_request *ask, const char **vars)
 	free(vars);
 }
 
-static int open_log(const struct ls_verify_request *ask, const char *out, int *ret, struct ls_err *err)
+static int open_log(const struct ls_verify_request *ask, const char *out, int *ret,
+		    struct ls_err *err)
 {
 	*ret = -1;
 	if (ask->show_output)
@@ -105,14 +109,15 @@ static void tell(const struct ls_verify_request *ask, const struct ls_verify_run
 	if (!ask->progress)
 		return;
 	char *line =
-		ls_xasprintf("%-8s seed %llu %s%s%s, %.2f s", r->label, (unsigned long long)r->seed, r->vars,
-			     *r->vars ? ", " : "", r->result.child.status ? "failed" : "done", r->result.child.wall_s);
+		ls_xasprintf("%-8s seed %llu %s%s%s, %.2f s", r->label, (unsigned long long)r->seed,
+			     r->vars, *r->vars ? ", " : "",
+			     r->result.child.status ? "failed" : "done", r->result.child.wall_s);
 	ask->progress(ask->ctx, line);
 	free(line);
 }
 
-static int one_run(const struct ls_verify_request *ask, struct ls_verify *v, const struct plan *plan,
-		   struct ls_err *err)
+static int one_run(const struct ls_verify_request *ask, struct ls_verify *v,
+		   const struct plan *plan, struct ls_err *err)
 {
 	struct ls_run_request run = ask->run;
 	struct ls_str text = {0};
@@ -130,8 +135,8 @@ static int one_run(const struct ls_verify_request *ask, struct ls_verify *v, con
 		close(run.output);
 	if (rc == 0) {
 		v->runs = ls_grow(v->runs, v->n_runs, &v->cap_runs, sizeof *v->runs);
-		v->runs[v->n_runs++] =
-			(struct ls_verify_run){ls_xstrdup(plan->label), out, ls_str_take(&text), plan->seed, result};
+		v->runs[v->n_runs++] = (struct ls_verify_run){
+			ls_xstrdup(plan->label), out, ls_str_take(&text), plan->seed, result};
 		out = NULL;
 		tell(ask, &v->runs[v->n_runs - 1]);
 	}
@@ -157,18 +162,21 @@ static bool run_ends_it(const struct ls_verify_request *ask, struct ls_verify *v
 	v->verdict = LS_VERIFY_FAILED;
 	if (c->status)
 		v->sentence = ls_xasprintf("%s ended with status %d%s%s%s", r->label, c->status,
-					   ask->show_output ? "" : ", see ", ask->show_output ? "" : r->out,
+					   ask->show_output ? "" : ", see ",
+					   ask->show_output ? "" : r->out,
 					   ask->show_output ? "" : ".log");
 	else
-		v->sentence = ls_xasprintf("%s: %.*s", r->label, (int)strcspn(r->result.notices.s, "\n"),
-					   r->result.notices.s);
+		v->sentence =
+			ls_xasprintf("%s: %.*s", r->label, (int)strcspn(r->result.notices.s, "\n"),
+				     r->result.notices.s);
 	return true;
 }
 
-static int compare(const struct ls_verify_request *ask, const char *a, const char *b, struct ls_comparison **ret,
-		   struct ls_err *err)
+static int compare(const struct ls_verify_request *ask, const char *a, const char *b,
+		   struct ls_comparison **ret, struct ls_err *err)
 {
-	static const char *const own[] = {"run_manifest.json", "run_trace", "run_trace/*", ".lockstep.*"};
+	static const char *const own[] = {"run_manifest.json", "run_trace", "run_trace/*",
+					  ".lockstep.*"};
 	enum { OWN = sizeof own / sizeof *own };
 	size_t n = count(ask->ignore);
 	const char **ignore = ls_xalloc((n + OWN) * sizeof *ignore);
@@ -188,15 +196,18 @@ static char *verdict_text(const struct ls_comparison *c)
 	return ls_str_take(&s);
 }
 
-/* Compares run 1 with each other run; the sentence is that of the first that differs, or of the last. */
-static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
+/* Compares run 1 with each other run; the sentence is that of the first that differs, or of the
+ * last. */
+static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v,
+			struct ls_err *err)
 {
 	for (size_t i = 1; i < v->n_runs; i++) {
 		struct ls_comparison *c;
 		int rc = compare(ask, v->runs[0].out, v->runs[i].out, &c, err);
 		if (rc)
 			return rc;
-		v->comparisons = ls_grow(v->comparisons, v->n_comparisons, &v->cap_comparisons, sizeof(void *));
+		v->comparisons = ls_grow(v->comparisons, v->n_comparisons, &v->cap_comparisons,
+					 sizeof(void *));
 		v->comparisons[v->n_comparisons++] = c;
 		if (c->differs && v->verdict == LS_VERIFY_IDENTICAL) {
 			v->verdict = LS_VERIFY_DIFFERS;
@@ -213,7 +224,8 @@ static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v
 
 static bool wrote_something(const struct ls_verify *v)
 {
-	return v->runs && json_array_size(json_object_get(v->runs[0].result.manifest, "outputs")) > 0;
+	return v->runs &&
+	       json_array_size(json_object_get(v->runs[0].result.manifest, "outputs")) > 0;
 }
 
 static int do_control(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
@@ -232,37 +244,41 @@ static int do_control(const struct ls_verify_request *ask, struct ls_verify *v, 
 		return rc;
 	char *same = verdict_text(v->comparisons[0]), *other = verdict_text(v->control);
 	if (v->control->differs) {
-		v->sentence = ls_xasprintf("%s; with seed %llu: %s", same, (unsigned long long)seed, other);
+		v->sentence = ls_xasprintf("%s; with seed %llu: %s", same, (unsigned long long)seed,
+					   other);
 	} else {
 		v->verdict = LS_VERIFY_INSENSIBLE;
-		v->sentence = ls_xasprintf(
-			"%s, but so it is with seed %llu: the program does not follow the seed, and identical "
-			"proves nothing",
-			same, (unsigned long long)seed);
+		v->sentence = ls_xasprintf("%s, but so it is with seed %llu: the program does not "
+					   "follow the seed, and identical "
+					   "proves nothing",
+					   same, (unsigned long long)seed);
 	}
 	free(same);
 	free(other);
 	return 0;
 }
 
-/* A program that has PyTorch and leaves no log is a fault of the tracing, never told as the program's. */
+/* A program that has PyTorch and leaves no log is a fault of the tracing, never told as the
+ * program's. */
 static char *no_log(const struct ls_verify *v, const char *why)
 {
 	for (size_t i = v->n_runs - 2; i < v->n_runs; i++) {
 		const struct ls_verify_run *r = &v->runs[i];
 		const json_t *hook = json_object_get(r->result.manifest, "hook");
-		const char *fault = json_string_value(
-			json_object_get(json_array_get(json_object_get(hook, "failed"), 0), "reason"));
+		const char *fault = json_string_value(json_object_get(
+			json_array_get(json_object_get(hook, "failed"), 0), "reason"));
 		if (r->result.child.status)
-			return ls_xasprintf("%s ended with status %d", r->label, r->result.child.status);
+			return ls_xasprintf("%s ended with status %d", r->label,
+					    r->result.child.status);
 		if (fault)
 			return ls_xasprintf("%s: the operation log failed: %s", r->label, fault);
 	}
 	const json_t *modules = json_object_get(v->runs[v->n_runs - 1].result.manifest, "modules");
-	return ls_xasprintf("%s: %s", why,
-			    json_object_get(modules, "torch")
-				    ? "the program loaded PyTorch and called no operation of it, or was killed"
-				    : "the program did not use PyTorch");
+	return ls_xasprintf(
+		"%s: %s", why,
+		json_object_get(modules, "torch")
+			? "the program loaded PyTorch and called no operation of it, or was killed"
+			: "the program did not use PyTorch");
 }
 
 /* The first trace against the last one. */
@@ -282,7 +298,8 @@ static int part_traces(struct ls_verify *v, size_t first, struct ls_err *err)
 
 enum { TRACES = 4 };
 
-/* Traces the two environments that differed, the second one again while it does not part from the first. */
+/* Traces the two environments that differed, the second one again while it does not part from the
+ * first. */
 static int do_bisect(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
 {
 	size_t other = 0, first = v->n_runs;
@@ -300,14 +317,15 @@ static int do_bisect(const struct ls_verify_request *ask, struct ls_verify *v, s
 		if (rc || v->bisect_note || v->parting.kind != LS_PART_NONE)
 			return rc;
 	}
-	v->bisect_note =
-		ls_xasprintf("no PyTorch operation differed in %d traced runs: what differs is made outside of "
-			     "PyTorch, or does not differ every time",
-			     TRACES);
+	v->bisect_note = ls_xasprintf(
+		"no PyTorch operation differed in %d traced runs: what differs is made outside of "
+		"PyTorch, or does not differ every time",
+		TRACES);
 	return 0;
 }
 
-static int do_runs(const struct ls_verify_request *ask, struct ls_verify *v, bool *ret_ended, struct ls_err *err)
+static int do_runs(const struct ls_verify_request *ask, struct ls_verify *v, bool *ret_ended,
+		   struct ls_err *err)
 {
 	for (size_t i = 0; i < ask->runs && !*ret_ended; i++) {
 		char label[32];
@@ -329,8 +347,8 @@ static int verify(const struct ls_verify_request *ask, struct ls_verify *v, stru
 		return rc;
 	if (!wrote_something(v)) {
 		v->verdict = LS_VERIFY_NOTHING;
-		v->sentence =
-			ls_xstrdup("the runs wrote nothing under {out} or $LOCKSTEP_OUT: there is nothing to compare");
+		v->sentence = ls_xstrdup("the runs wrote nothing under {out} or $LOCKSTEP_OUT: "
+					 "there is nothing to compare");
 		return 0;
 	}
 	rc = compare_runs(ask, v, err);

@@ -1,5 +1,6 @@
-/* Twin runs: the same command several times in fresh folders, everything they wrote compared, and where they part.
- * A request borrows everything; a result owns all it holds (ls_verify_done). One at a time a process, as ls_run. */
+/* Twin runs: the same command several times in fresh folders, everything they wrote compared, and
+ * where they part. A request borrows everything; a result owns all it holds (ls_verify_done). One
+ * at a time a process, as ls_run. */
 #ifndef LS_RUN_VERIFY_H
 #define LS_RUN_VERIFY_H
 
@@ -8,14 +9,16 @@
 #include "run/run.h"
 
 struct ls_verify_request {
-	struct ls_run_request run; /* out, vars, output and policy.trace are set for each run; vars come first */
-	const char *out;           /* the folder OUT/001, or the first number that is free, gets everything */
-	unsigned runs;             /* at least 2 */
-	const char *const
-		*vary; /* "NAME=a,b": run i has the value of i modulo their number; NULL-terminated, or NULL */
+	struct ls_run_request
+		run; /* out, vars, output and policy.trace are set for each run; vars come first */
+	const char *out; /* the folder OUT/001, or the first number that is free, gets everything */
+	unsigned runs;   /* at least 2 */
+	const char *const *vary;   /* "NAME=a,b": run i has the value of i modulo their number;
+				      NULL-terminated, or NULL */
 	const char *const *ignore; /* patterns of names not to compare; NULL-terminated, or NULL */
 	bool control;              /* one more run with another seed, which must differ */
-	bool bisect;      /* when runs differ, two more with --trace ops, and the operation at which they part */
+	bool bisect; /* when runs differ, two more with --trace ops, and the operation at which they
+			part */
 	bool show_output; /* the runs' output goes to the caller's, not to OUT/001/run1.log */
 	void (*progress)(void *ctx, const char *line);
 	void *ctx;

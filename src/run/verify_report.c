@@ -5,16 +5,18 @@
 #include "base/mem.h"
 #include "run/verify.h"
 
-static const char *const verdicts[] = {"identical", "differs", "failed", "nothing to compare", "insensible to the seed",
-				       "stopped"};
+static const char *const verdicts[] = {
+	"identical", "differs", "failed", "nothing to compare", "insensible to the seed",
+	"stopped"};
 
 static json_t *run_json(const struct ls_verify_run *r)
 {
 	char *manifest = ls_xasprintf("%s/run_manifest.json", r->out);
-	json_t *o = json_pack("{s:s,s:I,s:o,s:o,s:i,s:b,s:f,s:o}", "label", r->label, "seed", (json_int_t)r->seed,
-			      "vary", ls_json_lossy(r->vars), "out", ls_json_lossy(r->out), "status",
-			      r->result.child.status, "held", r->result.held, "wall_s", r->result.child.wall_s,
-			      "manifest", ls_json_lossy(manifest));
+	json_t *o = json_pack("{s:s,s:I,s:o,s:o,s:i,s:b,s:f,s:o}", "label", r->label, "seed",
+			      (json_int_t)r->seed, "vary", ls_json_lossy(r->vars), "out",
+			      ls_json_lossy(r->out), "status", r->result.child.status, "held",
+			      r->result.held, "wall_s", r->result.child.wall_s, "manifest",
+			      ls_json_lossy(manifest));
 	free(manifest);
 	return o;
 }
@@ -26,9 +28,10 @@ json_t *ls_verify_json(const struct ls_verify *v)
 		json_array_append_new(runs, run_json(&v->runs[i]));
 	for (size_t i = 0; i < v->n_comparisons; i++)
 		json_array_append_new(comparisons, ls_comparison_json(v->comparisons[i]));
-	return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict", verdicts[v->verdict], "sentence",
-			 ls_json_lossy(v->sentence), "dir", ls_json_lossy(v->dir), "runs", runs, "comparisons",
-			 comparisons, "control", v->control ? ls_comparison_json(v->control) : json_null(), "parting",
+	return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict", verdicts[v->verdict],
+			 "sentence", ls_json_lossy(v->sentence), "dir", ls_json_lossy(v->dir),
+			 "runs", runs, "comparisons", comparisons, "control",
+			 v->control ? ls_comparison_json(v->control) : json_null(), "parting",
 			 ls_parting_json(&v->parting), "bisect_note",
 			 v->bisect_note ? ls_json_lossy(v->bisect_note) : json_null());
 }
@@ -41,7 +44,10 @@ static void escaped(struct ls_str *out, const char *text)
 		text += plain;
 		if (!*text)
 			return;
-		ls_str_add(out, *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : "&quot;");
+		ls_str_add(out, *text == '<'   ? "&lt;"
+				: *text == '>' ? "&gt;"
+				: *text == '&' ? "&amp;"
+					       : "&quot;");
 	}
 }
 
@@ -54,13 +60,14 @@ static void cell(struct ls_str *out, const char *text)
 
 static void runs_table(struct ls_str *out, const struct ls_verify *v)
 {
-	ls_str_add(out,
-		   "<h2>Runs</h2><table><tr><th>run</th><th>seed</th><th>varied</th><th>status</th><th>policy held</th>"
-		   "<th>wall</th><th>peak memory</th><th>files</th></tr>\n");
+	ls_str_add(out, "<h2>Runs</h2><table><tr><th>run</th><th>seed</th><th>varied</"
+			"th><th>status</th><th>policy held</th>"
+			"<th>wall</th><th>peak memory</th><th>files</th></tr>\n");
 	for (size_t i = 0; i < v->n_runs; i++) {
 		const struct ls_verify_run *r = &v->runs[i];
 		char text[64];
-		ls_str_addf(out, "<tr><td><a href=\"%s/run_manifest.json\">%s</a></td>", r->label, r->label);
+		ls_str_addf(out, "<tr><td><a href=\"%s/run_manifest.json\">%s</a></td>", r->label,
+			    r->label);
 		snprintf(text, sizeof text, "%llu", (unsigned long long)r->seed);
 		cell(out, text);
 		cell(out, r->vars);
@@ -71,7 +78,8 @@ static void runs_table(struct ls_str *out, const struct ls_verify *v)
 		cell(out, text);
 		snprintf(text, sizeof text, "%.0f MiB", (double)r->result.child.peak_rss / 1048576);
 		cell(out, text);
-		snprintf(text, sizeof text, "%zu", json_array_size(json_object_get(r->result.manifest, "outputs")));
+		snprintf(text, sizeof text, "%zu",
+			 json_array_size(json_object_get(r->result.manifest, "outputs")));
 		cell(out, text);
 		ls_str_add(out, "</tr>\n");
 	}
@@ -89,7 +97,8 @@ static void notices(struct ls_str *out, const struct ls_verify *v)
 	}
 }
 
-static void comparison(struct ls_str *out, const char *a, const char *b, const struct ls_comparison *c)
+static void comparison(struct ls_str *out, const char *a, const char *b,
+		       const struct ls_comparison *c)
 {
 	struct ls_str text = {0};
 	enum { LINES = 200 };
@@ -127,12 +136,17 @@ static void parting(struct ls_str *out, const struct ls_verify *v)
 
 void ls_verify_html(const struct ls_verify *v, struct ls_str *out)
 {
-	ls_str_add(out, "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>lockstep verify</title><style>"
-			"body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
-			"table{border-collapse:collapse}td,th{border:1px solid #8886;padding:.2em .7em;text-align:left}"
-			"pre{overflow-x:auto;background:#8881;padding:.7em}.v{font-size:1.3em;padding:.5em .8em;"
+	ls_str_add(out, "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>lockstep "
+			"verify</title><style>"
+			"body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em "
+			"auto;padding:0 1em}"
+			"table{border-collapse:collapse}td,th{border:1px solid #8886;padding:.2em "
+			".7em;text-align:left}"
+			"pre{overflow-x:auto;background:#8881;padding:.7em}.v{font-size:1.3em;"
+			"padding:.5em .8em;"
 			"border-left:.4em solid}.yes{border-color:#2a7}.no{border-color:#c33}"
-			"@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}a{color:#8cf}}</style>\n"
+			"@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}a{color:"
+			"#8cf}}</style>\n"
 			"<h1>lockstep verify</h1>\n");
 	ls_str_addf(out, "<p class=\"v %s\">", v->verdict == LS_VERIFY_IDENTICAL ? "yes" : "no");
 	escaped(out, v->sentence);

@@ -85,7 +85,8 @@ struct ls_tensor *ls_bundle_add(struct ls_bundle *b, const char *name, size_t le
 	return t;
 }
 
-struct ls_value *ls_bundle_add_value(struct ls_bundle *b, const char *name, size_t len, enum ls_value_kind kind)
+struct ls_value *ls_bundle_add_value(struct ls_bundle *b, const char *name, size_t len,
+				     enum ls_value_kind kind)
 {
 	const char *copy = ls_bundle_text(b, name, len);
 	b->values = ls_grow(b->values, b->n_values, &b->cap_values, sizeof *b->values);
@@ -105,14 +106,15 @@ int ls_bundle_seal(struct ls_bundle *b, const char *path, struct ls_err *err)
 	free(b->by_name);
 	b->by_name = ls_alloc_array(b->n_tensors + 1, sizeof *b->by_name);
 	if (!b->by_name)
-		return ls_err_set(err, LS_ENOMEM, "%s: no memory for %zu tensors", path, b->n_tensors);
+		return ls_err_set(err, LS_ENOMEM, "%s: no memory for %zu tensors", path,
+				  b->n_tensors);
 	for (size_t i = 0; i < b->n_tensors; i++)
 		b->by_name[i] = i;
 	qsort_r(b->by_name, b->n_tensors, sizeof *b->by_name, by_name, b);
 	for (size_t i = 1; i < b->n_tensors; i++)
 		if (by_name(&b->by_name[i - 1], &b->by_name[i], b) == 0)
-			return ls_err_set(err, LS_EINPUT, "%s: two tensors are named \"%.200s\"", path,
-					  b->tensors[b->by_name[i]].name);
+			return ls_err_set(err, LS_EINPUT, "%s: two tensors are named \"%.200s\"",
+					  path, b->tensors[b->by_name[i]].name);
 	return 0;
 }
 

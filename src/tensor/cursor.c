@@ -55,7 +55,8 @@ static void swap_bytes(uint8_t *p, size_t len, size_t unit)
 		}
 }
 
-/* Copies n elements that lie step elements apart; the common sizes are worth a loop of their own. */
+/* Copies n elements that lie step elements apart; the common sizes are worth a loop of their own.
+ */
 static void gather(uint8_t *out, const uint8_t *in, uint64_t n, int64_t step, size_t size)
 {
 	int64_t stride = step * (int64_t)size;
@@ -94,14 +95,16 @@ static void read_strided(struct ls_cursor *c, uint8_t *out, uint64_t elements)
 		uint64_t run = t->shape[last] - c->index[last];
 		if (run > elements)
 			run = elements;
-		gather(out, t->data + at * (int64_t)t->elem_size, run, t->stride[last], t->elem_size);
+		gather(out, t->data + at * (int64_t)t->elem_size, run, t->stride[last],
+		       t->elem_size);
 		out += run * t->elem_size;
 		elements -= run;
 		advance(c, run);
 	}
 }
 
-/* Makes the inflater stand at element 0. A strided packed tensor (numpy's Fortran order) is inflated as a whole. */
+/* Makes the inflater stand at element 0. A strided packed tensor (numpy's Fortran order) is
+ * inflated as a whole. */
 static int unpack(struct ls_cursor *c, struct ls_err *err)
 {
 	const struct ls_zip_member *m = c->t->packed;
@@ -155,11 +158,14 @@ int ls_bundle_fetch(struct ls_bundle *b, struct ls_tensor *t, uint64_t limit, st
 	if (ls_tensor_is_plain(t))
 		return 0;
 	if (t->nbytes > limit)
-		return ls_err_set(err, LS_EINPUT, "tensor \"%.200s\": %" PRIu64 " bytes; at most %" PRIu64 " are read",
+		return ls_err_set(err, LS_EINPUT,
+				  "tensor \"%.200s\": %" PRIu64 " bytes; at most %" PRIu64
+				  " are read",
 				  t->name, t->nbytes, limit);
 	uint8_t *buf = ls_alloc_array(t->nbytes + 1, 1);
 	if (!buf)
-		return ls_err_set(err, LS_ENOMEM, "tensor \"%.200s\": no memory for %" PRIu64 " bytes", t->name,
+		return ls_err_set(err, LS_ENOMEM,
+				  "tensor \"%.200s\": no memory for %" PRIu64 " bytes", t->name,
 				  t->nbytes);
 	struct ls_cursor *c = ls_cursor_new(t);
 	int rc = ls_cursor_read(c, buf, t->nbytes, err);

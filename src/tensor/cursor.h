@@ -1,5 +1,6 @@
-/* A tensor's elements in row-major order, packed and little-endian, whatever the file's strides, byte order or
- * compression. The cursor borrows the tensor; ls_cursor_free accepts NULL. One thread at a time an object. */
+/* A tensor's elements in row-major order, packed and little-endian, whatever the file's strides,
+ * byte order or compression. The cursor borrows the tensor; ls_cursor_free accepts NULL. One thread
+ * at a time an object. */
 #ifndef LS_TENSOR_CURSOR_H
 #define LS_TENSOR_CURSOR_H
 

@@ -1,4 +1,5 @@
-/* A zip member's bytes in order: straight from the archive, or through zlib in pieces of any size. */
+/* A zip member's bytes in order: straight from the archive, or through zlib in pieces of any size.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ void ls_inflater_free(struct ls_inflater *in)
 
 static int damaged(const struct ls_inflater *in, const char *what, struct ls_err *err)
 {
-	return ls_err_set(err, LS_EINPUT, "member \"%.200s\": %s after %" PRIu64 " bytes", in->m->name, what, in->out);
+	return ls_err_set(err, LS_EINPUT, "member \"%.200s\": %s after %" PRIu64 " bytes",
+			  in->m->name, what, in->out);
 }
 
 static uInt at_most(uint64_t n)
@@ -61,9 +63,10 @@ static int inflate_some(struct ls_inflater *in, uint8_t *buf, size_t len, struct
 		if (rc == Z_STREAM_END && left)
 			return damaged(in, "the compressed data ends too early", err);
 		if (rc != Z_OK && rc != Z_STREAM_END)
-			return damaged(
-				in, rc == Z_BUF_ERROR ? "the compressed data is cut short" : "damaged compressed data",
-				err);
+			return damaged(in,
+				       rc == Z_BUF_ERROR ? "the compressed data is cut short"
+							 : "damaged compressed data",
+				       err);
 	}
 	return 0;
 }
@@ -106,11 +109,14 @@ int ls_inflater_read(struct ls_inflater *in, void *buf, size_t len, struct ls_er
 int ls_zip_extract(const struct ls_zip_member *m, uint64_t limit, uint8_t **ret, struct ls_err *err)
 {
 	if (m->size > limit)
-		return ls_err_set(err, LS_EINPUT, "member \"%.200s\": %" PRIu64 " bytes; at most %" PRIu64 " are read",
+		return ls_err_set(err, LS_EINPUT,
+				  "member \"%.200s\": %" PRIu64 " bytes; at most %" PRIu64
+				  " are read",
 				  m->name, m->size, limit);
 	uint8_t *buf = ls_alloc_array(m->size + 1, 1);
 	if (!buf)
-		return ls_err_set(err, LS_ENOMEM, "member \"%.200s\": no memory for %" PRIu64 " bytes", m->name,
+		return ls_err_set(err, LS_ENOMEM,
+				  "member \"%.200s\": no memory for %" PRIu64 " bytes", m->name,
 				  m->size);
 	struct ls_inflater *in = ls_inflater_new(m);
 	int rc = ls_inflater_read(in, buf, m->size, err);

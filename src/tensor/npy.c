@@ -8,9 +8,12 @@
 #include "base/str.h"
 #include "tensor/zip.h"
 
-enum { HEADER_LIMIT = 1 << 16 }; /* numpy writes a few hundred bytes; structured types some thousands */
+enum {
+	HEADER_LIMIT = 1 << 16
+}; /* numpy writes a few hundred bytes; structured types some thousands */
 
-/* The header is a Python dict literal; this reads the little of that language which numpy writes. */
+/* The header is a Python dict literal; this reads the little of that language which numpy writes.
+ */
 struct lit {
 	const char *s;
 	size_t len, at;
@@ -67,7 +70,8 @@ static int read_number(struct lit *p, uint64_t *ret)
 	if (peek(p) < '0' || peek(p) > '9')
 		return wrong(p, "a whole number is expected");
 	for (; p->at < p->len && p->s[p->at] >= '0' && p->s[p->at] <= '9'; p->at++)
-		if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, (uint64_t)(p->s[p->at] - '0'), &n))
+		if (__builtin_mul_overflow(n, 10, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(p->s[p->at] - '0'), &n))
 			return wrong(p, "a number beyond 64 bits");
 	if (p->at < p->len && p->s[p->at] == 'L') /* written by Python 2 */
 		p->at++;
@@ -110,9 +114,8 @@ static int skip_list(struct lit *p)
 			if (read_string(p, text, sizeof text))
 				return LS_EINPUT;
 			if (strchr(text, 'O') && strlen(text) <= 3)
-				return wrong(
-					p,
-					"a structured type with Python objects; those are programs and are not read");
+				return wrong(p, "a structured type with Python objects; those are "
+						"programs and are not read");
 			continue;
 		}
 		if (c == 0)
@@ -178,9 +181,10 @@ static enum ls_dtype plain_type(char kind, uint64_t size)
 		char kind;
 		uint8_t size;
 		enum ls_dtype t;
-	} types[] = {{'b', 1, LS_DT_BOOL}, {'u', 1, LS_DT_U8},   {'i', 1, LS_DT_I8},  {'u', 2, LS_DT_U16},
-		     {'i', 2, LS_DT_I16},  {'u', 4, LS_DT_U32},  {'i', 4, LS_DT_I32}, {'u', 8, LS_DT_U64},
-		     {'i', 8, LS_DT_I64},  {'f', 2, LS_DT_F16},  {'f', 4, LS_DT_F32}, {'f', 8, LS_DT_F64},
+	} types[] = {{'b', 1, LS_DT_BOOL}, {'u', 1, LS_DT_U8},   {'i', 1, LS_DT_I8},
+		     {'u', 2, LS_DT_U16},  {'i', 2, LS_DT_I16},  {'u', 4, LS_DT_U32},
+		     {'i', 4, LS_DT_I32},  {'u', 8, LS_DT_U64},  {'i', 8, LS_DT_I64},
+		     {'f', 2, LS_DT_F16},  {'f', 4, LS_DT_F32},  {'f', 8, LS_DT_F64},
 		     {'c', 8, LS_DT_C64},  {'c', 16, LS_DT_C128}};
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (types[i].kind == kind && types[i].size == size)
@@ -193,7 +197,9 @@ int ls_npy_type(const char *descr, struct ls_tensor *t, struct ls_err *err)
 	uint64_t size = 0;
 	char order = descr[0], kind = order ? descr[1] : 0;
 	if (kind == 'O')
-		return ls_err_set(err, LS_EINPUT, "an array of Python objects; those are programs and are not read");
+		return ls_err_set(
+			err, LS_EINPUT,
+			"an array of Python objects; those are programs and are not read");
 	const char *digits = kind ? descr + 2 : "", *unit = digits + strspn(digits, "0123456789");
 	bool dated = (kind == 'M' || kind == 'm') && *unit == '[';
 	if (!strchr("<>|=", order) || unit == digits || unit - digits > 8 || (*unit && !dated))
@@ -213,16 +219,19 @@ int ls_npy_type(const char *descr, struct ls_tensor *t, struct ls_err *err)
 }
 
 /* A structured type's size is what the file leaves for each element. */
-static int set_structured(struct ls_tensor *t, const struct header *h, uint64_t bytes, struct ls_err *err)
+static int set_structured(struct ls_tensor *t, const struct header *h, uint64_t bytes,
+			  struct ls_err *err)
 {
 	uint64_t n = 1;
 	for (size_t i = 0; i < h->ndim; i++)
 		if (__builtin_mul_overflow(n, h->shape[i], &n))
-			return ls_err_set(err, LS_EINPUT, "the shape has more elements than any memory");
+			return ls_err_set(err, LS_EINPUT,
+					  "the shape has more elements than any memory");
 	t->dtype = LS_DT_OPAQUE;
 	t->elem_size = 1;
 	if (n && (bytes % n || bytes / n > UINT32_MAX || bytes == 0))
-		return ls_err_set(err, LS_EINPUT, "%" PRIu64 " elements do not fill %" PRIu64 " bytes", n, bytes);
+		return ls_err_set(err, LS_EINPUT,
+				  "%" PRIu64 " elements do not fill %" PRIu64 " bytes", n, bytes);
 	if (n)
 		t->elem_size = (uint32_t)(bytes / n);
 	return 0;
@@ -240,7 +249,8 @@ static void set_fortran(struct ls_tensor *t)
 static int describe(struct ls_tensor *t, const struct header *h, uint64_t bytes, struct ls_err *err)
 {
 	struct ls_tensor made = *t;
-	int rc = h->descr[0] == '[' ? set_structured(&made, h, bytes, err) : ls_npy_type(h->descr, &made, err);
+	int rc = h->descr[0] == '[' ? set_structured(&made, h, bytes, err)
+				    : ls_npy_type(h->descr, &made, err);
 	if (rc == 0)
 		rc = ls_tensor_set_contiguous(&made, h->shape, h->ndim, err);
 	if (rc)
@@ -249,7 +259,8 @@ static int describe(struct ls_tensor *t, const struct header *h, uint64_t bytes,
 		made.nbytes = 0;
 	if (made.nbytes != bytes)
 		return ls_err_set(err, LS_EINPUT,
-				  "the shape and type need %" PRIu64 " bytes of data, the file has %" PRIu64,
+				  "the shape and type need %" PRIu64
+				  " bytes of data, the file has %" PRIu64,
 				  made.nbytes, bytes);
 	if (h->fortran)
 		set_fortran(&made);
@@ -257,21 +268,24 @@ static int describe(struct ls_tensor *t, const struct header *h, uint64_t bytes,
 	return 0;
 }
 
-int ls_npy_header(const uint8_t *data, size_t len, uint64_t total, struct ls_tensor *t, size_t *ret_start,
-		  struct ls_err *err)
+int ls_npy_header(const uint8_t *data, size_t len, uint64_t total, struct ls_tensor *t,
+		  size_t *ret_start, struct ls_err *err)
 {
 	if (len < 10 || memcmp(data, "\x93NUMPY", 6) != 0)
 		return ls_err_set(err, LS_EINPUT, "not an npy file");
 	if (data[6] < 1 || data[6] > 3 || data[7] != 0 || (data[6] > 1 && len < 12))
-		return ls_err_set(err, LS_EINPUT, "npy version %d.%d; 1.0 to 3.0 are read", data[6], data[7]);
+		return ls_err_set(err, LS_EINPUT, "npy version %d.%d; 1.0 to 3.0 are read", data[6],
+				  data[7]);
 	size_t start = data[6] == 1 ? 10 : 12, size = (size_t)(data[8] | data[9] << 8);
 	if (data[6] > 1)
 		size |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
 	if (size > HEADER_LIMIT)
-		return ls_err_set(err, LS_EINPUT, "claims a header of %zu bytes; at most %d are read", size,
+		return ls_err_set(err, LS_EINPUT,
+				  "claims a header of %zu bytes; at most %d are read", size,
 				  HEADER_LIMIT);
 	if (size > len - start)
-		return ls_err_set(err, LS_EINPUT, "claims a header of %zu bytes but only %zu follow", size,
+		return ls_err_set(err, LS_EINPUT,
+				  "claims a header of %zu bytes but only %zu follow", size,
 				  len - start);
 	struct lit p = {(const char *)data + start, size, 0, err};
 	struct header h = {0};
@@ -303,7 +317,8 @@ int ls_npy_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 }
 
 /* The first bytes of a deflated member, enough for any header that is read. */
-static int read_head(const struct ls_zip_member *m, uint8_t **ret, size_t *ret_len, struct ls_err *err)
+static int read_head(const struct ls_zip_member *m, uint8_t **ret, size_t *ret_len,
+		     struct ls_err *err)
 {
 	size_t len = m->size < HEADER_LIMIT + 12 ? (size_t)m->size : HEADER_LIMIT + 12;
 	uint8_t *buf = ls_xalloc(len + 1);
@@ -356,7 +371,8 @@ static int add_member(struct ls_bundle *b, const struct ls_zip_member *m, struct
 	return 0;
 }
 
-int ls_npz_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path, struct ls_err *err)
+int ls_npz_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path,
+		 struct ls_err *err)
 {
 	struct ls_zip *zip = ls_bundle_keep_zip(b);
 	int rc = ls_zip_parse(data, len, path, zip, err);

@@ -102,8 +102,10 @@ static int read_field(struct reader *r, struct field *f)
 		if (rc)
 			return rc;
 		if (len > (size_t)(r->end - r->at))
-			return ls_err_set(r->err, LS_EINPUT, "byte %zu: claims %" PRIu64 " bytes but only %zu follow",
-					  (size_t)(r->at - r->begin), len, (size_t)(r->end - r->at));
+			return ls_err_set(r->err, LS_EINPUT,
+					  "byte %zu: claims %" PRIu64 " bytes but only %zu follow",
+					  (size_t)(r->at - r->begin), len,
+					  (size_t)(r->end - r->at));
 		f->body = (struct span){r->at, len};
 		r->at += len;
 		return 0;
@@ -132,8 +134,10 @@ struct proto {
 static int add_number(struct reader *r, struct proto *t, uint64_t x)
 {
 	if (t->numbers.n == NUMBER_LIMIT)
-		return bad(r, "a tensor with more numbers in a typed field than are read; export it with raw data");
-	t->numbers.items = ls_grow(t->numbers.items, t->numbers.n, &t->numbers.cap, sizeof *t->numbers.items);
+		return bad(r, "a tensor with more numbers in a typed field than are read; export "
+			      "it with raw data");
+	t->numbers.items =
+		ls_grow(t->numbers.items, t->numbers.n, &t->numbers.cap, sizeof *t->numbers.items);
 	t->numbers.items[t->numbers.n++] = x;
 	return 0;
 }
@@ -147,7 +151,8 @@ static int add_numbers(struct reader *r, struct proto *t, const struct field *f)
 		return add_number(r, t, f->value);
 	struct reader in = {f->body.p, f->body.p + f->body.len, r->begin, r->err};
 	size_t fixed = f->number == TENSOR_FLOATS ? 4 : f->number == TENSOR_DOUBLES ? 8 : 0;
-	if (fixed && !t->has_raw && t->numbers.n == 0) { /* as good as raw: packed little-endian numbers in one piece */
+	if (fixed && !t->has_raw &&
+	    t->numbers.n == 0) { /* as good as raw: packed little-endian numbers in one piece */
 		t->raw = f->body;
 		t->has_raw = true;
 		return 0;
@@ -166,7 +171,8 @@ static int add_numbers(struct reader *r, struct proto *t, const struct field *f)
 static int add_dims(struct reader *r, struct proto *t, const struct field *f)
 {
 	bool packed = f->wire == 2;
-	struct reader in = packed ? (struct reader){f->body.p, f->body.p + f->body.len, r->begin, r->err} : *r;
+	struct reader in =
+		packed ? (struct reader){f->body.p, f->body.p + f->body.len, r->begin, r->err} : *r;
 	do {
 		uint64_t d = f->value;
 		if (packed && in.at == in.end)
@@ -236,7 +242,8 @@ static int read_proto_field(struct reader *r, struct proto *t, const struct fiel
 		t->has_raw = f->wire == 2;
 		return 0;
 	case TENSOR_EXTERNAL:
-		return f->wire == 2 ? add_external(r, t, f->body) : bad(r, "external data described wrongly");
+		return f->wire == 2 ? add_external(r, t, f->body)
+				    : bad(r, "external data described wrongly");
 	case TENSOR_LOCATION:
 		t->external = f->value == 1;
 		return 0;
@@ -248,21 +255,25 @@ static int read_proto_field(struct reader *r, struct proto *t, const struct fiel
 static enum ls_dtype type_of(uint64_t onnx)
 {
 	static const enum ls_dtype types[] = {
-		LS_DT_NONE,        LS_DT_F32,  LS_DT_U8,        LS_DT_I8,          LS_DT_U16,
-		LS_DT_I16,         LS_DT_I32,  LS_DT_I64,       LS_DT_NONE,        LS_DT_BOOL,
-		LS_DT_F16,         LS_DT_F64,  LS_DT_U32,       LS_DT_U64,         LS_DT_C64,
-		LS_DT_C128,        LS_DT_BF16, LS_DT_F8_E4M3FN, LS_DT_F8_E4M3FNUZ, LS_DT_F8_E5M2,
-		LS_DT_F8_E5M2FNUZ, LS_DT_I4,   LS_DT_I4,        LS_DT_F4,          LS_DT_F8_E8M0FNU};
+		LS_DT_NONE,        LS_DT_F32,       LS_DT_U8,          LS_DT_I8,
+		LS_DT_U16,         LS_DT_I16,       LS_DT_I32,         LS_DT_I64,
+		LS_DT_NONE,        LS_DT_BOOL,      LS_DT_F16,         LS_DT_F64,
+		LS_DT_U32,         LS_DT_U64,       LS_DT_C64,         LS_DT_C128,
+		LS_DT_BF16,        LS_DT_F8_E4M3FN, LS_DT_F8_E4M3FNUZ, LS_DT_F8_E5M2,
+		LS_DT_F8_E5M2FNUZ, LS_DT_I4,        LS_DT_I4,          LS_DT_F4,
+		LS_DT_F8_E8M0FNU};
 	return onnx < sizeof types / sizeof *types ? types[onnx] : LS_DT_NONE;
 }
 
 /* Typed fields to packed little-endian elements. */
-static int pack_numbers(struct ls_bundle *b, const struct proto *p, struct ls_tensor *t, struct ls_err *err)
+static int pack_numbers(struct ls_bundle *b, const struct proto *p, struct ls_tensor *t,
+			struct ls_err *err)
 {
 	size_t parts = t->dtype == LS_DT_C64 || t->dtype == LS_DT_C128 ? 2 : 1;
 	size_t size = t->elem_size ? t->elem_size / parts : 1;
 	if (t->nbytes != p->numbers.n * size)
-		return ls_err_set(err, LS_EINPUT, "%zu numbers do not fill its shape", p->numbers.n);
+		return ls_err_set(err, LS_EINPUT, "%zu numbers do not fill its shape",
+				  p->numbers.n);
 	uint8_t *out = ls_bundle_keep_take(b, ls_xalloc(p->numbers.n * size + 1));
 	for (size_t i = 0; i < p->numbers.n; i++)
 		for (size_t k = 0; k < size; k++)
@@ -285,11 +296,13 @@ static int decimal(struct span s, uint64_t fallback, uint64_t *ret, struct ls_er
 	return ls_str_to_u64(text, 0, INT64_MAX, "external data", ret, err);
 }
 
-/* The file that external data names, provided that it lies inside of the folder, symbolic links followed. */
+/* The file that external data names, provided that it lies inside of the folder, symbolic links
+ * followed. */
 static int external_path(const char *folder, struct span location, char **ret, struct ls_err *err)
 {
-	char *wanted = ls_xasprintf("%s/%.*s", folder, (int)(location.len < 1000 ? location.len : 1000),
-				    (const char *)location.p);
+	char *wanted =
+		ls_xasprintf("%s/%.*s", folder, (int)(location.len < 1000 ? location.len : 1000),
+			     (const char *)location.p);
 	char *root = realpath(folder, NULL), *real = root ? realpath(wanted, NULL) : NULL;
 	size_t n = root ? strlen(root) : 0;
 	int rc = 0;
@@ -298,7 +311,8 @@ static int external_path(const char *folder, struct span location, char **ret, s
 	else if (!real)
 		rc = ls_err_set(err, LS_EINPUT, "its external data %.200s is not there", wanted);
 	else if (strncmp(real, root, n) != 0 || (real[n] != '/' && n > 1))
-		rc = ls_err_set(err, LS_EINPUT, "external data outside of the model's folder: %.200s", wanted);
+		rc = ls_err_set(err, LS_EINPUT,
+				"external data outside of the model's folder: %.200s", wanted);
 	free(wanted);
 	free(root);
 	if (rc)
@@ -308,8 +322,8 @@ static int external_path(const char *folder, struct span location, char **ret, s
 	return rc;
 }
 
-static int map_external(struct ls_bundle *b, const char *folder, const struct proto *p, struct ls_tensor *t,
-			struct ls_err *err)
+static int map_external(struct ls_bundle *b, const char *folder, const struct proto *p,
+			struct ls_tensor *t, struct ls_err *err)
 {
 	char *path = NULL;
 	uint64_t offset = 0, length = 0;
@@ -335,7 +349,8 @@ static int map_external(struct ls_bundle *b, const char *folder, const struct pr
 	return 0;
 }
 
-static int make_tensor(struct ls_bundle *b, const struct proto *p, const char *folder, struct ls_err *err)
+static int make_tensor(struct ls_bundle *b, const struct proto *p, const char *folder,
+		       struct ls_err *err)
 {
 	struct ls_tensor *t = ls_bundle_add(b, (const char *)p->name.p, p->name.len), made = *t;
 	made.dtype = type_of(p->type);
@@ -352,8 +367,9 @@ static int make_tensor(struct ls_bundle *b, const struct proto *p, const char *f
 	} else if (p->has_raw) {
 		made.data = p->raw.p;
 		if (p->raw.len != made.nbytes)
-			rc = ls_err_set(err, LS_EINPUT, "%zu bytes of data, but its shape needs %" PRIu64, p->raw.len,
-					made.nbytes);
+			rc = ls_err_set(err, LS_EINPUT,
+					"%zu bytes of data, but its shape needs %" PRIu64,
+					p->raw.len, made.nbytes);
 	} else {
 		rc = pack_numbers(b, p, &made, err);
 	}
@@ -361,7 +377,8 @@ static int make_tensor(struct ls_bundle *b, const struct proto *p, const char *f
 	return rc;
 }
 
-static int read_tensor(struct ls_bundle *b, const struct reader *outer, struct span body, const char *folder)
+static int read_tensor(struct ls_bundle *b, const struct reader *outer, struct span body,
+		       const char *folder)
 {
 	struct reader r = {body.p, body.p + body.len, outer->begin, outer->err};
 	struct proto p = {0};
@@ -377,7 +394,8 @@ static int read_tensor(struct ls_bundle *b, const struct reader *outer, struct s
 	if (rc == 0) {
 		rc = make_tensor(b, &p, folder, r.err);
 		if (rc)
-			ls_err_prefix(r.err, "initializer \"%.*s\"", (int)(p.name.len < 200 ? p.name.len : 200),
+			ls_err_prefix(r.err, "initializer \"%.*s\"",
+				      (int)(p.name.len < 200 ? p.name.len : 200),
 				      p.name.len ? (const char *)p.name.p : "");
 	}
 	free(p.numbers.items);
@@ -393,7 +411,8 @@ static void add_digest(struct ls_bundle *b, const char *name, struct ls_sha256 *
 	v->len = strlen(v->text);
 }
 
-static int read_graph(struct ls_bundle *b, const struct reader *outer, struct span body, const char *folder)
+static int read_graph(struct ls_bundle *b, const struct reader *outer, struct span body,
+		      const char *folder)
 {
 	struct reader r = {body.p, body.p + body.len, outer->begin, outer->err};
 	struct ls_sha256 *rest = ls_sha256_new();
@@ -435,8 +454,8 @@ static int read_model(struct ls_bundle *b, struct reader *r, const char *folder)
 	return rc == 0 && !graph ? bad(r, "no graph: not an ONNX model") : rc;
 }
 
-int ls_onnx_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path, const char *folder,
-		  struct ls_err *err)
+int ls_onnx_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path,
+		  const char *folder, struct ls_err *err)
 {
 	struct reader r = {data, data + len, data, err};
 	int rc = read_model(b, &r, folder);

@@ -10,7 +10,8 @@
 
 enum {
 	HEADER_LIMIT = 100000000, /* the format's own limit, bytes */
-	OBJECT_LIMIT = 1 << 18,   /* tensors a file: keeps the memory that a hostile header can ask for below a GiB */
+	OBJECT_LIMIT = 1 << 18,   /* tensors a file: keeps the memory that a hostile header can ask
+				     for below a GiB */
 	NUMBER_LIMIT = 1 << 22,
 };
 
@@ -32,11 +33,13 @@ static int add_metadata(struct ls_bundle *b, json_t *map, const char *file, stru
 	const char *key;
 	json_t *value;
 	if (!json_is_object(map))
-		return ls_err_set(err, LS_EINPUT, "%s: __metadata__ is %s, not an object", file, ls_json_kind(map));
+		return ls_err_set(err, LS_EINPUT, "%s: __metadata__ is %s, not an object", file,
+				  ls_json_kind(map));
 	json_object_foreach(map, key, value)
 	{
 		if (!json_is_string(value))
-			return ls_err_set(err, LS_EINPUT, "%s: __metadata__.%.100s is %s; only strings are allowed",
+			return ls_err_set(err, LS_EINPUT,
+					  "%s: __metadata__.%.100s is %s; only strings are allowed",
 					  file, key, ls_json_kind(value));
 		struct ls_value *v = ls_bundle_add_value(b, key, strlen(key), LS_VAL_STRING);
 		v->meta = true;
@@ -70,7 +73,8 @@ static int read_shape(struct ls_tensor *t, const json_t *list, const char *file,
 	return 0;
 }
 
-static int read_entry(struct ls_tensor *t, const json_t *entry, struct span *ret, const char *file, struct ls_err *err)
+static int read_entry(struct ls_tensor *t, const json_t *entry, struct span *ret, const char *file,
+		      struct ls_err *err)
 {
 	static const char *const names[] = {"dtype", "shape", "data_offsets", NULL};
 	if (!json_is_object(entry))
@@ -80,8 +84,8 @@ static int read_entry(struct ls_tensor *t, const json_t *entry, struct span *ret
 	const char *dtype = json_string_value(json_object_get(entry, "dtype"));
 	t->dtype = dtype ? ls_dtype_of_safetensors(dtype) : LS_DT_NONE;
 	if (t->dtype == LS_DT_NONE)
-		return ls_err_set(err, LS_EINPUT, "%s: tensor \"%.200s\": unknown dtype \"%.40s\"", file, t->name,
-				  dtype ? dtype : "(none)");
+		return ls_err_set(err, LS_EINPUT, "%s: tensor \"%.200s\": unknown dtype \"%.40s\"",
+				  file, t->name, dtype ? dtype : "(none)");
 	t->elem_size = ls_dtype_bits(t->dtype) % 8 ? 0 : ls_dtype_bits(t->dtype) / 8;
 	int rc = read_shape(t, json_object_get(entry, "shape"), file, err);
 	if (rc)
@@ -108,9 +112,10 @@ static int by_begin(const void *a, const void *b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-/* The format wants the data section covered once: no hole, no overlap, no bytes after the last tensor. */
-static int check_cover(struct span *spans, size_t n, uint64_t size, const struct ls_tensor *tensors, const char *file,
-		       struct ls_err *err)
+/* The format wants the data section covered once: no hole, no overlap, no bytes after the last
+ * tensor. */
+static int check_cover(struct span *spans, size_t n, uint64_t size, const struct ls_tensor *tensors,
+		       const char *file, struct ls_err *err)
 {
 	uint64_t at = 0;
 	qsort(spans, n, sizeof *spans, by_begin);
@@ -118,9 +123,11 @@ static int check_cover(struct span *spans, size_t n, uint64_t size, const struct
 		const char *name = tensors[spans[i].tensor].name;
 		if (spans[i].begin != at)
 			return ls_err_set(err, LS_EINPUT,
-					  "%s: tensor \"%.200s\" begins at data byte %" PRIu64 ", %s byte %" PRIu64,
+					  "%s: tensor \"%.200s\" begins at data byte %" PRIu64
+					  ", %s byte %" PRIu64,
 					  file, name, spans[i].begin,
-					  spans[i].begin < at ? "inside another that ends at" : "leaving a hole from",
+					  spans[i].begin < at ? "inside another that ends at"
+							      : "leaving a hole from",
 					  at);
 		at = spans[i].end;
 		if (at > size)
@@ -130,12 +137,13 @@ static int check_cover(struct span *spans, size_t n, uint64_t size, const struct
 					  file, name, at, size);
 	}
 	if (at != size)
-		return ls_err_set(err, LS_EINPUT, "%s: %" PRIu64 " bytes lie after the last tensor", file, size - at);
+		return ls_err_set(err, LS_EINPUT, "%s: %" PRIu64 " bytes lie after the last tensor",
+				  file, size - at);
 	return 0;
 }
 
-static int add_tensors(struct ls_bundle *b, json_t *header, const uint8_t *data, uint64_t size, const char *file,
-		       struct ls_err *err)
+static int add_tensors(struct ls_bundle *b, json_t *header, const uint8_t *data, uint64_t size,
+		       const char *file, struct ls_err *err)
 {
 	size_t n = 0, first = b->n_tensors;
 	struct span *spans = ls_alloc_array(json_object_size(header) + 1, sizeof *spans);
@@ -173,24 +181,29 @@ static int check_density(const char *text, size_t len, const char *file, struct 
 		commas += text[i] == ',';
 	}
 	if (objects > OBJECT_LIMIT || commas > NUMBER_LIMIT)
-		return ls_err_set(err, LS_EINPUT, "%s: the header lists more than %d tensors", file, OBJECT_LIMIT);
+		return ls_err_set(err, LS_EINPUT, "%s: the header lists more than %d tensors", file,
+				  OBJECT_LIMIT);
 	return 0;
 }
 
-int ls_safetensors_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *name, struct ls_err *err)
+int ls_safetensors_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *name,
+			 struct ls_err *err)
 {
 	uint64_t header_len = 0;
 	if (len < 8)
-		return ls_err_set(err, LS_EINPUT, "%s: %zu bytes: too short for safetensors", name, len);
+		return ls_err_set(err, LS_EINPUT, "%s: %zu bytes: too short for safetensors", name,
+				  len);
 	for (int i = 7; i >= 0; i--)
 		header_len = header_len << 8 | data[i];
 	if (header_len > HEADER_LIMIT)
 		return ls_err_set(err, LS_EINPUT,
-				  "%s: not safetensors: claims a header of %" PRIu64 " bytes; the format allows %d",
+				  "%s: not safetensors: claims a header of %" PRIu64
+				  " bytes; the format allows %d",
 				  name, header_len, HEADER_LIMIT);
 	if (header_len > len - 8)
 		return ls_err_set(err, LS_EINPUT,
-				  "%s: claims a header of %" PRIu64 " bytes but only %zu follow; the file is cut short",
+				  "%s: claims a header of %" PRIu64
+				  " bytes but only %zu follow; the file is cut short",
 				  name, header_len, len - 8);
 	const char *text = (const char *)data + 8;
 	if (header_len == 0 || text[0] != '{')
@@ -221,27 +234,29 @@ static int check_shard_name(const char *index, const char *shard, struct ls_err 
 {
 	if (!*shard || *shard == '.' || strchr(shard, '/'))
 		return ls_err_set(err, LS_EINPUT,
-				  "%s: shard \"%.200s\" is not a plain file name; shards must lie beside the index",
+				  "%s: shard \"%.200s\" is not a plain file name; shards must lie "
+				  "beside the index",
 				  index, shard);
 	return 0;
 }
 
 /* Checks that the tensors from `first` on are those that the index places into this shard. */
-static int check_shard(const struct ls_bundle *b, size_t first, const json_t *weights, const char *shard,
-		       const char *index, struct ls_err *err)
+static int check_shard(const struct ls_bundle *b, size_t first, const json_t *weights,
+		       const char *shard, const char *index, struct ls_err *err)
 {
 	for (size_t i = first; i < b->n_tensors; i++) {
 		const char *at = json_string_value(json_object_get(weights, b->tensors[i].name));
 		if (!at || strcmp(at, shard) != 0)
-			return ls_err_set(err, LS_EINPUT,
-					  "%s: tensor \"%.200s\" lies in %.200s, but the index says %.200s", index,
-					  b->tensors[i].name, shard, at ? at : "nothing of it");
+			return ls_err_set(
+				err, LS_EINPUT,
+				"%s: tensor \"%.200s\" lies in %.200s, but the index says %.200s",
+				index, b->tensors[i].name, shard, at ? at : "nothing of it");
 	}
 	return 0;
 }
 
-static int open_shard(struct ls_bundle *b, const char *index, const char *shard, const json_t *weights,
-		      struct ls_err *err)
+static int open_shard(struct ls_bundle *b, const char *index, const char *shard,
+		      const json_t *weights, struct ls_err *err)
 {
 	const char *slash = strrchr(index, '/');
 	char *path = ls_xasprintf("%.*s%s", slash ? (int)(slash + 1 - index) : 0, index, shard);
@@ -267,7 +282,8 @@ static int open_shards(struct ls_bundle *b, const char *path, json_t *weights, s
 	{
 		const char *s = json_string_value(shard);
 		if (!s)
-			rc = ls_err_set(err, LS_EINPUT, "%s: weight_map.%.200s is not a string", path, name);
+			rc = ls_err_set(err, LS_EINPUT, "%s: weight_map.%.200s is not a string",
+					path, name);
 		else if (json_object_get(seen, s))
 			continue;
 		else if ((rc = check_shard_name(path, s, err)) == 0)
@@ -278,7 +294,8 @@ static int open_shards(struct ls_bundle *b, const char *path, json_t *weights, s
 	}
 	json_decref(seen);
 	if (rc == 0 && b->n_tensors != json_object_size(weights))
-		rc = ls_err_set(err, LS_EINPUT, "%s: the index lists %zu tensors, its shards hold %zu", path,
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: the index lists %zu tensors, its shards hold %zu", path,
 				json_object_size(weights), b->n_tensors);
 	return rc;
 }
@@ -292,7 +309,8 @@ int ls_safetensors_open_index(const char *path, struct ls_bundle **ret, struct l
 	json_t *weights = json_object_get(index, "weight_map");
 	struct ls_bundle *b = ls_bundle_new("safetensors shards");
 	if (!json_is_object(weights))
-		rc = ls_err_set(err, LS_EINPUT, "%s: no object \"weight_map\": not an index of shards", path);
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: no object \"weight_map\": not an index of shards", path);
 	else
 		rc = open_shards(b, path, weights, err);
 	if (rc == 0)
@@ -301,29 +319,32 @@ int ls_safetensors_open_index(const char *path, struct ls_bundle **ret, struct l
 	return ls_bundle_hand_take(b, rc, ret);
 }
 
-static int describe(json_t *header, const struct ls_tensor *t, uint64_t *at, const char *path, struct ls_err *err)
+static int describe(json_t *header, const struct ls_tensor *t, uint64_t *at, const char *path,
+		    struct ls_err *err)
 {
 	const char *dtype = ls_dtype_safetensors(t->dtype);
 	if (!dtype || !t->data || t->swapped || (!t->elem_size && !ls_tensor_is_contiguous(t)))
-		return ls_err_set(err, LS_EINTERNAL, "%s: tensor \"%s\" cannot be written as safetensors", path,
+		return ls_err_set(err, LS_EINTERNAL,
+				  "%s: tensor \"%s\" cannot be written as safetensors", path,
 				  t->name);
 	json_t *shape = json_array();
 	for (int i = 0; i < t->ndim; i++)
 		json_array_append_new(shape, json_integer((json_int_t)t->shape[i]));
-	json_t *entry = json_pack("{s:s,s:o,s:[I,I]}", "dtype", dtype, "shape", shape, "data_offsets", (json_int_t)*at,
-				  (json_int_t)(*at + t->nbytes));
+	json_t *entry = json_pack("{s:s,s:o,s:[I,I]}", "dtype", dtype, "shape", shape,
+				  "data_offsets", (json_int_t)*at, (json_int_t)(*at + t->nbytes));
 	*at += t->nbytes;
 	if (strcmp(t->name, meta_key) == 0 || json_object_get(header, t->name)) {
 		json_decref(entry);
-		return ls_err_set(err, LS_EINTERNAL, "%s: tensor name \"%s\" is taken", path, t->name);
+		return ls_err_set(err, LS_EINTERNAL, "%s: tensor name \"%s\" is taken", path,
+				  t->name);
 	}
 	if (json_object_set_new(header, t->name, entry))
 		return ls_err_set(err, LS_EINTERNAL, "%s: a tensor name is not UTF-8", path);
 	return 0;
 }
 
-static int make_header(const struct ls_tensor *tensors, size_t n, const struct ls_kv *metadata, size_t n_meta,
-		       const char *path, struct ls_str *ret, struct ls_err *err)
+static int make_header(const struct ls_tensor *tensors, size_t n, const struct ls_kv *metadata,
+		       size_t n_meta, const char *path, struct ls_str *ret, struct ls_err *err)
 {
 	json_t *header = json_object();
 	uint64_t at = 0;
@@ -331,8 +352,10 @@ static int make_header(const struct ls_tensor *tensors, size_t n, const struct l
 	if (n_meta) {
 		json_t *map = json_object();
 		for (size_t i = 0; i < n_meta && rc == 0; i++)
-			if (json_object_set_new(map, metadata[i].key, json_string(metadata[i].value)))
-				rc = ls_err_set(err, LS_EINTERNAL, "%s: metadata \"%s\" is not UTF-8", path,
+			if (json_object_set_new(map, metadata[i].key,
+						json_string(metadata[i].value)))
+				rc = ls_err_set(err, LS_EINTERNAL,
+						"%s: metadata \"%s\" is not UTF-8", path,
 						metadata[i].key);
 		json_object_set_new(header, meta_key, map);
 	}
@@ -351,8 +374,10 @@ static int make_header(const struct ls_tensor *tensors, size_t n, const struct l
 	return 0;
 }
 
-/* Dimension d and those inside it, from data on: as one run where they lie together, else slice by slice. */
-static int write_strided(struct ls_writer *w, const struct ls_tensor *t, int d, const uint8_t *data, struct ls_err *err)
+/* Dimension d and those inside it, from data on: as one run where they lie together, else slice by
+ * slice. */
+static int write_strided(struct ls_writer *w, const struct ls_tensor *t, int d, const uint8_t *data,
+			 struct ls_err *err)
 {
 	uint64_t run = 1;
 	bool together = true;
@@ -364,7 +389,8 @@ static int write_strided(struct ls_writer *w, const struct ls_tensor *t, int d, 
 		return ls_writer_write(w, data, run * t->elem_size, err);
 	int rc = 0;
 	for (uint64_t i = 0; i < t->shape[d] && rc == 0; i++)
-		rc = write_strided(w, t, d + 1, data + (int64_t)i * t->stride[d] * t->elem_size, err);
+		rc = write_strided(w, t, d + 1, data + (int64_t)i * t->stride[d] * t->elem_size,
+				   err);
 	return rc;
 }
 
@@ -375,8 +401,8 @@ static int write_tensor(struct ls_writer *w, const struct ls_tensor *t, struct l
 	return write_strided(w, t, 0, t->data, err);
 }
 
-static int write_all(struct ls_writer *w, const struct ls_str *header, const struct ls_tensor *tensors, size_t n,
-		     struct ls_err *err)
+static int write_all(struct ls_writer *w, const struct ls_str *header,
+		     const struct ls_tensor *tensors, size_t n, struct ls_err *err)
 {
 	uint8_t length[8];
 	for (int i = 0; i < 8; i++)
@@ -389,8 +415,9 @@ static int write_all(struct ls_writer *w, const struct ls_str *header, const str
 	return rc;
 }
 
-int ls_safetensors_write(const char *path, const struct ls_tensor *tensors, size_t n, const struct ls_kv *metadata,
-			 size_t n_meta, struct ls_file_id *ret_id, struct ls_err *err)
+int ls_safetensors_write(const char *path, const struct ls_tensor *tensors, size_t n,
+			 const struct ls_kv *metadata, size_t n_meta, struct ls_file_id *ret_id,
+			 struct ls_err *err)
 {
 	struct ls_str header = {0};
 	struct ls_writer *w = NULL;

@@ -71,13 +71,16 @@ enum ls_dtype ls_dtype_of_torch(const char *name)
 	static const struct {
 		const char *name;
 		enum ls_dtype t;
-	} others[] = {{"half", LS_DT_F16},     {"float", LS_DT_F32},  {"double", LS_DT_F64},   {"short", LS_DT_I16},
-		      {"int", LS_DT_I32},      {"long", LS_DT_I64},   {"chalf", LS_DT_C32},    {"cfloat", LS_DT_C64},
-		      {"cdouble", LS_DT_C128}, {"bits8", LS_DT_BITS}, {"bits1x8", LS_DT_BITS}, {"bits2x4", LS_DT_BITS},
-		      {"bits4x2", LS_DT_BITS}, {"int1", LS_DT_BITS},  {"int2", LS_DT_BITS},    {"int3", LS_DT_BITS},
-		      {"int4", LS_DT_BITS},    {"int5", LS_DT_BITS},  {"int6", LS_DT_BITS},    {"int7", LS_DT_BITS},
-		      {"uint1", LS_DT_BITS},   {"uint2", LS_DT_BITS}, {"uint3", LS_DT_BITS},   {"uint4", LS_DT_BITS},
-		      {"uint5", LS_DT_BITS},   {"uint6", LS_DT_BITS}, {"uint7", LS_DT_BITS},   {"bits16", LS_DT_U16}};
+	} others[] = {{"half", LS_DT_F16},     {"float", LS_DT_F32},    {"double", LS_DT_F64},
+		      {"short", LS_DT_I16},    {"int", LS_DT_I32},      {"long", LS_DT_I64},
+		      {"chalf", LS_DT_C32},    {"cfloat", LS_DT_C64},   {"cdouble", LS_DT_C128},
+		      {"bits8", LS_DT_BITS},   {"bits1x8", LS_DT_BITS}, {"bits2x4", LS_DT_BITS},
+		      {"bits4x2", LS_DT_BITS}, {"int1", LS_DT_BITS},    {"int2", LS_DT_BITS},
+		      {"int3", LS_DT_BITS},    {"int4", LS_DT_BITS},    {"int5", LS_DT_BITS},
+		      {"int6", LS_DT_BITS},    {"int7", LS_DT_BITS},    {"uint1", LS_DT_BITS},
+		      {"uint2", LS_DT_BITS},   {"uint3", LS_DT_BITS},   {"uint4", LS_DT_BITS},
+		      {"uint5", LS_DT_BITS},   {"uint6", LS_DT_BITS},   {"uint7", LS_DT_BITS},
+		      {"bits16", LS_DT_U16}};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (strcmp(others[i].name, name) == 0)
 			return others[i].t;
@@ -108,7 +111,8 @@ bool ls_tensor_is_contiguous(const struct ls_tensor *t)
 	return true;
 }
 
-/* Elements of a shape; the product without its zeros must also fit, as the strides are made of it. */
+/* Elements of a shape; the product without its zeros must also fit, as the strides are made of it.
+ */
 static int count_of(const uint64_t *shape, size_t ndim, uint64_t *ret, struct ls_err *err)
 {
 	uint64_t n = 1;
@@ -117,17 +121,20 @@ static int count_of(const uint64_t *shape, size_t ndim, uint64_t *ret, struct ls
 		if (shape[i] == 0)
 			zero = true;
 		else if (__builtin_mul_overflow(n, shape[i], &n) || n > INT64_MAX / 16)
-			return ls_err_set(err, LS_EINPUT, "the shape has more elements than any memory");
+			return ls_err_set(err, LS_EINPUT,
+					  "the shape has more elements than any memory");
 	}
 	*ret = zero ? 0 : n;
 	return 0;
 }
 
-int ls_tensor_set_contiguous(struct ls_tensor *t, const uint64_t *shape, size_t ndim, struct ls_err *err)
+int ls_tensor_set_contiguous(struct ls_tensor *t, const uint64_t *shape, size_t ndim,
+			     struct ls_err *err)
 {
 	uint64_t n = 0, bits = t->elem_size ? (uint64_t)t->elem_size * 8 : ls_dtype_bits(t->dtype);
 	if (ndim > LS_MAX_DIMS)
-		return ls_err_set(err, LS_EINPUT, "%zu dimensions; at most %d are read", ndim, LS_MAX_DIMS);
+		return ls_err_set(err, LS_EINPUT, "%zu dimensions; at most %d are read", ndim,
+				  LS_MAX_DIMS);
 	int rc = count_of(shape, ndim, &n, err);
 	if (rc)
 		return rc;

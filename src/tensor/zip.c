@@ -66,11 +66,13 @@ static int find_end(const struct image *im, size_t *ret)
 		return bad(im, 0, "too short for a zip archive");
 	size_t last = im->len - END_SIZE, first = last > 0xffff ? last - 0xffff : 0;
 	for (size_t at = last + 1; at-- > first;)
-		if (u32(im->data + at) == END_SIG && at + END_SIZE + u16(im->data + at + 20) == im->len) {
+		if (u32(im->data + at) == END_SIG &&
+		    at + END_SIZE + u16(im->data + at + 20) == im->len) {
 			*ret = at;
 			return 0;
 		}
-	return bad(im, im->len, "no zip directory at the end; the file is cut short or not a zip archive");
+	return bad(im, im->len,
+		   "no zip directory at the end; the file is cut short or not a zip archive");
 }
 
 static int read_end64(const struct image *im, size_t end, struct directory *ret)
@@ -111,7 +113,8 @@ static int read_directory(const struct image *im, struct directory *ret)
 }
 
 /* ZIP64: fields that are all ones in the entry follow, in this order, in extra field 1. */
-static int read_extra(const struct image *im, uint64_t at, size_t len, struct ls_zip_member *m, uint64_t *local)
+static int read_extra(const struct image *im, uint64_t at, size_t len, struct ls_zip_member *m,
+		      uint64_t *local)
 {
 	const uint8_t *p = im->data + at;
 	for (size_t i = 0; i + 4 <= len;) {
@@ -152,13 +155,16 @@ static int check_sizes(const struct image *im, const struct ls_zip_member *m)
 	if (!m->deflated && m->packed != m->size)
 		return bad_member(im, m->name, "stored, but its two sizes differ");
 	if (m->deflated && m->size / DEFLATE_RATIO > m->packed)
-		return bad_member(im, m->name, "claims more bytes than its compressed data can unfold to");
+		return bad_member(im, m->name,
+				  "claims more bytes than its compressed data can unfold to");
 	if (m->deflated && m->size > BOMB_SIZE && m->size / BOMB_RATIO > m->packed)
-		return bad_member(im, m->name, "unfolds to more than 200 times its size: refused as a zip bomb");
+		return bad_member(im, m->name,
+				  "unfolds to more than 200 times its size: refused as a zip bomb");
 	return 0;
 }
 
-static int read_local(const struct image *im, uint64_t at, struct ls_zip_member *m, uint64_t directory)
+static int read_local(const struct image *im, uint64_t at, struct ls_zip_member *m,
+		      uint64_t directory)
 {
 	if (at > directory || directory - at < LOCAL_SIZE || u32(im->data + at) != LOCAL_SIG)
 		return bad_member(im, m->name, "the directory leads to no member");
@@ -173,7 +179,8 @@ static int read_local(const struct image *im, uint64_t at, struct ls_zip_member 
 }
 
 /* One entry of the directory; *at moves to the next. */
-static int read_entry(const struct image *im, const struct directory *d, uint64_t *at, struct ls_zip_member *m)
+static int read_entry(const struct image *im, const struct directory *d, uint64_t *at,
+		      struct ls_zip_member *m)
 {
 	uint64_t left = d->at + d->size - *at;
 	const uint8_t *p = im->data + *at;
@@ -184,15 +191,18 @@ static int read_entry(const struct image *im, const struct directory *d, uint64_
 		return bad(im, *at, "a directory entry is longer than the directory");
 	if (!name_is_safe((const char *)p + ENTRY_SIZE, name))
 		return ls_err_set(im->err, LS_EINPUT,
-				  "%s: byte %" PRIu64 ": a member's name leads out of the archive: \"%.*s\"", im->name,
-				  *at, (int)(name < 200 ? name : 200), (const char *)p + ENTRY_SIZE);
+				  "%s: byte %" PRIu64
+				  ": a member's name leads out of the archive: \"%.*s\"",
+				  im->name, *at, (int)(name < 200 ? name : 200),
+				  (const char *)p + ENTRY_SIZE);
 	m->name = ls_xstrndup((const char *)p + ENTRY_SIZE, name);
 	uint16_t method = u16(p + 10);
 	if (u16(p + 8) & 1)
 		return bad_member(im, m->name, "is encrypted");
 	if (method != 0 && method != 8)
 		return ls_err_set(im->err, LS_EINPUT,
-				  "%s: member \"%.200s\": compression method %u; only stored and deflate are read",
+				  "%s: member \"%.200s\": compression method %u; only stored and "
+				  "deflate are read",
 				  im->name, m->name, method);
 	m->deflated = method == 8;
 	m->crc = u32(p + 16);
@@ -218,7 +228,8 @@ static int by_place(const void *a, const void *b)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct ls_zip_member *)a)->name, ((const struct ls_zip_member *)b)->name);
+	return strcmp(((const struct ls_zip_member *)a)->name,
+		      ((const struct ls_zip_member *)b)->name);
 }
 
 /* Members that share bytes are the other way to build a bomb; leaves the list sorted by name. */
@@ -237,14 +248,16 @@ static int check_twins(const struct image *im, struct ls_zip *zip)
 	return 0;
 }
 
-int ls_zip_parse(const uint8_t *data, size_t len, const char *name, struct ls_zip *ret, struct ls_err *err)
+int ls_zip_parse(const uint8_t *data, size_t len, const char *name, struct ls_zip *ret,
+		 struct ls_err *err)
 {
 	struct image im = {data, len, name, err};
 	struct directory d = {0};
 	int rc = read_directory(&im, &d);
 	if (rc)
 		return rc;
-	struct ls_zip zip = {.members = ls_alloc_array(d.count + 1, sizeof *zip.members), .name = ls_xstrdup(name)};
+	struct ls_zip zip = {.members = ls_alloc_array(d.count + 1, sizeof *zip.members),
+			     .name = ls_xstrdup(name)};
 	if (!zip.members)
 		rc = ls_err_set(err, LS_ENOMEM, "%s: no memory for its directory", name);
 	uint64_t at = d.at;

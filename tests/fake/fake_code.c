@@ -37,7 +37,8 @@ static void write_log(unsigned n, const unsigned *options, void **values, const 
 		snprintf(log, size, "%s\nsecond line\n", text);
 }
 
-unsigned cuModuleLoadDataEx(ls_cu_module *ret, const void *image, unsigned n, unsigned *options, void **values)
+unsigned cuModuleLoadDataEx(ls_cu_module *ret, const void *image, unsigned n, unsigned *options,
+			    void **values)
 {
 	ENTER(cuModuleLoadDataEx);
 	struct CUmod_st *m = calloc(1, sizeof *m);
@@ -100,11 +101,13 @@ unsigned cuLinkCreate_v2(unsigned n, unsigned *options, void **values, ls_cu_lin
 	return 0;
 }
 
-unsigned cuLinkAddData_v2(ls_cu_link link, unsigned type, void *data, size_t size, const char *name, unsigned n,
-			  unsigned *options, void **values) /* NOLINT(readability-non-const-parameter): NVIDIA's */
+unsigned cuLinkAddData_v2(ls_cu_link link, unsigned type, void *data, size_t size, const char *name,
+			  unsigned n, unsigned *options,
+			  void **values) /* NOLINT(readability-non-const-parameter): NVIDIA's */
 {
 	ENTER(cuLinkAddData_v2);
-	if (type != LS_CU_JIT_INPUT_PTX || !name || n || options || values || !size || ((char *)data)[size - 1])
+	if (type != LS_CU_JIT_INPUT_PTX || !name || n || options || values || !size ||
+	    ((char *)data)[size - 1])
 		return LS_CU_INVALID_VALUE;
 	struct fake_image *image;
 	unsigned code = fake_image_read(data, config.cc, config.cuda, &image);
@@ -138,7 +141,9 @@ unsigned cuLinkDestroy(ls_cu_link link)
 unsigned cuFuncGetAttribute(int *value, unsigned attribute, ls_cu_function f)
 {
 	ENTER(cuFuncGetAttribute);
-	*value = attribute == LS_CU_FUNC_MAX_THREADS ? 1024 : attribute == LS_CU_FUNC_REGISTERS ? 32 : 0;
+	*value = attribute == LS_CU_FUNC_MAX_THREADS ? 1024
+		 : attribute == LS_CU_FUNC_REGISTERS ? 32
+						     : 0;
 	return f ? 0 : LS_CU_INVALID_HANDLE;
 }
 
@@ -153,13 +158,15 @@ unsigned cuFuncSetAttribute(ls_cu_function f, unsigned attribute, int value)
 
 static int resident_blocks(int threads, size_t shared)
 {
-	int by_threads = 2048 / threads, by_shared = shared ? (int)((96 << 10) / shared) : by_threads;
+	int by_threads = 2048 / threads,
+	    by_shared = shared ? (int)((96 << 10) / shared) : by_threads;
 	int most = by_threads < by_shared ? by_threads : by_shared;
 	most = config.blocks && config.blocks < most ? config.blocks : most;
 	return threads > 1024 ? 0 : most;
 }
 
-unsigned cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, ls_cu_function f, int threads, size_t shared)
+unsigned cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, ls_cu_function f, int threads,
+						     size_t shared)
 {
 	ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor);
 	if (!f || threads <= 0)
@@ -168,7 +175,8 @@ unsigned cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, ls_cu_function
 	return 0;
 }
 
-static unsigned launch(ls_cu_function f, const struct fake_launch *shape, ls_cu_stream s, void **args)
+static unsigned launch(ls_cu_function f, const struct fake_launch *shape, ls_cu_stream s,
+		       void **args)
 {
 	char symbol[160];
 	snprintf(symbol, sizeof symbol, "fake_kernel_%s", f->name);
@@ -191,22 +199,25 @@ static unsigned launch(ls_cu_function f, const struct fake_launch *shape, ls_cu_
 	return submit(s, &o);
 }
 
-unsigned cuLaunchKernel(ls_cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-			unsigned shared, ls_cu_stream s, void **args, void **extra)
+unsigned cuLaunchKernel(ls_cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			unsigned by, unsigned bz, unsigned shared, ls_cu_stream s, void **args,
+			void **extra)
 {
 	ENTER(cuLaunchKernel);
 	struct fake_launch shape = {{gx, gy, gz}, {bx, by, bz}, shared, config.order, 0};
 	return extra ? LS_CU_INVALID_VALUE : launch(f, &shape, s, args);
 }
 
-unsigned cuLaunchCooperativeKernel(ls_cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-				   unsigned bz, unsigned shared, ls_cu_stream s, void **args)
+unsigned cuLaunchCooperativeKernel(ls_cu_function f, unsigned gx, unsigned gy, unsigned gz,
+				   unsigned bx, unsigned by, unsigned bz, unsigned shared,
+				   ls_cu_stream s, void **args)
 {
 	ENTER(cuLaunchCooperativeKernel);
 	struct fake_launch shape = {{gx, gy, gz}, {bx, by, bz}, shared, config.order, 1};
 	unsigned threads = bx * by * bz;
 	if (threads == 0 ||
-	    (unsigned long)gx * gy * gz > (unsigned long)config.sm * (unsigned)resident_blocks((int)threads, shared))
+	    (unsigned long)gx * gy * gz >
+		    (unsigned long)config.sm * (unsigned)resident_blocks((int)threads, shared))
 		return LS_CU_COOPERATIVE_LAUNCH_TOO_LARGE;
 	return launch(f, &shape, s, args);
 }

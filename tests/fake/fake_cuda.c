@@ -1,5 +1,5 @@
-/* A libcuda.so.1 without a GPU: see fake_cuda.h. Devices and memory are here, streams and graphs in fake_stream.c, code
- * in fake_code.c and fake_image.c, bookkeeping in fake_state.c. */
+/* A libcuda.so.1 without a GPU: see fake_cuda.h. Devices and memory are here, streams and graphs in
+ * fake_stream.c, code in fake_code.c and fake_image.c, bookkeeping in fake_state.c. */
 #include "fake_cuda.h"
 
 #include <dlfcn.h>
@@ -152,7 +152,8 @@ unsigned cuDevicePrimaryCtxRetain(ls_cu_context *context, int device)
 
 unsigned cuDevicePrimaryCtxRelease_v2(int device)
 {
-	unsigned fault = scripted("cuDevicePrimaryCtxRelease_v2", count_call("cuDevicePrimaryCtxRelease_v2"));
+	unsigned fault = scripted("cuDevicePrimaryCtxRelease_v2",
+				  count_call("cuDevicePrimaryCtxRelease_v2"));
 	drain_all();
 	if (!drop_object("primary context", &contexts[device]))
 		return LS_CU_INVALID_CONTEXT;
@@ -252,7 +253,10 @@ unsigned cuMemcpyHtoDAsync_v2(ls_cu_ptr to, const void *from, size_t size, ls_cu
 	ENTER(cuMemcpyHtoDAsync_v2);
 	if (!from || !inside(to, size))
 		return LS_CU_INVALID_VALUE;
-	return submit(s, &(struct op){.kind = OP_COPY, .to = (void *)(uintptr_t)to, .from = from, .size = size});
+	return submit(s, &(struct op){.kind = OP_COPY,
+				      .to = (void *)(uintptr_t)to,
+				      .from = from,
+				      .size = size});
 }
 
 unsigned cuMemcpyDtoHAsync_v2(void *to, ls_cu_ptr from, size_t size, ls_cu_stream s)
@@ -260,7 +264,10 @@ unsigned cuMemcpyDtoHAsync_v2(void *to, ls_cu_ptr from, size_t size, ls_cu_strea
 	ENTER(cuMemcpyDtoHAsync_v2);
 	if (!to || !inside(from, size))
 		return LS_CU_INVALID_VALUE;
-	return submit(s, &(struct op){.kind = OP_COPY, .to = to, .from = (void *)(uintptr_t)from, .size = size});
+	return submit(s, &(struct op){.kind = OP_COPY,
+				      .to = to,
+				      .from = (void *)(uintptr_t)from,
+				      .size = size});
 }
 
 unsigned cuMemcpyDtoDAsync_v2(ls_cu_ptr to, ls_cu_ptr from, size_t size, ls_cu_stream s)
@@ -279,5 +286,8 @@ unsigned cuMemsetD8Async(ls_cu_ptr to, unsigned char byte, size_t size, ls_cu_st
 	ENTER(cuMemsetD8Async);
 	if (!inside(to, size))
 		return LS_CU_INVALID_VALUE;
-	return submit(s, &(struct op){.kind = OP_FILL, .to = (void *)(uintptr_t)to, .byte = byte, .size = size});
+	return submit(s, &(struct op){.kind = OP_FILL,
+				      .to = (void *)(uintptr_t)to,
+				      .byte = byte,
+				      .size = size});
 }

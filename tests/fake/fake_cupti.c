@@ -1,5 +1,6 @@
-/* Stands in for libcupti on machines without CUDA: keeps the subscriber, and calls it for launches that a test makes
- * up. fake_fire takes the numbers of a launch; call says which driver function it came through. One thread. */
+/* Stands in for libcupti on machines without CUDA: keeps the subscriber, and calls it for launches
+ * that a test makes up. fake_fire takes the numbers of a launch; call says which driver function it
+ * came through. One thread. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,7 +42,10 @@ void fake_fire(uint32_t call, const char *name, unsigned grid, unsigned block, v
 	struct cupti_launch_ex ex = {&config, NULL};
 	struct cupti_graph_launch graph = {NULL, stream};
 	uint64_t correlation = 0;
-	struct cupti_call c = {.site = CUPTI_ENTER, .symbol = name, .params = &plain, .correlation_data = &correlation};
+	struct cupti_call c = {.site = CUPTI_ENTER,
+			       .symbol = name,
+			       .params = &plain,
+			       .correlation_data = &correlation};
 	if (call == CALL_LAUNCH_KERNEL_EX)
 		c.params = &ex;
 	if (call == CALL_GRAPH_LAUNCH)

@@ -17,7 +17,8 @@ struct fake_image {
 	size_t n_kernels;
 };
 
-/* Newest PTX a driver for that CUDA version reads, as 10 * major + minor. From the table in NVIDIA's PTX manual. */
+/* Newest PTX a driver for that CUDA version reads, as 10 * major + minor. From the table in
+ * NVIDIA's PTX manual. */
 static int newest_ptx(int cuda)
 {
 	static const int twelve[] = {80, 81, 82, 83, 84, 85, 85, 86, 87, 88};
@@ -154,7 +155,8 @@ static size_t param_size(const char *p, size_t len)
 {
 	size_t bits = 0, count = 1;
 	for (size_t i = 0; i + 2 < len; i++) {
-		if (p[i] == '.' && strchr("usbf", p[i + 1]) && isdigit((unsigned char)p[i + 2]) && !bits)
+		if (p[i] == '.' && strchr("usbf", p[i + 1]) && isdigit((unsigned char)p[i + 2]) &&
+		    !bits)
 			bits = (size_t)number(p + i + 2);
 		if (p[i] == '[')
 			count = (size_t)number(p + i + 1);

@@ -1,12 +1,12 @@
-/* A libnvidia-ml.so.1 without a GPU: plays the machine that the file named by LS_FAKE_NVML describes. One line a fact:
- *   init 18                    what nvmlInit answers (0 when the line is missing)
- *   driver 535.161.08          nvmlSystemGetDriverVersion
- *   library 12.535.161.08      nvmlSystemGetNVMLVersion, also after a failed init
- *   cuda 12020                 nvmlSystemGetCudaDriverVersion
- *   gpu name=Tesla T4|uuid=GPU-1|cc=7.5|memory=15360|ecc=1|mig=-|persistence=1|power=70000|default=70000|throttle=0x1
- * Memory is MiB, power milliwatts; "-" answers "not supported" (3), "!15" answers 15, and so does a missing field.
- * With FAKE_OLD the library is that of an older driver: plain names only, and no function for CUDA version, MIG, clocks
- * event reasons or enforced power limit. */
+/* A libnvidia-ml.so.1 without a GPU: plays the machine that the file named by LS_FAKE_NVML
+ * describes. One line a fact: init 18                    what nvmlInit answers (0 when the line is
+ * missing) driver 535.161.08          nvmlSystemGetDriverVersion library 12.535.161.08
+ * nvmlSystemGetNVMLVersion, also after a failed init cuda 12020 nvmlSystemGetCudaDriverVersion gpu
+ * name=Tesla
+ * T4|uuid=GPU-1|cc=7.5|memory=15360|ecc=1|mig=-|persistence=1|power=70000|default=70000|throttle=0x1
+ * Memory is MiB, power milliwatts; "-" answers "not supported" (3), "!15" answers 15, and so does a
+ * missing field. With FAKE_OLD the library is that of an older driver: plain names only, and no
+ * function for CUDA version, MIG, clocks event reasons or enforced power limit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +34,10 @@ static struct {
 
 static void read_line(const char *line)
 {
-	if (sscanf(line, "init %d", &machine.init) == 1 || sscanf(line, "driver %63s", machine.driver) == 1 ||
-	    sscanf(line, "library %63s", machine.library) == 1 || sscanf(line, "cuda %d", &machine.cuda) == 1)
+	if (sscanf(line, "init %d", &machine.init) == 1 ||
+	    sscanf(line, "driver %63s", machine.driver) == 1 ||
+	    sscanf(line, "library %63s", machine.library) == 1 ||
+	    sscanf(line, "cuda %d", &machine.cuda) == 1)
 		return;
 	if (strncmp(line, "gpu ", 4) == 0 && machine.n < MAX_GPUS)
 		snprintf(machine.gpus[machine.n++].line, TEXT, "|%s", line + 4);

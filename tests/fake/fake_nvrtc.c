@@ -9,10 +9,10 @@
 
 #define EXPORT                          __attribute__((visibility("default")))
 #define PROTOTYPE(member, symbol, args) EXPORT int symbol args;
-#define FAULT(function)                                                                                                \
-	do {                                                                                                           \
-		if (strcmp(fault, #function) == 0)                                                                     \
-			return fault_code;                                                                             \
+#define FAULT(function)                                                                            \
+	do {                                                                                       \
+		if (strcmp(fault, #function) == 0)                                                 \
+			return fault_code;                                                         \
 	} while (0)
 LS_NVRTC_FUNCTIONS(PROTOTYPE)
 EXPORT const char *nvrtcGetErrorString(int code);
@@ -124,7 +124,8 @@ static char *entries(const char *source, int arch)
 		abort();
 	fprintf(f, "// by the stand-in\n.version 7.4\n.target sm_%d\n.address_size 64\n", arch);
 	for (const char *p = source; (p = strstr(p, "__global__ void ")); p++)
-		if (sscanf(p, "__global__ void __launch_bounds__(%*[^)]) %63[a-z0-9_](", name) == 1 ||
+		if (sscanf(p, "__global__ void __launch_bounds__(%*[^)]) %63[a-z0-9_](", name) ==
+			    1 ||
 		    sscanf(p, "__global__ void %63[a-z0-9_](", name) == 1)
 			fprintf(f, ".visible .entry %s() {ret;}\n", name);
 	if (strcmp(fault, "debug") == 0)
@@ -146,7 +147,8 @@ int nvrtcCompileProgram(struct _nvrtcProgram *p, int n, const char *const *optio
 		}
 	}
 	if (strcmp(fault, "nvrtcCompileProgram") == 0) {
-		p->log = strdup("k.cu(3): warning: something\nk.cu(7): error: a scripted mistake\n1 error detected\n");
+		p->log = strdup("k.cu(3): warning: something\nk.cu(7): error: a scripted "
+				"mistake\n1 error detected\n");
 		return fault_code;
 	}
 	p->ptx = entries(p->source, arch);

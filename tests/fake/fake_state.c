@@ -39,7 +39,8 @@ static void parse_config(const char *text)
 	for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
 		char *value = strchr(word, '=');
 		if (!value) {
-			fprintf(stderr, "fake_cuda: \"%s\" in the configuration has no value\n", word);
+			fprintf(stderr, "fake_cuda: \"%s\" in the configuration has no value\n",
+				word);
 			abort();
 		}
 		*value++ = 0;
@@ -58,7 +59,9 @@ static void parse_config(const char *text)
 		else if (strcmp(word, "mem") == 0)
 			config.mem = strtoull(value, NULL, 10);
 		else if (strcmp(word, "order") == 0)
-			config.order = *value == 'r' ? FAKE_REVERSE : *value == 's' ? FAKE_SHUFFLE : FAKE_FORWARD;
+			config.order = *value == 'r'   ? FAKE_REVERSE
+				       : *value == 's' ? FAKE_SHUFFLE
+						       : FAKE_FORWARD;
 		else {
 			fprintf(stderr, "fake_cuda: unknown setting \"%s\"\n", word);
 			abort();
@@ -118,14 +121,15 @@ unsigned count_call(const char *function)
 
 static int loses_the_device(unsigned code)
 {
-	return code == 46 || code == 214 || code == 220 || code == 226 || code == 700 || code == 702 || code == 710 ||
-	       (code >= 714 && code <= 719) || code == 999;
+	return code == 46 || code == 214 || code == 220 || code == 226 || code == 700 ||
+	       code == 702 || code == 710 || (code >= 714 && code <= 719) || code == 999;
 }
 
 unsigned scripted(const char *function, unsigned call)
 {
 	for (size_t i = 0; i < n_faults; i++)
-		if (strcmp(faults[i].function, function) == 0 && (faults[i].nth == 0 || faults[i].nth == call)) {
+		if (strcmp(faults[i].function, function) == 0 &&
+		    (faults[i].nth == 0 || faults[i].nth == call)) {
 			if (loses_the_device(faults[i].code))
 				sticky = faults[i].code;
 			return faults[i].code;
@@ -174,7 +178,8 @@ int inside(ls_cu_ptr p, size_t size)
 {
 	for (struct object *o = objects; o; o = o->next)
 		if (strcmp(o->kind, "device memory") == 0 && p >= (uintptr_t)o->key &&
-		    p - (uintptr_t)o->key <= o->size && size <= o->size - (size_t)(p - (uintptr_t)o->key))
+		    p - (uintptr_t)o->key <= o->size &&
+		    size <= o->size - (size_t)(p - (uintptr_t)o->key))
 			return 1;
 	return 0;
 }
@@ -185,7 +190,8 @@ int fake_cuda_live(char *ret, size_t size)
 	size_t used = (size_t)snprintf(ret, size, "%s", misuse);
 	for (struct object *o = objects; o; o = o->next, n++)
 		if (used < size)
-			used += (size_t)snprintf(ret + used, size - used, "%s of %zu bytes\n", o->kind, o->size);
+			used += (size_t)snprintf(ret + used, size - used, "%s of %zu bytes\n",
+						 o->kind, o->size);
 	*misuse = 0;
 	return n;
 }

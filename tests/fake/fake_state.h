@@ -1,5 +1,5 @@
-/* What the parts of the stand-in driver share: configuration, scripted faults, and the list of what is alive.
- * Everything is global, as in a driver. One thread at a time. */
+/* What the parts of the stand-in driver share: configuration, scripted faults, and the list of what
+ * is alive. Everything is global, as in a driver. One thread at a time. */
 #ifndef LS_TESTS_FAKE_STATE_H
 #define LS_TESTS_FAKE_STATE_H
 
@@ -20,7 +20,8 @@ __attribute__((visibility("default"))) fake_cuda_live_fn fake_cuda_live;
 
 struct fake_config {
 	int devices, cc, cuda, lazy;
-	int sm, blocks; /* multiprocessors; blocks each of them holds, 0: as threads and memory allow */
+	int sm, blocks; /* multiprocessors; blocks each of them holds, 0: as threads and memory
+			   allow */
 	uint64_t mem;
 	enum fake_order order;
 };
@@ -33,29 +34,30 @@ extern uint64_t device_bytes;
 extern _Thread_local ls_cu_context current;
 
 unsigned count_call(const char *function);
-unsigned scripted(const char *function, unsigned call); /* the code this call shall fail with, or 0 */
+unsigned scripted(const char *function,
+		  unsigned call); /* the code this call shall fail with, or 0 */
 
-/* Functions that describe work on a lost device too; the others repeat the error. Those that free do so whatever they
- * return, and call scripted themselves. */
-#define ENTER_ALWAYS(function)                                                                                         \
-	do {                                                                                                           \
-		unsigned code_ = scripted(#function, count_call(#function));                                           \
-		if (code_)                                                                                             \
-			return code_;                                                                                  \
+/* Functions that describe work on a lost device too; the others repeat the error. Those that free
+ * do so whatever they return, and call scripted themselves. */
+#define ENTER_ALWAYS(function)                                                                     \
+	do {                                                                                       \
+		unsigned code_ = scripted(#function, count_call(#function));                       \
+		if (code_)                                                                         \
+			return code_;                                                              \
 	} while (0)
-#define ENTER_NO_CONTEXT(function)                                                                                     \
-	do {                                                                                                           \
-		ENTER_ALWAYS(function);                                                                                \
-		if (!initialised)                                                                                      \
-			return LS_CU_NOT_INITIALIZED;                                                                  \
+#define ENTER_NO_CONTEXT(function)                                                                 \
+	do {                                                                                       \
+		ENTER_ALWAYS(function);                                                            \
+		if (!initialised)                                                                  \
+			return LS_CU_NOT_INITIALIZED;                                              \
 	} while (0)
-#define ENTER(function)                                                                                                \
-	do {                                                                                                           \
-		ENTER_NO_CONTEXT(function);                                                                            \
-		if (!current)                                                                                          \
-			return LS_CU_INVALID_CONTEXT;                                                                  \
-		if (sticky)                                                                                            \
-			return sticky;                                                                                 \
+#define ENTER(function)                                                                            \
+	do {                                                                                       \
+		ENTER_NO_CONTEXT(function);                                                        \
+		if (!current)                                                                      \
+			return LS_CU_INVALID_CONTEXT;                                              \
+		if (sticky)                                                                        \
+			return sticky;                                                             \
 	} while (0)
 
 struct object {

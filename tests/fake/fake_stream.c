@@ -13,9 +13,11 @@ struct CUstream_st {
 
 struct CUevent_st {
 	struct CUstream_st *pending; /* the record is still in this stream's queue */
-	struct CUgraph_st *captured; /* the record is part of this graph: who waits for it joins the capture */
+	struct CUgraph_st *
+		captured; /* the record is part of this graph: who waits for it joins the capture */
 	unsigned stamp;
-	size_t issued, passed; /* records: a wait is for the ones issued before it, not for later ones */
+	size_t issued,
+		passed; /* records: a wait is for the ones issued before it, not for later ones */
 	int timed, recorded, asked;
 };
 
@@ -162,15 +164,18 @@ unsigned cuStreamWaitEvent(ls_cu_stream s, ls_cu_event e, unsigned flags)
 	ENTER(cuStreamWaitEvent);
 	if (!find_object("event", e) || flags)
 		return LS_CU_INVALID_HANDLE;
-	if (e->captured) { /* the list of a graph is in the order of submission, which satisfies every wait */
+	if (e->captured) { /* the list of a graph is in the order of submission, which satisfies
+			      every wait */
 		if (stream_of(s)->capture && stream_of(s)->capture != e->captured)
 			return LS_CU_STREAM_CAPTURE_INVALIDATED;
 		stream_of(s)->capture = e->captured;
 		return 0;
 	}
 	if (stream_of(s)->capture)
-		return LS_CU_STREAM_CAPTURE_INVALIDATED; /* a graph cannot wait for what is outside it */
-	return e->recorded ? submit(s, &(struct op){.kind = OP_WAIT, .event = e, .size = e->issued}) : 0;
+		return LS_CU_STREAM_CAPTURE_INVALIDATED; /* a graph cannot wait for what is outside
+							    it */
+	return e->recorded ? submit(s, &(struct op){.kind = OP_WAIT, .event = e, .size = e->issued})
+			   : 0;
 }
 
 unsigned cuEventCreate(ls_cu_event *ret, unsigned flags)
@@ -279,7 +284,8 @@ unsigned cuStreamEndCapture(ls_cu_stream s, ls_cu_graph *graph)
 	return 0;
 }
 
-unsigned cuGraphInstantiateWithFlags(ls_cu_graph_exec *ret, ls_cu_graph graph, unsigned long long flags)
+unsigned cuGraphInstantiateWithFlags(ls_cu_graph_exec *ret, ls_cu_graph graph,
+				     unsigned long long flags)
 {
 	ENTER(cuGraphInstantiateWithFlags);
 	struct CUgraphExec_st *g = flags ? NULL : calloc(1, sizeof *g);

@@ -1,10 +1,12 @@
-/* CUDA C++ on the host, for tests: a kernel file compiled by g++ with this header in front runs as it stands, every
- * CUDA thread a fiber of its own, so that __syncthreads and warp shuffles are real. Blocks run one after another, those
- * of a cooperative launch at once, each in an OS thread. Threads are taken in the launch's order (forward, reverse,
- * shuffled). A barrier that some thread never reaches ends the process with a message. Nothing here is fast.
+/* CUDA C++ on the host, for tests: a kernel file compiled by g++ with this header in front runs as
+ * it stands, every CUDA thread a fiber of its own, so that __syncthreads and warp shuffles are
+ * real. Blocks run one after another, those of a cooperative launch at once, each in an OS thread.
+ * Threads are taken in the launch's order (forward, reverse, shuffled). A barrier that some thread
+ * never reaches ends the process with a message. Nothing here is fast.
  *
- * What kernels may use: threadIdx and kin, __shared__, LS_DYNAMIC_SHARED, __syncthreads, __syncwarp, shuffles, votes,
- * integer atomics, the vector types, bit and cast intrinsics. A spin loop must call __nanosleep. */
+ * What kernels may use: threadIdx and kin, __shared__, LS_DYNAMIC_SHARED, __syncthreads,
+ * __syncwarp, shuffles, votes, integer atomics, the vector types, bit and cast intrinsics. A spin
+ * loop must call __nanosleep. */
 #ifndef LS_TESTS_SIMT_H
 #define LS_TESTS_SIMT_H
 
@@ -49,7 +51,8 @@ void exchange(unsigned mask, const void *value, size_t size, void *out);
 unsigned lane();
 unsigned active_mask(); /* lanes of this warp that have not ended */
 
-template <typename... A, size_t... I> void call_kernel(void (*kernel)(A...), void **args, std::index_sequence<I...>)
+template <typename... A, size_t... I>
+void call_kernel(void (*kernel)(A...), void **args, std::index_sequence<I...>)
 {
 	kernel(*static_cast<std::remove_reference_t<A> *>(args[I])...);
 }
@@ -67,10 +70,11 @@ template <typename... A> void launch(const fake_launch &l, void (*kernel)(A...),
 }
 } // namespace simt
 
-#define SIMT_EXPORT(name)                                                                                              \
-	extern "C" __attribute__((visibility("default"))) void fake_kernel_##name(const fake_launch *l, void **args)   \
-	{                                                                                                              \
-		simt::launch(*l, name, args);                                                                          \
+#define SIMT_EXPORT(name)                                                                          \
+	extern "C" __attribute__((visibility("default"))) void fake_kernel_##name(                 \
+		const fake_launch *l, void **args)                                                 \
+	{                                                                                          \
+		simt::launch(*l, name, args);                                                      \
 	}
 
 #define threadIdx               simt::thread_index
@@ -107,7 +111,8 @@ static inline unsigned __activemask()
 	return simt::active_mask();
 }
 
-/* --- shuffles and votes; a lane outside its group of width gets its own value back, as on a GPU --- */
+/* --- shuffles and votes; a lane outside its group of width gets its own value back, as on a GPU
+ * --- */
 
 template <typename T> T simt_take(unsigned mask, T value, unsigned from)
 {
@@ -122,7 +127,8 @@ template <typename T> T __shfl_sync(unsigned mask, T v, int from, int width = 32
 }
 template <typename T> T __shfl_xor_sync(unsigned mask, T v, int bits, int width = 32)
 {
-	unsigned to = simt::lane() ^ (unsigned)bits, top = (simt::lane() | (unsigned)(width - 1)) + 1;
+	unsigned to = simt::lane() ^ (unsigned)bits,
+		 top = (simt::lane() | (unsigned)(width - 1)) + 1;
 	return simt_take(mask, v, to < top ? to : simt::lane());
 }
 template <typename T> T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = 32)
@@ -133,7 +139,8 @@ template <typename T> T __shfl_down_sync(unsigned mask, T v, unsigned delta, int
 template <typename T> T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = 32)
 {
 	unsigned base = simt::lane() & ~(unsigned)(width - 1);
-	return simt_take(mask, v, simt::lane() >= base + delta ? simt::lane() - delta : simt::lane());
+	return simt_take(mask, v,
+			 simt::lane() >= base + delta ? simt::lane() - delta : simt::lane());
 }
 static inline unsigned __ballot_sync(unsigned mask, int yes)
 {
@@ -226,14 +233,16 @@ template <typename T, typename U, typename V> T atomicCAS(T *p, U expected, V v)
 template <typename T, typename U> T atomicMax(T *p, U v)
 {
 	T old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
-	while (old < (T)v && !__atomic_compare_exchange_n(p, &old, (T)v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+	while (old < (T)v && !__atomic_compare_exchange_n(p, &old, (T)v, false, __ATOMIC_SEQ_CST,
+							  __ATOMIC_SEQ_CST)) {
 	}
 	return old;
 }
 template <typename T, typename U> T atomicMin(T *p, U v)
 {
 	T old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
-	while ((T)v < old && !__atomic_compare_exchange_n(p, &old, (T)v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+	while ((T)v < old && !__atomic_compare_exchange_n(p, &old, (T)v, false, __ATOMIC_SEQ_CST,
+							  __ATOMIC_SEQ_CST)) {
 	}
 	return old;
 }
@@ -328,22 +337,22 @@ template <typename T> T max(T a, T b)
 	return a < b ? b : a;
 }
 
-#define SIMT_VECTOR(T, name)                                                                                           \
-	struct alignas(2 * sizeof(T)) name##2                                                                          \
-	{                                                                                                              \
-		T x, y;                                                                                                \
-	};                                                                                                             \
-	struct alignas(4 * sizeof(T) > 16 ? 16 : 4 * sizeof(T)) name##4                                                \
-	{                                                                                                              \
-		T x, y, z, w;                                                                                          \
-	};                                                                                                             \
-	static inline name##2 make_##name##2(T x, T y)                                                                 \
-	{                                                                                                              \
-		return name##2 {x, y};                                                                                 \
-	}                                                                                                              \
-	static inline name##4 make_##name##4(T x, T y, T z, T w)                                                       \
-	{                                                                                                              \
-		return name##4 {x, y, z, w};                                                                           \
+#define SIMT_VECTOR(T, name)                                                                       \
+	struct alignas(2 * sizeof(T)) name##2                                                      \
+	{                                                                                          \
+		T x, y;                                                                            \
+	};                                                                                         \
+	struct alignas(4 * sizeof(T) > 16 ? 16 : 4 * sizeof(T)) name##4                            \
+	{                                                                                          \
+		T x, y, z, w;                                                                      \
+	};                                                                                         \
+	static inline name##2 make_##name##2(T x, T y)                                             \
+	{                                                                                          \
+		return name##2 {x, y};                                                             \
+	}                                                                                          \
+	static inline name##4 make_##name##4(T x, T y, T z, T w)                                   \
+	{                                                                                          \
+		return name##4 {x, y, z, w};                                                       \
 	}
 SIMT_VECTOR(float, float)
 SIMT_VECTOR(double, double)

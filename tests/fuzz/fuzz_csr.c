@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ls_bundle *b = ls_bundle_new("npz");
 	struct ls_csr c;
 	struct ls_err err;
-	if (ls_npz_parse(b, data, size, "fuzz", &err) == 0 && ls_csr_from_bundle(b, "fuzz", &c, &err) == 0) {
+	if (ls_npz_parse(b, data, size, "fuzz", &err) == 0 &&
+	    ls_csr_from_bundle(b, "fuzz", &c, &err) == 0) {
 		for (uint64_t i = 0; i < c.n_entries; i++)
 			if (c.feature[i] >= c.n_features)
 				abort();

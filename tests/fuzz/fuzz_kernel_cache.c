@@ -1,4 +1,5 @@
-/* An entry of the kernel cache, whatever its bytes: accepted only when it is exactly what was written under that key.
+/* An entry of the kernel cache, whatever its bytes: accepted only when it is exactly what was
+ * written under that key.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(copy, data, size);
 	ls_sha256("fuzz", 4, key);
-	if (ls_cache_parse(copy, size, key, &code, &len) && (code < copy || code + len != copy + size))
+	if (ls_cache_parse(copy, size, key, &code, &len) &&
+	    (code < copy || code + len != copy + size))
 		abort();
 	free(copy);
 	return 0;

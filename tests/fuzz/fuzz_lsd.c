@@ -1,4 +1,5 @@
-/* .lsd as it comes, and with its checksums put right, so that what lies behind them is reached too. */
+/* .lsd as it comes, and with its checksums put right, so that what lies behind them is reached too.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,8 @@ static void put_right(uint8_t *b, size_t size)
 		struct ls_lsd_section *s = &h->section[i];
 		if (s->bytes == 0 || s->offset > size || s->bytes > size - s->offset)
 			continue;
-		uint64_t sum = ls_xxh64(b + s->offset, s->bytes); /* inputs are smaller than a chunk */
+		uint64_t sum =
+			ls_xxh64(b + s->offset, s->bytes); /* inputs are smaller than a chunk */
 		s->checksum = ls_xxh64(&sum, sizeof sum);
 	}
 	memcpy(h->magic, ls_lsd_magic, sizeof h->magic);

@@ -11,13 +11,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char other[] =
 		"{\"schema\":\"lockstep.run/"
-		"1\",\"policy\":{\"seed\":3,\"env\":{\"A\":{\"value\":\"1\"}}},\"inputs\":[{\"path\":\"x\","
+		"1\",\"policy\":{\"seed\":3,\"env\":{\"A\":{\"value\":\"1\"}}},\"inputs\":[{"
+		"\"path\":\"x\","
 		"\"sha256\":\"0\"}],\"trace\":{\"kernels\":[{\"file\":\"f\",\"digest\":\"0\"}]}}";
 	json_t *m, *b;
 	struct ls_err err;
 	if (ls_json_parse((const char *)data, size, "fuzz", &m, &err))
 		return 0;
-	if (ls_manifest_check(m, "fuzz", &err) == 0 && ls_json_parse(other, sizeof other - 1, "other", &b, &err) == 0) {
+	if (ls_manifest_check(m, "fuzz", &err) == 0 &&
+	    ls_json_parse(other, sizeof other - 1, "other", &b, &err) == 0) {
 		struct ls_str s = {0};
 		struct ls_differences d;
 		json_object_del(m, "out"); /* no reading of files that the input names */

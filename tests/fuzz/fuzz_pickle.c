@@ -1,4 +1,5 @@
-/* A checkpoint's pickle: the machine, then the walk, with an archive that has one storage. Also whole archives. */
+/* A checkpoint's pickle: the machine, then the walk, with an archive that has one storage. Also
+ * whole archives. */
 #include <stdint.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint8_t storage[48];
 	char name[] = "a/data/0";
-	struct ls_zip_member member = {.name = name, .data = storage, .packed = sizeof storage, .size = sizeof storage};
+	struct ls_zip_member member = {
+		.name = name, .data = storage, .packed = sizeof storage, .size = sizeof storage};
 	struct ls_zip zip = {.members = &member, .n = 1};
 	struct ls_bundle *b = ls_bundle_new("fuzz");
 	struct ls_pickle *p;
@@ -27,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (ls_torch_parse(b, data, size, "fuzz", &err) == 0)
 			fetch_all(b);
 	} else if (ls_pickle_parse(data, size, ls_torch_globals(), &p, &err) == 0) {
-		if (ls_torch_flatten(b, p, &zip, "a", false, &err) == 0 && ls_bundle_seal(b, "fuzz", &err) == 0)
+		if (ls_torch_flatten(b, p, &zip, "a", false, &err) == 0 &&
+		    ls_bundle_seal(b, "fuzz", &err) == 0)
 			fetch_all(b);
 		ls_pickle_free(p);
 	}

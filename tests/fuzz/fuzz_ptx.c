@@ -1,11 +1,13 @@
-/* PTX of any bytes: cutting it ends, what is left is part of it, and cutting that again changes nothing. */
+/* PTX of any bytes: cutting it ends, what is left is part of it, and cutting that again changes
+ * nothing. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/ptx.h"
 
-static const char *const names[] = {"k_1", "k_2", NULL}, *const one[] = {"k_1", NULL}, *const none[] = {NULL};
+static const char *const names[] = {"k_1", "k_2", NULL}, *const one[] = {"k_1", NULL},
+			 *const none[] = {NULL};
 
 static void check(const char *text, size_t size, const char *const *wanted)
 {

@@ -1,4 +1,5 @@
-/* libsvm and libffm text, and gzip of it: whole and cut into small slices must give the same rows or the same fault. */
+/* libsvm and libffm text, and gzip of it: whole and cut into small slices must give the same rows
+ * or the same fault. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ static void check(const struct ls_rows *r)
 		require(r->feature[i] < r->n_features && (!r->field || r->field[i] < r->n_fields) &&
 			(!r->value || r->value[i] - r->value[i] == 0));
 	for (uint64_t i = 0; i < r->n_rows; i++)
-		require((!r->label || r->label[i] - r->label[i] == 0) && (!r->weight || r->weight[i] >= 0));
+		require((!r->label || r->label[i] - r->label[i] == 0) &&
+			(!r->weight || r->weight[i] >= 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

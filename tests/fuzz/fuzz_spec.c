@@ -1,4 +1,5 @@
-/* A spec: parse it, test every check against a few values, judge it, compare it with itself, render every file. */
+/* A spec: parse it, test every check against a few values, judge it, compare it with itself, render
+ * every file. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void try_values(const struct ls_check *c)
 {
-	static const char *const values[] = {"8905", "2.3.1+cu121", "535.161.08", "143771 MiB", ":4096:8", "", NULL};
+	static const char *const values[] = {
+		"8905", "2.3.1+cu121", "535.161.08", "143771 MiB", ":4096:8", "", NULL};
 	const struct ls_gpu_seen seen[] = {{"NVIDIA H200", "9.0", 143771}, {NULL, NULL, 0}};
 	for (size_t i = 0; i < sizeof values / sizeof *values && c->matcher; i++)
 		ls_matcher_test(c->matcher, values[i]);
@@ -48,7 +50,8 @@ static void compare(const struct ls_spec *spec)
 /* What is rendered has no control characters but line ends and tabs, whatever the spec holds. */
 static void render(const struct ls_spec *spec)
 {
-	static int (*const renderers[])(const struct ls_spec *, struct ls_str *, struct ls_err *) = {
+	static int (*const renderers[])(const struct ls_spec *, struct ls_str *,
+					struct ls_err *) = {
 		ls_render_dockerfile, ls_render_requirements, ls_render_github, ls_render_makefile,
 		ls_render_kaggle_boot};
 	for (size_t i = 0; i < sizeof renderers / sizeof *renderers; i++) {

@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *cut = size ? memchr(data, 0, size) : NULL;
 	if (!cut)
 		return 0;
-	struct ls_map a = {data, (size_t)(cut - data)}, b = {cut + 1, size - (size_t)(cut - data) - 1};
+	struct ls_map a = {data, (size_t)(cut - data)},
+		      b = {cut + 1, size - (size_t)(cut - data) - 1};
 	struct ls_cmp_options opt = {.threads = 1};
 	struct ls_cmp_file f = {0};
 	struct ls_err err;

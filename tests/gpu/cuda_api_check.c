@@ -1,5 +1,5 @@
-/* Compiled only, where NVIDIA's cuda.h is: every declaration in gpu/cuda_api.h is the type that cuda.h gives the same
- * symbol, and every number is the one that cuda.h gives the same name. */
+/* Compiled only, where NVIDIA's cuda.h is: every declaration in gpu/cuda_api.h is the type that
+ * cuda.h gives the same symbol, and every number is the one that cuda.h gives the same name. */
 #include <cuda.h>
 #if __has_include(<nvrtc.h>)
 #include <nvrtc.h>
@@ -10,23 +10,25 @@
 #include "gpu/nvrtc.h"
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types take none */
-#define SAME_TYPE(member, symbol, args)                                                                                \
-	_Static_assert(_Generic(&symbol, unsigned(*) args : 1, default : 0),                                           \
+#define SAME_TYPE(member, symbol, args)                                                            \
+	_Static_assert(_Generic(&symbol, unsigned(*) args : 1, default : 0),                       \
 		       #symbol " is declared otherwise in cuda.h");
 LS_CUDA_FUNCTIONS(SAME_TYPE)
 
-/* NVRTC's status is an enumeration: unsigned for the compiler, and never negative, so that int in our table is as good
+/* NVRTC's status is an enumeration: unsigned for the compiler, and never negative, so that int in
+ * our table is as good
  */
 #ifdef HAVE_NVRTC
-#define SAME_RTC(member, symbol, args)                                                                                 \
-	_Static_assert(_Generic(&symbol, unsigned(*) args : 1, default : 0),                                           \
+#define SAME_RTC(member, symbol, args)                                                             \
+	_Static_assert(_Generic(&symbol, unsigned(*) args : 1, default : 0),                       \
 		       #symbol " is declared otherwise in nvrtc.h");
 LS_NVRTC_FUNCTIONS(SAME_RTC)
 #endif
 
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-#define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs " is another number in cuda.h")
+#define SAME(ours, theirs)                                                                         \
+	_Static_assert((int)(ours) == (int)(theirs), #theirs " is another number in cuda.h")
 SAME(LS_CU_SUCCESS, CUDA_SUCCESS);
 SAME(LS_CU_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
 SAME(LS_CU_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY);
@@ -85,7 +87,8 @@ SAME(LS_CU_ATTR_MAX_THREADS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MAX_THREADS_
 SAME(LS_CU_ATTR_COPY_ENGINES, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
 SAME(LS_CU_ATTR_CC_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 SAME(LS_CU_ATTR_CC_MINOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-SAME(LS_CU_ATTR_SHARED_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+SAME(LS_CU_ATTR_SHARED_PER_MULTIPROCESSOR,
+     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
 SAME(LS_CU_ATTR_COOPERATIVE_LAUNCH, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
 SAME(LS_CU_ATTR_SHARED_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 

@@ -1,7 +1,8 @@
-/* gpu_selftest [--device N] [--source] [--exhaustive] [--cache DIR]: runs the kernels of src/num/selftest.cu on the
- * machine's GPU and compares every bit with the host's. --source takes the embedded source through NVRTC instead of the
- * embedded PTX; --exhaustive also checks the golden digests of all 2^32 inputs of every elementary function.
- * Exit status 0: equal; 1: different; 3: no GPU, no driver, no code for it; 4: something broke. */
+/* gpu_selftest [--device N] [--source] [--exhaustive] [--cache DIR]: runs the kernels of
+ * src/num/selftest.cu on the machine's GPU and compares every bit with the host's. --source takes
+ * the embedded source through NVRTC instead of the embedded PTX; --exhaustive also checks the
+ * golden digests of all 2^32 inputs of every elementary function. Exit status 0: equal; 1:
+ * different; 3: no GPU, no driver, no code for it; 4: something broke. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static int open_all(struct test *t, int device, const struct ls_kernels_conf *conf, struct ls_err *err)
+static int open_all(struct test *t, int device, const struct ls_kernels_conf *conf,
+		    struct ls_err *err)
 {
 	static const char *const names[] = {"selftest", "selftest_function", NULL};
 	struct ls_kernels_how how;
@@ -41,9 +43,10 @@ static int open_all(struct test *t, int device, const struct ls_kernels_conf *co
 	if (rc)
 		return rc;
 	const struct ls_gpu_info *i = ls_gpu_info(t->gpu);
-	printf("cuda:%d %s (%s), compute capability %d.%d, %.1f GiB, %d multiprocessors, driver for CUDA %d.%d\n",
-	       i->index, i->name, i->pci, i->cc / 10, i->cc % 10, (double)i->memory / (1 << 30), i->multiprocessors,
-	       i->driver_cuda / 1000, i->driver_cuda % 1000 / 10);
+	printf("cuda:%d %s (%s), compute capability %d.%d, %.1f GiB, %d multiprocessors, driver "
+	       "for CUDA %d.%d\n",
+	       i->index, i->name, i->pci, i->cc / 10, i->cc % 10, (double)i->memory / (1 << 30),
+	       i->multiprocessors, i->driver_cuda / 1000, i->driver_cuda % 1000 / 10);
 	rc = ls_kernels_load(t->gpu, conf, "selftest", names, &t->module, &how, err);
 	if (rc)
 		return rc;
@@ -92,7 +95,8 @@ static void rows_on_host(struct rows *r)
 		ls_selftest_row(i, r->n, r->numbers + i * LS_SELFTEST_COLUMNS, &r->sums);
 }
 
-static int rows_on_device(struct test *t, struct rows *r, const struct ls_gpu_shape *shape, struct ls_err *err)
+static int rows_on_device(struct test *t, struct rows *r, const struct ls_gpu_shape *shape,
+			  struct ls_err *err)
 {
 	ls_cu_ptr numbers = 0, sums = 0;
 	void *args[] = {&numbers, &sums, &r->n};
@@ -118,10 +122,12 @@ static void first_difference(const struct rows *host, const struct rows *device)
 {
 	for (uint64_t i = 0; i < host->n * LS_SELFTEST_COLUMNS; i++)
 		if (host->numbers[i] != device->numbers[i]) {
-			printf("  first at index %llu, column %d, argument %a: host %08x, device %08x\n",
-			       (unsigned long long)(i / LS_SELFTEST_COLUMNS), (int)(i % LS_SELFTEST_COLUMNS),
-			       (double)ls_selftest_argument(i / LS_SELFTEST_COLUMNS), host->numbers[i],
-			       device->numbers[i]);
+			printf("  first at index %llu, column %d, argument %a: host %08x, device "
+			       "%08x\n",
+			       (unsigned long long)(i / LS_SELFTEST_COLUMNS),
+			       (int)(i % LS_SELFTEST_COLUMNS),
+			       (double)ls_selftest_argument(i / LS_SELFTEST_COLUMNS),
+			       host->numbers[i], device->numbers[i]);
 			return;
 		}
 	printf("  in the sums\n");
@@ -130,8 +136,9 @@ static void first_difference(const struct rows *host, const struct rows *device)
 static int compare_rows(struct test *t, uint64_t n, struct ls_err *err)
 {
 	static const struct ls_gpu_shape shapes[] = {
-		{.grid = {1}, .block = {1}},    {.grid = {1}, .block = {32}},      {.grid = {7}, .block = {33}},
-		{.grid = {64}, .block = {256}}, {.grid = {1024}, .block = {1024}},
+		{.grid = {1}, .block = {1}},       {.grid = {1}, .block = {32}},
+		{.grid = {7}, .block = {33}},      {.grid = {64}, .block = {256}},
+		{.grid = {1024}, .block = {1024}},
 	};
 	struct rows host = {.n = n}, device = {.n = n};
 	char host_hex[LS_SHA256_HEX], hex[LS_SHA256_HEX];
@@ -147,8 +154,8 @@ static int compare_rows(struct test *t, uint64_t n, struct ls_err *err)
 			break;
 		rows_digest(&device, hex);
 		bool same = strcmp(hex, host_hex) == 0;
-		printf("%4u blocks of %4u:         %s %s\n", shapes[s].grid[0], shapes[s].block[0], hex,
-		       same ? "equal" : "DIFFERENT");
+		printf("%4u blocks of %4u:         %s %s\n", shapes[s].grid[0], shapes[s].block[0],
+		       hex, same ? "equal" : "DIFFERENT");
 		if (!same)
 			first_difference(&host, &device);
 		t->differences += !same;
@@ -162,8 +169,8 @@ static int compare_rows(struct test *t, uint64_t n, struct ls_err *err)
 
 enum { BLOCK_BITS = 20, BLOCKS = 1 << 12, PER_COPY = 64 };
 
-static int digest_function(struct test *t, int which, ls_cu_ptr buffer, float *host, char hex[LS_SHA256_HEX],
-			   struct ls_err *err)
+static int digest_function(struct test *t, int which, ls_cu_ptr buffer, float *host,
+			   char hex[LS_SHA256_HEX], struct ls_err *err)
 {
 	const uint32_t count = PER_COPY << BLOCK_BITS;
 	uint64_t *blocks = ls_xalloc(BLOCKS * sizeof *blocks);
@@ -172,13 +179,16 @@ static int digest_function(struct test *t, int which, ls_cu_ptr buffer, float *h
 		uint32_t first = b << BLOCK_BITS, n = count;
 		void *args[] = {&buffer, &first, &n, &which};
 		rc = ls_gpu_launch(t->gpu, t->stream, &t->function,
-				   &(struct ls_gpu_shape){.grid = {count / 256}, .block = {256}}, args, err);
+				   &(struct ls_gpu_shape){.grid = {count / 256}, .block = {256}},
+				   args, err);
 		if (!rc)
-			rc = ls_gpu_download(t->gpu, t->stream, host, buffer, (uint64_t)count * sizeof *host, err);
+			rc = ls_gpu_download(t->gpu, t->stream, host, buffer,
+					     (uint64_t)count * sizeof *host, err);
 		if (!rc)
 			rc = ls_gpu_sync(t->gpu, t->stream, err);
 		for (uint32_t i = 0; !rc && i < PER_COPY; i++)
-			blocks[b + i] = ls_xxh64(host + ((size_t)i << BLOCK_BITS), sizeof(float) << BLOCK_BITS);
+			blocks[b + i] = ls_xxh64(host + ((size_t)i << BLOCK_BITS),
+						 sizeof(float) << BLOCK_BITS);
 	}
 	ls_sha256(blocks, BLOCKS * sizeof *blocks, hex);
 	free(blocks);
@@ -199,7 +209,8 @@ static int compare_all_inputs(struct test *t, struct ls_err *err)
 		rc = digest_function(t, which, buffer, host, hex, err);
 		if (rc)
 			break;
-		bool known = *num_golden[which].all != 0, same = strcmp(hex, num_golden[which].all) == 0;
+		bool known = *num_golden[which].all != 0,
+		     same = strcmp(hex, num_golden[which].all) == 0;
 		printf("%-8s all 2^32 inputs: %s %s, %.1f s\n", num_golden[which].name, hex,
 		       !known ? "no golden digest"
 		       : same ? "golden"
@@ -238,12 +249,15 @@ int main(int argc, char **argv)
 		else if (strcmp(argv[i], "--cache") == 0 && i + 1 < argc)
 			conf.cache_dir = argv[++i];
 		else {
-			fprintf(stderr, "usage: gpu_selftest [--device N] [--source] [--exhaustive] [--cache DIR]\n");
+			fprintf(stderr, "usage: gpu_selftest [--device N] [--source] "
+					"[--exhaustive] [--cache DIR]\n");
 			return 2;
 		}
 	}
 	char **places = ls_nvrtc_places(
-		"", (const char *const[]){getenv("VIRTUAL_ENV") ? getenv("VIRTUAL_ENV") : "/usr/local", "/usr", NULL});
+		"",
+		(const char *const[]){getenv("VIRTUAL_ENV") ? getenv("VIRTUAL_ENV") : "/usr/local",
+				      "/usr", NULL});
 	conf.nvrtc = (const char *const *)places;
 	uint64_t saved = ls_fp_enter();
 	int rc = open_all(&t, device, &conf, &err);

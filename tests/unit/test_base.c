@@ -36,7 +36,8 @@ static void sha256_of_abc(void **state)
 	(void)state;
 	char hex[LS_SHA256_HEX];
 	ls_sha256("abc", 3, hex);
-	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_string_equal(hex,
+			    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 static void nearest_word(void **state)
@@ -76,7 +77,8 @@ static void sizes_are_powers_of_1024(void **state)
 		    {"40g", (uint64_t)40 << 30},
 		    {"3MiB", 3 << 20},
 		    {"16383T", (uint64_t)16383 << 40}};
-	const char *const bad[] = {"", "0", "K", "1.5G", "-1", "12x", "1KB", "1Kib", " 1", "16777216T", "1 G"};
+	const char *const bad[] = {"",    "0",    "K",  "1.5G",      "-1", "12x",
+				   "1KB", "1Kib", " 1", "16777216T", "1 G"};
 	struct ls_err err;
 	uint64_t u = 7;
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -154,9 +156,10 @@ int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags
 static void words_for_a_shell(void **state)
 {
 	(void)state;
-	static const char *const cases[][2] = {{"a/b-c.ckpt", "a/b-c.ckpt"}, {"", "''"},
-					       {"my model", "'my model'"},   {"it's", "'it'\\''s'"},
-					       {"$x;`y`", "'$x;`y`'"},       {"\303\244", "'\303\244'"}};
+	static const char *const cases[][2] = {
+		{"a/b-c.ckpt", "a/b-c.ckpt"}, {"", "''"},
+		{"my model", "'my model'"},   {"it's", "'it'\\''s'"},
+		{"$x;`y`", "'$x;`y`'"},       {"\303\244", "'\303\244'"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *word = ls_str_shell(cases[i][0]);
 		assert_string_equal(word, cases[i][1]);
@@ -164,7 +167,8 @@ static void words_for_a_shell(void **state)
 	}
 }
 
-/* On a file without a name, on one that then gets none, and (umask 0) on one that has one from the beginning. */
+/* On a file without a name, on one that then gets none, and (umask 0) on one that has one from the
+ * beginning. */
 static void every_way_of_writing_gives_bytes_and_mode(void **state)
 {
 	(void)state;
@@ -177,7 +181,8 @@ static void every_way_of_writing_gives_bytes_and_mode(void **state)
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/%0250d", dir, 7); /* with an ending it would be no name */
 	memset(bytes, 'b', sizeof bytes);
-	for (size_t i = 0; i < 2 * sizeof ways / sizeof *ways; i++) { /* new, and in the place of another */
+	for (size_t i = 0; i < 2 * sizeof ways / sizeof *ways;
+	     i++) { /* new, and in the place of another */
 		mode_t mask = ways[i / 2].mask, before = umask(mask);
 		links_refused = ways[i / 2].refused;
 		struct ls_err err = {0};
@@ -208,7 +213,8 @@ static void a_killed_writer_leaves_nothing(void **state)
 	if (child == 0) {
 		struct ls_writer *w;
 		umask(022);
-		if (ls_writer_open(path, &w, NULL) == 0 && ls_writer_write(w, bytes, sizeof bytes, NULL) == 0)
+		if (ls_writer_open(path, &w, NULL) == 0 &&
+		    ls_writer_write(w, bytes, sizeof bytes, NULL) == 0)
 			raise(SIGKILL);
 		_exit(1);
 	}
@@ -295,16 +301,19 @@ static void closed_choices(void **state)
 	static const struct {
 		const char *arg;
 		bool closed;
-	} cases[] = {{"0|1|2|3", true},        {"fp32|tf32", true}, {"NAME|FILE", false}, {"FILE|DIR", false},
-		     {"auto|cuda[:N]", false}, {"FILE", false},     {NULL, false}};
+	} cases[] = {{"0|1|2|3", true},   {"fp32|tf32", true},      {"NAME|FILE", false},
+		     {"FILE|DIR", false}, {"auto|cuda[:N]", false}, {"FILE", false},
+		     {NULL, false}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_int_equal(ls_opt_is_choice(&(struct ls_opt){"x", 0, cases[i].arg, ""}), cases[i].closed);
+		assert_int_equal(ls_opt_is_choice(&(struct ls_opt){"x", 0, cases[i].arg, ""}),
+				 cases[i].closed);
 }
 
 static void options_parse(void **state)
 {
 	(void)state;
-	const struct ls_opt opts[] = {{"out", 'o', "FILE", ""}, {"level", 0, "1|2", ""}, {"quiet", 'q', NULL, ""}, {0}};
+	const struct ls_opt opts[] = {
+		{"out", 'o', "FILE", ""}, {"level", 0, "1|2", ""}, {"quiet", 'q', NULL, ""}, {0}};
 	const struct ls_opt *tables[] = {opts, NULL};
 	const char *const good[] = {"-qo", "x", "--level=2", "p", "--", "-z"};
 	struct ls_args *a;
@@ -316,7 +325,8 @@ static void options_parse(void **state)
 	assert_int_equal(a->n_pos, 2);
 	assert_string_equal(a->pos[1], "-z");
 	ls_args_free(a);
-	const char *const bad[][1] = {{"--level=3"}, {"--lvel=1"}, {"-x"}, {"--out"}, {"--quiet=1"}};
+	const char *const bad[][1] = {
+		{"--level=3"}, {"--lvel=1"}, {"-x"}, {"--out"}, {"--quiet=1"}};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(ls_args_parse(tables, false, 1, bad[i], &a, &err), LS_EINPUT);
 }
@@ -378,13 +388,16 @@ static void no_memory_is_said(void **state)
 	if (pid == 0) {
 		dup2(ends[1], STDERR_FILENO);
 		close(ends[0]);
-		size_t room = SIZE_MAX / 4; /* no allocator is asked: a sanitizer's would end the program itself */
+		size_t room =
+			SIZE_MAX /
+			4; /* no allocator is asked: a sanitizer's would end the program itself */
 		free(ls_grow(NULL, room, &room, 16));
 		_exit(0);
 	}
 	close(ends[1]);
 	size_t n = 0;
-	for (ssize_t got; n < sizeof said - 1 && (got = read(ends[0], said + n, sizeof said - 1 - n)) > 0;)
+	for (ssize_t got;
+	     n < sizeof said - 1 && (got = read(ends[0], said + n, sizeof said - 1 - n)) > 0;)
 		n += (size_t)got;
 	close(ends[0]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -1,4 +1,5 @@
-/* The list of the best: against sorting all, with repeated items, few or many, and hashes that collide. */
+/* The list of the best: against sorting all, with repeated items, few or many, and hashes that
+ * collide. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +55,8 @@ static void as_if_all_were_sorted(void **state)
 		struct ls_best b;
 		for (uint32_t i = 0; i < ITEMS; i++)
 			item[i] = ls_philox(c, i, 0).v[0] % ranges[c / 5 % 4];
-		ls_best_init(&b, keep, sizeof *item, smallest_first, c < 20 ? by_number : all_the_same);
+		ls_best_init(&b, keep, sizeof *item, smallest_first,
+			     c < 20 ? by_number : all_the_same);
 		for (size_t i = 0; i < ITEMS; i++)
 			ls_best_add(&b, &item[i]);
 		size_t n = reference(item, keep, want);

@@ -1,4 +1,5 @@
-/* Element statistics, the pickle machine and the ONNX reader on small inputs, and the comparison on threads. */
+/* Element statistics, the pickle machine and the ONNX reader on small inputs, and the comparison on
+ * threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,8 @@ static void classes_of_floats(void **state)
 	assert_int_equal(two_floats(0x7fc00000, 0x7fc00001).nan_payload, 1);
 	assert_int_equal(two_floats(0x7fc00000, 0x3f800000).nan_one, 1);
 	assert_int_equal(two_floats(0x00000003, 0x80000002).max_ulp, 5); /* across zero */
-	assert_int_equal(two_floats(0x7f7fffff, 0x7f800000).max_ulp, 1); /* the largest and infinity */
+	assert_int_equal(two_floats(0x7f7fffff, 0x7f800000).max_ulp,
+			 1); /* the largest and infinity */
 }
 
 static void distances_go_to_their_bucket(void **state)
@@ -68,7 +70,8 @@ static void integers_and_complex(void **state)
 	assert_true(s.max_abs == 0.5);
 }
 
-/* Bit patterns of a type, the odd ones often: zeros, subnormals, infinities, NaNs of either sign, neighbours. */
+/* Bit patterns of a type, the odd ones often: zeros, subnormals, infinities, NaNs of either sign,
+ * neighbours. */
 static uint64_t odd_bits(uint64_t *seed, unsigned bits)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -88,7 +91,8 @@ static uint64_t odd_bits(uint64_t *seed, unsigned bits)
 
 enum { MANY = 5000 };
 
-static struct ls_stats many_equal_single(enum ls_dtype t, size_t size, const uint8_t *a, const uint8_t *b)
+static struct ls_stats many_equal_single(enum ls_dtype t, size_t size, const uint8_t *a,
+					 const uint8_t *b)
 {
 	struct ls_stats many = {0}, single = {0};
 	ls_stats_add(&many, t, (uint32_t)size, a, b, MANY * size, 100);
@@ -98,8 +102,9 @@ static struct ls_stats many_equal_single(enum ls_dtype t, size_t size, const uin
 	return many;
 }
 
-/* Many at a time and one at a time are two ways in the code; they must agree in everything. Once with all patterns,
- * whose largest difference is often infinite, once with exponents from the middle. */
+/* Many at a time and one at a time are two ways in the code; they must agree in everything. Once
+ * with all patterns, whose largest difference is often infinite, once with exponents from the
+ * middle. */
 static void lanes_agree_with_single_elements(void **state)
 {
 	(void)state;
@@ -112,7 +117,8 @@ static void lanes_agree_with_single_elements(void **state)
 			continue;
 		size_t size = bits / 8, part = bits == 128 ? 8 : size;
 		for (size_t i = 0; i < MANY * size; i += part) {
-			uint64_t x = odd_bits(&seed, (unsigned)part * 8), y = odd_bits(&seed, (unsigned)part * 8);
+			uint64_t x = odd_bits(&seed, (unsigned)part * 8),
+				 y = odd_bits(&seed, (unsigned)part * 8);
 			uint64_t near = seed >> 20 & 3, finite = ~(UINT64_C(3) << (part * 8 - 3));
 			y = near == 0 ? x : near == 1 ? x ^ (seed >> 40 & 7) : y;
 			x &= round % 2 ? finite : UINT64_MAX;
@@ -151,7 +157,8 @@ static int read_pickle(const char *bytes, size_t len, struct ls_str *out, struct
 	if (rc == 0)
 		rc = ls_torch_flatten(b, p, &none, "a", false, err);
 	for (size_t i = 0; rc == 0 && i < b->n_values; i++)
-		ls_str_addf(out, "%s%s=%d", i ? " " : "", b->values[i].name, (int)b->values[i].kind);
+		ls_str_addf(out, "%s%s=%d", i ? " " : "", b->values[i].name,
+			    (int)b->values[i].kind);
 	ls_pickle_free(p);
 	ls_bundle_free(b);
 	return rc;
@@ -204,7 +211,8 @@ static void pickle_reads_and_refuses(void **state)
 		bool right = cases[i].good ? rc == 0 && out.s && strcmp(out.s, cases[i].want) == 0
 					   : rc == LS_EINPUT && strstr(err.msg, cases[i].want);
 		if (!right)
-			fail_msg("case %zu, \"%s\": %d %s %s", i, cases[i].want, rc, out.s ? out.s : "", err.msg);
+			fail_msg("case %zu, \"%s\": %d %s %s", i, cases[i].want, rc,
+				 out.s ? out.s : "", err.msg);
 		ls_str_done(&out);
 	}
 }
@@ -218,8 +226,10 @@ static void onnx_reads_and_refuses(void **state)
 		const char *word; /* NULL: good */
 	} cases[] = {
 #define O(s) s, sizeof s - 1
-		/* graph { initializer { dims: 2, data_type: INT32, int32_data: [1, -1], name: "w" } } */
-		{O("\x3a\x16\x2a\x14\x08\x02\x10\x06\x2a\x0b\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x42\x01w"),
+		/* graph { initializer { dims: 2, data_type: INT32, int32_data: [1, -1], name: "w" }
+		   } */
+		{O("\x3a\x16\x2a\x14\x08\x02\x10\x06\x2a\x0b\x01\xff\xff\xff\xff\xff\xff\xff\xff"
+		   "\xff\x01\x42\x01w"),
 		 NULL},
 		{O("\x3a\x0b\x2a\x09\x08\x02\x10\x06\x4a\x00\x42\x01w"), "0 bytes of data"},
 		{O("\x3a\x09\x2a\x07\x08\x02\x10\x08\x42\x01w"), "is not read"},
@@ -227,22 +237,26 @@ static void onnx_reads_and_refuses(void **state)
 		{O("\x08\x01"), "no graph"},
 		{O("\x0b"), "group"},
 		{O("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), "ten bytes"},
-		{O("\x3a\x14\x2a\x12\x08\x01\x10\x01\x42\x01w\x6a\x07\x0a\x01x\x12\x02yz\x70\x01"), "no folder"},
+		{O("\x3a\x14\x2a\x12\x08\x01\x10\x01\x42\x01w\x6a\x07\x0a\x01x\x12\x02yz\x70\x01"),
+		 "no folder"},
 #undef O
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct ls_bundle *b = ls_bundle_new("ONNX");
 		struct ls_err err = {0};
-		int rc = ls_onnx_parse(b, (const uint8_t *)cases[i].bytes, cases[i].len, "m", NULL, &err);
+		int rc = ls_onnx_parse(b, (const uint8_t *)cases[i].bytes, cases[i].len, "m", NULL,
+				       &err);
 		if (cases[i].word ? rc != LS_EINPUT || !strstr(err.msg, cases[i].word) : rc != 0)
 			fail_msg("case %zu: %d %s", i, rc, err.msg);
 		if (!cases[i].word)
-			assert_memory_equal(ls_bundle_find(b, "w")->data, "\1\0\0\0\xff\xff\xff\xff", 8);
+			assert_memory_equal(ls_bundle_find(b, "w")->data,
+					    "\1\0\0\0\xff\xff\xff\xff", 8);
 		ls_bundle_free(b);
 	}
 }
 
-/* 16 MiB with differences on both sides of block and chunk borders: the same answer for any number of threads. */
+/* 16 MiB with differences on both sides of block and chunk borders: the same answer for any number
+ * of threads. */
 static void threads_do_not_change_the_answer(void **state)
 {
 	(void)state;
@@ -252,7 +266,8 @@ static void threads_do_not_change_the_answer(void **state)
 	snprintf(b, sizeof b, "%s/b.safetensors", dir);
 	uint64_t n = 4 << 20;
 	float *data = ls_xalloc(n * sizeof *data);
-	struct ls_tensor t = {.name = "w", .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)data};
+	struct ls_tensor t = {
+		.name = "w", .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)data};
 	struct ls_err err;
 	assert_int_equal(ls_tensor_set_contiguous(&t, &n, 1, &err), 0);
 	assert_int_equal(ls_safetensors_write(a, &t, 1, NULL, 0, NULL, &err), 0);
@@ -287,10 +302,14 @@ static void threads_do_not_change_the_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classes_of_floats),           cmocka_unit_test(distances_go_to_their_bucket),
-		cmocka_unit_test(integers_and_complex),        cmocka_unit_test(lanes_agree_with_single_elements),
-		cmocka_unit_test(largest_difference_is_exact), cmocka_unit_test(pickle_reads_and_refuses),
-		cmocka_unit_test(onnx_reads_and_refuses),      cmocka_unit_test(threads_do_not_change_the_answer),
+		cmocka_unit_test(classes_of_floats),
+		cmocka_unit_test(distances_go_to_their_bucket),
+		cmocka_unit_test(integers_and_complex),
+		cmocka_unit_test(lanes_agree_with_single_elements),
+		cmocka_unit_test(largest_difference_is_exact),
+		cmocka_unit_test(pickle_reads_and_refuses),
+		cmocka_unit_test(onnx_reads_and_refuses),
+		cmocka_unit_test(threads_do_not_change_the_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,15 +42,18 @@ static bool has(const char *const *names, const char *key)
 static void row_is_sound(const char *where, size_t i, json_t *row)
 {
 	static const char *const versions[] = {
-		"torch",      "cuda",           "cudnn",  "python_min", "python_max", "torchvision", "torchaudio",
-		"driver_min", "driver_shipped", "branch", "python",     "capability", NULL};
-	static const char *const others[] = {"build", "arch_x86_64", "arch_aarch64",  "default", "others_unknown",
-					     "kind",  "eol",         "eol_is_latest", "image",   "tags",
-					     "gpu",   "source",      "date",          NULL};
+		"torch",       "cuda",       "cudnn",      "python_min",     "python_max",
+		"torchvision", "torchaudio", "driver_min", "driver_shipped", "branch",
+		"python",      "capability", NULL};
+	static const char *const others[] = {
+		"build", "arch_x86_64", "arch_aarch64",  "default", "others_unknown",
+		"kind",  "eol",         "eol_is_latest", "image",   "tags",
+		"gpu",   "source",      "date",          NULL};
 	const char *key;
 	json_t *value;
 	struct ls_version v;
-	if (!ls_row_text(row, "source") || strlen(ls_row_text(row, "source")) < 7 || !is_date(ls_row_text(row, "date")))
+	if (!ls_row_text(row, "source") || strlen(ls_row_text(row, "source")) < 7 ||
+	    !is_date(ls_row_text(row, "date")))
 		fail_msg("%s: row %zu: source or date is missing", where, i);
 	json_object_foreach(row, key, value)
 	{
@@ -71,7 +74,8 @@ static void identity(const json_t *row, char *ret, size_t size)
 	ret[0] = 0;
 	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
 		if (ls_row_text(row, keys[k]))
-			n += (size_t)snprintf(ret + n, size - n, "%s=%s ", keys[k], ls_row_text(row, keys[k]));
+			n += (size_t)snprintf(ret + n, size - n, "%s=%s ", keys[k],
+					      ls_row_text(row, keys[k]));
 }
 
 static void file_is_sound(const char *path)
@@ -102,7 +106,8 @@ static void data_files_are_sound(void **state)
 	(void)state;
 	for (int t = 0; t < LS_COMPAT_TABLES; t++) {
 		char path[4096];
-		snprintf(path, sizeof path, "%s/%s", LS_SOURCE_DIR, ls_compat_file((enum ls_compat_table)t));
+		snprintf(path, sizeof path, "%s/%s", LS_SOURCE_DIR,
+			 ls_compat_file((enum ls_compat_table)t));
 		file_is_sound(path);
 	}
 }
@@ -127,7 +132,8 @@ static void tables_agree_with_each_other(void **state)
 			fail_msg("no branch R%s", branch);
 	}
 	for (size_t i = 0; i < ls_compat_rows(c, LS_COMPAT_PAIRS); i++)
-		assert_non_null(ls_compat_torch(c, ls_row_text(ls_compat_row(c, LS_COMPAT_PAIRS, i), "torch")));
+		assert_non_null(ls_compat_torch(
+			c, ls_row_text(ls_compat_row(c, LS_COMPAT_PAIRS, i), "torch")));
 	ls_compat_free(c);
 }
 
@@ -152,7 +158,8 @@ static void architectures(void **state)
 {
 	(void)state;
 	struct ls_compat *c = tables();
-	const json_t *cu121 = ls_compat_torch(c, "2.3.1+cu121"), *cu130 = ls_compat_torch(c, "2.9.1+cu130");
+	const json_t *cu121 = ls_compat_torch(c, "2.3.1+cu121"),
+		     *cu130 = ls_compat_torch(c, "2.9.1+cu130");
 	const char *list;
 	assert_true(ls_compat_runs_on(cu121, "x86_64", "6.1", &list)); /* 6.0 code on a 6.1 GPU */
 	assert_true(ls_compat_runs_on(cu121, "x86_64", "8.9", &list));
@@ -180,11 +187,13 @@ static size_t findings(const char *json, const char *when, struct ls_str *out)
 	struct ls_err err = {0};
 	struct ls_compat *c = tables();
 	struct ls_spec_findings f;
-	if (json[0] == '{' ? ls_spec_parse(json, strlen(json), "t.json", &spec, &err) : ls_spec_load(json, &spec, &err))
+	if (json[0] == '{' ? ls_spec_parse(json, strlen(json), "t.json", &spec, &err)
+			   : ls_spec_load(json, &spec, &err))
 		fail_msg("%s", err.msg);
 	ls_spec_check(spec, c, when, &f);
 	for (size_t i = 0; i < f.n; i++)
-		ls_str_addf(out, "%s %s: %s\n", ls_finding_kind_name(f.items[i].kind), f.items[i].key, f.items[i].text);
+		ls_str_addf(out, "%s %s: %s\n", ls_finding_kind_name(f.items[i].kind),
+			    f.items[i].key, f.items[i].text);
 	ls_str_add(out, "");
 	size_t faults = f.faults;
 	ls_spec_findings_done(&f);
@@ -198,7 +207,8 @@ static void expect(const char *json, const char *when, size_t faults, const char
 	struct ls_str s = {0};
 	size_t n = findings(json, when, &s);
 	if (n != faults || (fragment && !strstr(s.s, fragment)))
-		fail_msg("%s: %zu faults, looked for \"%s\" in:\n%s", json, n, fragment ? fragment : "", s.s);
+		fail_msg("%s: %zu faults, looked for \"%s\" in:\n%s", json, n,
+			 fragment ? fragment : "", s.s);
 	ls_str_done(&s);
 }
 
@@ -207,9 +217,11 @@ static void expect(const char *json, const char *when, size_t faults, const char
 static void faults_are_found(void **state)
 {
 	(void)state;
-	expect(SPEC("\"torch\":\"2.5.0+cu126\""), today, 1, "missing torch: torch 2.5.0+cu126 was never released");
+	expect(SPEC("\"torch\":\"2.5.0+cu126\""), today, 1,
+	       "missing torch: torch 2.5.0+cu126 was never released");
 	expect(SPEC("\"torch\":\"2.3.1+cu121\""), today, 0, NULL);
-	expect(SPEC("\"torch\":\"2.99.0+cu121\""), today, 0, "note torch: torch 2.99.0+cu121 is unknown to the table");
+	expect(SPEC("\"torch\":\"2.99.0+cu121\""), today, 0,
+	       "note torch: torch 2.99.0+cu121 is unknown to the table");
 	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"cudnn\":\"9.x\""), today, 1,
 	       "inconsistent cudnn: torch 2.3.1+cu121 brings");
 	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"cudnn\":\"8902\""), today, 0, NULL);
@@ -218,35 +230,44 @@ static void faults_are_found(void **state)
 static void more_faults_are_found(void **state)
 {
 	(void)state;
-	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"torch_cuda\":\"11.8\""), today, 1, "inconsistent torch_cuda");
+	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"torch_cuda\":\"11.8\""), today, 1,
+	       "inconsistent torch_cuda");
 	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"python\":\"3.13\""), today, 1,
 	       "inconsistent python: torch 2.3.1+cu121 has no");
 	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"python\":\">=3.11\""), today, 0, NULL);
 	expect(SPEC("\"python\":\"3.9.x\""), today, 1, "ended python: Python 3.9");
 	expect(SPEC("\"python\":\"3.9.x\""), "2025-01-01", 0, NULL);
-	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"packages\":{\"torchvision\":\"0.19.0+cu121\"}"), today, 1,
-	       "inconsistent package.torchvision: torchvision 0.19.0+cu121 does not belong to torch 2.3.1");
-	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"packages\":{\"torchvision\":\"0.18.1+cu118\"}"), today, 1,
-	       "are of different builds");
+	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"packages\":{\"torchvision\":\"0.19.0+cu121\"}"),
+	       today, 1,
+	       "inconsistent package.torchvision: torchvision 0.19.0+cu121 does not belong to "
+	       "torch 2.3.1");
+	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"packages\":{\"torchvision\":\"0.18.1+cu118\"}"),
+	       today, 1, "are of different builds");
 	expect(SPEC("\"torch\":\"2.3.1+cu121\",\"driver\":\">=470.57.02\""), "2020-01-01", 1,
-	       "inconsistent driver: driver >=470.57.02 admits drivers too old for CUDA 12.1, which needs 525.60.13");
-	expect(SPEC("\"driver\":\">=535.86.10\""), today, 1, "ended driver: driver >=535.86.10 admits branch R535");
+	       "inconsistent driver: driver >=470.57.02 admits drivers too old for CUDA 12.1, "
+	       "which needs 525.60.13");
+	expect(SPEC("\"driver\":\">=535.86.10\""), today, 1,
+	       "ended driver: driver >=535.86.10 admits branch R535");
 	expect(SPEC("\"driver\":\">=535.86.10\""), "2026-06-30", 0, NULL);
 	expect(SPEC("\"driver\":\">=580.65.06\""), today, 0, NULL);
 	expect(SPEC("\"torch\":\"2.9.1+cu130\",\"gpus\":[\"Tesla P100\"]"), today, 1,
 	       "inconsistent gpus: Tesla P100 has compute capability 6.0");
-	expect(SPEC("\"torch\":\"2.9.1+cu130\",\"arch\":\"aarch64\",\"gpus\":{\"min_capability\":\"7.5\"}"), today, 1,
-	       "(aarch64) has code for 8.0 9.0");
+	expect(SPEC("\"torch\":\"2.9.1+cu130\",\"arch\":\"aarch64\",\"gpus\":{\"min_capability\":"
+		    "\"7.5\"}"),
+	       today, 1, "(aarch64) has code for 8.0 9.0");
 	expect(SPEC("\"image\":\"nvidia/cuda:12.1.105-cudnn8-runtime-ubuntu22.04\""), today, 2,
-	       "missing image: nvidia/cuda:12.1.105-cudnn8-runtime-ubuntu22.04: there was never an image of CUDA "
+	       "missing image: nvidia/cuda:12.1.105-cudnn8-runtime-ubuntu22.04: there was never an "
+	       "image of CUDA "
 	       "12.1.105");
 	expect(SPEC("\"image\":\"nvidia/cuda:12.1.1-cudnn8-runtime-ubuntu22.04\""), today, 1,
 	       "ended image: nvidia/cuda:12.1.1-cudnn8-runtime-ubuntu22.04: CUDA 12.1 images");
 	expect(SPEC("\"image\":\"nvidia/cuda:13.0.9-runtime-ubuntu24.04\""), today, 0,
 	       "note image: image of CUDA 13.0.9 is unknown");
-	expect(SPEC("\"image\":\"nvidia/cuda:13.0.1-cudnn-runtime-ubuntu24.04\",\"cuda\":\"12.1*\",\"cudnn\":\"8.x\""),
+	expect(SPEC("\"image\":\"nvidia/"
+		    "cuda:13.0.1-cudnn-runtime-ubuntu24.04\",\"cuda\":\"12.1*\",\"cudnn\":\"8.x\""),
 	       today, 2, "inconsistent cuda: the image has CUDA 13.0.1");
-	expect(SPEC("\"env\":{\"CUBLAS_WORKSPACE_CONFIG\":\":4096:2\"}"), today, 1, "inconsistent env.CUBLAS");
+	expect(SPEC("\"env\":{\"CUBLAS_WORKSPACE_CONFIG\":\":4096:2\"}"), today, 1,
+	       "inconsistent env.CUBLAS");
 }
 
 static void documents_of_the_teams(void **state)
@@ -255,7 +276,8 @@ static void documents_of_the_teams(void **state)
 	expect("kaggle-2025-09", today, 3, "CUDA 12.1 images reached their end of life");
 	expect(LS_SOURCE_DIR "/tests/spec/training-as-documented.json", today, 3,
 	       "missing torch: torch 2.5.0+cu126 was never released");
-	expect(LS_SOURCE_DIR "/tests/spec/training-as-documented.json", today, 3, "admits branch R535");
+	expect(LS_SOURCE_DIR "/tests/spec/training-as-documented.json", today, 3,
+	       "admits branch R535");
 }
 
 int main(void)

@@ -1,5 +1,6 @@
-/* Which kernels and how many threads are put to work: what the rule does on machines that lose cores and get them back,
- * runs of part of a pool, and that training gives the same bytes whoever is away. */
+/* Which kernels and how many threads are put to work: what the rule does on machines that lose
+ * cores and get them back, runs of part of a pool, and that training gives the same bytes whoever
+ * is away. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -23,9 +24,9 @@
 
 enum { THREADS = 16 };
 
-/* A machine on which so many threads do a unit of work a millisecond each, as long as they have a core each; if not,
- * all wait for those who share one, a third of the time at best. Who had to share still does for a while after others
- * have gone. */
+/* A machine on which so many threads do a unit of work a millisecond each, as long as they have a
+ * core each; if not, all wait for those who share one, a third of the time at best. Who had to
+ * share still does for a while after others have gone. */
 struct machine {
 	int cores;      /* that are ours */
 	double crowd;   /* when there were last more threads than cores; 0: never */
@@ -51,7 +52,8 @@ static double work(struct machine *m, struct ls_crew *c, uint64_t most)
 }
 
 /* For so many seconds; returns the share of them in which `wanted` threads worked. */
-static double share_of(struct machine *m, struct ls_crew *c, int wanted, double seconds, uint64_t most)
+static double share_of(struct machine *m, struct ls_crew *c, int wanted, double seconds,
+		       uint64_t most)
 {
 	double end = m->seconds + seconds, with = 0.0;
 	while (m->seconds < end) {
@@ -75,14 +77,15 @@ static void all_work_on_a_machine_of_their_own(void **state)
 	}
 }
 
-/* As many stay away as cores are taken, soon, and for most of the time; all come back. In whole stretches, and in calls
- * that are much shorter. */
+/* As many stay away as cores are taken, soon, and for most of the time; all come back. In whole
+ * stretches, and in calls that are much shorter. */
 static void who_has_no_core_stays_away(void **state)
 {
 	(void)state;
 	static const uint64_t calls[] = {UINT64_MAX, 50, 1};
 	for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
-		for (int taken = 1; taken <= THREADS / 2; taken++) { /* of more, crowding costs less */
+		for (int taken = 1; taken <= THREADS / 2;
+		     taken++) { /* of more, crowding costs less */
 			struct machine m = {.cores = THREADS};
 			struct ls_crew c;
 			ls_crew_init(&c, THREADS);
@@ -103,10 +106,12 @@ static void who_waits_for_something_else_stays(void **state)
 	struct ls_crew c;
 	ls_crew_init(&c, THREADS);
 	share_of(&m, &c, THREADS, 4.0, UINT64_MAX);
-	assert_true(share_of(&m, &c, THREADS, 100.0, UINT64_MAX) > 0.95); /* the rest with half of them or more */
+	assert_true(share_of(&m, &c, THREADS, 100.0, UINT64_MAX) >
+		    0.95); /* the rest with half of them or more */
 }
 
-/* Nor are fewer tried again and again because now and then nobody waits: trials are half as fast with two threads. */
+/* Nor are fewer tried again and again because now and then nobody waits: trials are half as fast
+ * with two threads. */
 static void who_waits_now_and_then_stays(void **state)
 {
 	(void)state;
@@ -116,7 +121,8 @@ static void who_waits_now_and_then_stays(void **state)
 	assert_true(share_of(&m, &c, 2, 100.0, UINT64_MAX) > 0.95);
 }
 
-/* One thread, and a crew that was told, are asked nothing; nor does time that cannot be change anything. */
+/* One thread, and a crew that was told, are asked nothing; nor does time that cannot be change
+ * anything. */
 static void some_never_change(void **state)
 {
 	(void)state;
@@ -215,8 +221,8 @@ static struct sample *make_sample(void)
 	return s;
 }
 
-/* In calls of 1 to 20 steps, each by another number of workers, or in one call whose stretches are; or all by the one
- * thread that there is. */
+/* In calls of 1 to 20 steps, each by another number of workers, or in one call whose stretches are;
+ * or all by the one thread that there is. */
 static void some_calls(struct ls_cpu *cpu, int threads, double *loss)
 {
 	struct ls_err err;
@@ -236,8 +242,8 @@ static void one_call(struct ls_cpu *cpu, double *loss)
 	assert_int_equal(ls_cpu_steps(cpu, 0, STEPS, loss, &err), 0);
 }
 
-static struct ls_fm_model *trained(const struct sample *s, enum ls_fm_kind kind, int threads, bool drill,
-				   double *ret_loss)
+static struct ls_fm_model *trained(const struct sample *s, enum ls_fm_kind kind, int threads,
+				   bool drill, double *ret_loss)
 {
 	struct ls_fm_opts o = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
 	struct ls_pool *pool;
@@ -327,8 +333,12 @@ static void the_quickest_does_the_rest(void **state)
 			bool mine = turn % 2 == (uint32_t)quick;
 			assert_true(ls_contest_is_open(&c));
 			assert_ptr_equal(ls_contest_kern(&c), turn % 2 ? &b : &a);
-			/* one turn of many that nothing disturbed is enough, and how long it was does not count */
-			ls_contest_did(&c, 10 + turn, (10 + turn) * (mine && turn / 2 == 2 ? 1e-3 : mine ? 9.0 : 2e-3));
+			/* one turn of many that nothing disturbed is enough, and how long it was
+			 * does not count */
+			ls_contest_did(&c, 10 + turn,
+				       (10 + turn) * (mine && turn / 2 == 2 ? 1e-3
+						      : mine                ? 9.0
+									    : 2e-3));
 		}
 		for (int i = 0; i < 3; i++) {
 			assert_false(ls_contest_is_open(&c));

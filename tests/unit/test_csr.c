@@ -53,7 +53,8 @@ static void add(struct ls_bundle *b, const struct array *a)
 }
 
 /* The matrix, with another array in the place of the one of that name. */
-static int read_with(const struct matrix *m, const struct array *other, struct ls_csr *ret, struct ls_err *err)
+static int read_with(const struct matrix *m, const struct array *other, struct ls_csr *ret,
+		     struct ls_err *err)
 {
 	const struct array arrays[] = {{"indptr", LS_DT_I64, 8, m->indptr, {m->n_indptr}, 1},
 				       {"indices", LS_DT_I32, 4, m->indices, {m->n_indices}, 1},
@@ -202,7 +203,8 @@ static void bad_indices(void **state)
 	static const int8_t i8[] = {7, 3, -9, 9, 0};
 	static const int16_t i16[] = {7, 3, -9, 9, 0};
 	static const int64_t wide[] = {7, 3, 9, INT64_C(1) << 32, 0}, cube[] = {3, 100, 1};
-	static const uint64_t huge[] = {7, 3, UINT64_C(1) << 63, 9, 0}, far[] = {0, UINT64_MAX, 2, 5};
+	static const uint64_t huge[] = {7, 3, UINT64_C(1) << 63, 9, 0},
+			      far[] = {0, UINT64_MAX, 2, 5};
 	static const float real[] = {7, 3, 9, 9, 0};
 	struct matrix m = good();
 	refused_with(&m, &(struct array){"indices", LS_DT_I8, 1, i8, {5}, 1},
@@ -256,7 +258,8 @@ static void every_type_of_value(void **state)
 	values_are(&(struct array){"data", LS_DT_U64, 8, u64, {5}, 1}, large);
 	struct matrix m = good();
 	refused_with(&m, &(struct array){"data", LS_DT_F16, 2, half, {5}, 1},
-		     "t: array \"data\" holds float16; it should hold bool, integers, float32 or float64");
+		     "t: array \"data\" holds float16; it should hold bool, integers, float32 or "
+		     "float64");
 }
 
 /* As text, four bytes a character, it is the same word. */

@@ -18,7 +18,9 @@
 #define DATA LS_SOURCE_DIR "/tests/data/"
 
 /* Behind it text of a few lines is cut, too; the end of a mapped text never is. */
-#define LONG_END "# the last slice takes along what is left when that is less than it may read beyond its end\n"
+#define LONG_END                                                                                   \
+	"# the last slice takes along what is left when that is less than it may read beyond its " \
+	"end\n"
 
 static struct ls_data *load_bytes(const void *bytes, size_t len, const struct ls_data_opts *o)
 {
@@ -34,13 +36,15 @@ static struct ls_data *load(const char *text, const struct ls_data_opts *o)
 	return load_bytes(text, strlen(text), o);
 }
 
-static void refuses_bytes(const void *bytes, size_t len, const struct ls_data_opts *o, const char *message)
+static void refuses_bytes(const void *bytes, size_t len, const struct ls_data_opts *o,
+			  const char *message)
 {
 	struct ls_data *d = NULL;
 	struct ls_err err = {0};
 	int rc = ls_data_load_memory("t", bytes, len, o, &d, &err);
 	if (rc != LS_EINPUT || d || strcmp(err.msg, message) != 0)
-		fail_msg("status %d, message \"%s\", expected \"%s\"", rc, rc ? err.msg : "none", message);
+		fail_msg("status %d, message \"%s\", expected \"%s\"", rc, rc ? err.msg : "none",
+			 message);
 }
 
 static void refuses(const char *text, const struct ls_data_opts *o, const char *message)
@@ -121,7 +125,8 @@ static void libffm_rows(void **state)
 static void every_length_of_index(void **state)
 {
 	(void)state;
-	static const uint32_t index[] = {0, 9, 10, 123, 4567, 89012, 345678, 9012345, 67890123, 456789012, 4294967295};
+	static const uint32_t index[] = {0,      9,       10,       123,       4567,      89012,
+					 345678, 9012345, 67890123, 456789012, 4294967295};
 	struct ls_str s = {0};
 	ls_str_add(&s, "1");
 	for (size_t i = 0; i < 11; i++)
@@ -160,11 +165,11 @@ static void spellings(void **state)
 	(void)state;
 	static const char plain[] = "1 3:1 7:2\n0 4:1\n";
 	static const char *const same[] = {
-		"1 3:1 7:2\r\n0 4:1\r\n",                               /* CR LF */
-		"1 3:1 7:2\n0 4:1",                                     /* no line end at the end */
-		"1 3:1 7:2\r\n0 4:1\r",                                 /* nor there, after a carriage return */
-		"\n\n1 3:1 7:2\n   \t\n0 4:1\n\r\n",                    /* blank lines */
-		" 1\t3:1   7:2\t \n\t0  4:1 \n",                        /* blanks */
+		"1 3:1 7:2\r\n0 4:1\r\n",            /* CR LF */
+		"1 3:1 7:2\n0 4:1",                  /* no line end at the end */
+		"1 3:1 7:2\r\n0 4:1\r",              /* nor there, after a carriage return */
+		"\n\n1 3:1 7:2\n   \t\n0 4:1\n\r\n", /* blank lines */
+		" 1\t3:1   7:2\t \n\t0  4:1 \n",     /* blanks */
 		"# head\n1 3:1 7:2 ## tail 9:9\n  # mid\n0 4:1 #\n#\n", /* comments */
 		"\357\273\2771 3:1 7:2\n0 4:1\n",                       /* byte-order mark */
 		"+1.0 03:1.000 7:2e0\n-0e5 4:+1\n",                     /* numbers */
@@ -189,7 +194,8 @@ static void odd_rows_are_kept(void **state)
 	const struct ls_rows *r = ls_data_rows(d);
 	static const uint64_t start[] = {0, 4, 4, 4, 5, 5};
 	static const uint32_t feature[] = {5, 5, 3, 5, 1};
-	static const float value[] = {1, 2, 0, 1, 1}, label[] = {1, 0, 2.5, 3, 4}, weight[] = {1, 1, 0.25, 2, 0};
+	static const float value[] = {1, 2, 0, 1, 1}, label[] = {1, 0, 2.5, 3, 4},
+			   weight[] = {1, 1, 0.25, 2, 0};
 	assert_int_equal(r->n_rows, 5);
 	assert_memory_equal(r->start, start, sizeof start);
 	assert_memory_equal(r->feature, feature, sizeof feature);
@@ -208,8 +214,10 @@ static void rows_without_label(void **state)
 	ls_data_free(d);
 	struct ls_data_opts need = {.need_labels = true}, fields = {.want_fields = true};
 	refuses("3:1 4:1\n1:1\n", &need,
-		"t: rows have no label; --labels FILE would give them, for those of --valid --valid-labels");
-	refuses("1 1:1\n", &fields, "t: entries have no field; libffm text (field:index:value) has");
+		"t: rows have no label; --labels FILE would give them, for those of --valid "
+		"--valid-labels");
+	refuses("1 1:1\n", &fields,
+		"t: entries have no field; libffm text (field:index:value) has");
 }
 
 static void first_entry_decides_the_format(void **state)
@@ -239,7 +247,8 @@ static void faults(void **state)
 		{"\n\n# nothing\n", "t: no rows"},
 		{"1 3:1\n0 -3:1\n", "t:2:3: index \"-3\" is negative; the least is 0"},
 		{"1 4294967296:1\n", "t:1:3: index \"4294967296\" is beyond 4294967295"},
-		{"1 99999999999999999999999:1\n", "t:1:3: index \"99999999999999999999999\" is beyond 4294967295"},
+		{"1 99999999999999999999999:1\n",
+		 "t:1:3: index \"99999999999999999999999\" is beyond 4294967295"},
 		{"1 0:5:1 65536:3:1\n", "t:1:9: field \"65536\" is beyond 65535"},
 		{"1 0:5:1 -1:3:1\n", "t:1:9: field \"-1\" is negative; the least is 0"},
 		{"1 0:4294967296:1\n", "t:1:5: index \"4294967296\" is beyond 4294967295"},
@@ -286,7 +295,11 @@ static void first_fault_wins(void **state)
 	(void)state;
 	struct ls_str s = {0};
 	for (int i = 1; i <= 4000; i++) /* lines of all sorts count */
-		ls_str_addf(&s, i % 3 ? "1 %d:%s\n" : i % 2 ? "# %d\n" : "\r\n", i, i % 1000 == 778 ? "bad" : "1");
+		ls_str_addf(&s,
+			    i % 3   ? "1 %d:%s\n"
+			    : i % 2 ? "# %d\n"
+				    : "\r\n",
+			    i, i % 1000 == 778 ? "bad" : "1");
 	for (int threads = 1; threads <= 7; threads++)
 		for (size_t slice = 100; slice < 20000; slice *= 3) {
 			struct ls_data_opts o = {.threads = threads, .slice_bytes = slice};
@@ -295,7 +308,8 @@ static void first_fault_wins(void **state)
 	ls_str_done(&s);
 }
 
-/* Slices of nothing but blank lines and comments have lines, too, and no labels that others could differ from. */
+/* Slices of nothing but blank lines and comments have lines, too, and no labels that others could
+ * differ from. */
 static void lines_without_rows_count(void **state)
 {
 	(void)state;
@@ -303,14 +317,16 @@ static void lines_without_rows_count(void **state)
 		struct ls_data_opts o = {.threads = 1 + (int)slice % 3, .slice_bytes = slice};
 		refuses("\n\n# a\n\n\n1 3:1\n\n\n\n# b\n\n\n\n0 4:x\n" LONG_END, &o,
 			"t:14:5: value \"x\" is not a number");
-		refuses("\n\n1 3:1\n\n\n\n2:1\n" LONG_END, &o, "t:7:1: some rows have a label and some have none");
+		refuses("\n\n1 3:1\n\n\n\n2:1\n" LONG_END, &o,
+			"t:7:1: some rows have a label and some have none");
 		struct ls_data *d = load("3:1\n\n\n# c\n\n4:1\n\n\n\n" LONG_END, &o);
 		assert_int_equal(ls_data_rows(d)->n_rows, 2);
 		ls_data_free(d);
 	}
 }
 
-/* A slice whose first row has no label, unlike those before, and whose second is bad: the first is told. */
+/* A slice whose first row has no label, unlike those before, and whose second is bad: the first is
+ * told. */
 static void mixed_labels_before_a_fault(void **state)
 {
 	(void)state;
@@ -323,8 +339,8 @@ static void mixed_labels_before_a_fault(void **state)
 	}
 }
 
-/* What is found out about a row after reading is told with its line and column, too: lines that are no rows count, and
- * what stands before a row. */
+/* What is found out about a row after reading is told with its line and column, too: lines that are
+ * no rows count, and what stands before a row. */
 static void rows_have_lines(void **state)
 {
 	(void)state;
@@ -333,7 +349,11 @@ static void rows_have_lines(void **state)
 	uint64_t row_line[LINES], row_column[LINES], n = 0;
 	for (uint64_t i = 1; i <= LINES; i++) {
 		bool odd = i % 3 == 0 && i > 1500;
-		ls_str_addf(&s, odd ? i % 2 ? "# %d\n" : "\r\n" : i % 7 == 6 ? "  \t1 %d:1\n" : "1 %d:1\n", (int)i);
+		ls_str_addf(&s,
+			    odd          ? i % 2 ? "# %d\n" : "\r\n"
+			    : i % 7 == 6 ? "  \t1 %d:1\n"
+					 : "1 %d:1\n",
+			    (int)i);
 		row_line[n] = i;
 		row_column[n] = i % 7 == 6 ? 4 : 1;
 		n += !odd;
@@ -346,10 +366,11 @@ static void rows_have_lines(void **state)
 			for (uint64_t r = 0; r < n; r++) {
 				struct ls_err err;
 				char want[64];
-				snprintf(want, sizeof want, "t:%d:%d: it is 5", (int)row_line[r], (int)row_column[r]);
-				assert_int_equal(
-					ls_rows_fault(ls_data_rows(d), LS_OF_ROW, r, LS_EDIFFER, &err, "it is %d", 5),
-					LS_EDIFFER);
+				snprintf(want, sizeof want, "t:%d:%d: it is 5", (int)row_line[r],
+					 (int)row_column[r]);
+				assert_int_equal(ls_rows_fault(ls_data_rows(d), LS_OF_ROW, r,
+							       LS_EDIFFER, &err, "it is %d", 5),
+						 LS_EDIFFER);
 				assert_string_equal(err.msg, want);
 			}
 			ls_data_free(d);
@@ -362,7 +383,8 @@ static void rows_have_lines(void **state)
 static void threads_do_not_matter(void **state)
 {
 	(void)state;
-	static const char *const files[] = {DATA "small-valid.ffm", DATA "regression.svm", DATA "unlabelled.svm"};
+	static const char *const files[] = {DATA "small-valid.ffm", DATA "regression.svm",
+					    DATA "unlabelled.svm"};
 	static const int threads[] = {1, 2, 3, 7};
 	for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
 		struct ls_data *whole = NULL;
@@ -373,7 +395,8 @@ static void threads_do_not_matter(void **state)
 		ls_data_digest(whole, want);
 		for (size_t t = 0; t < 4; t++)
 			for (size_t slice = 1; slice < 20000; slice = slice * 5 + 3) {
-				struct ls_data_opts o = {.threads = threads[t], .slice_bytes = slice};
+				struct ls_data_opts o = {.threads = threads[t],
+							 .slice_bytes = slice};
 				struct ls_data *d = NULL;
 				assert_int_equal(ls_data_load(files[f], &o, &d, &err), 0);
 				same_rows(ls_data_rows(whole), ls_data_rows(d));
@@ -385,12 +408,15 @@ static void threads_do_not_matter(void **state)
 	}
 }
 
-/* What only one slice of many has: values other than 1, a weight, entries, and so fields; at the start, or the end. */
+/* What only one slice of many has: values other than 1, a weight, entries, and so fields; at the
+ * start, or the end. */
 static void slices_may_lack_what_others_have(void **state)
 {
 	(void)state;
-	static const char *const rows[][2] = {
-		{"1 3:2 5:4\n", "0 4:1\n"}, {"1 0.5 3:1\n", "0 4:1\n"}, {"1 7:3:1 8:4:2\n", "0\n"}, {"1 3:1\n", "0\n"}};
+	static const char *const rows[][2] = {{"1 3:2 5:4\n", "0 4:1\n"},
+					      {"1 0.5 3:1\n", "0 4:1\n"},
+					      {"1 7:3:1 8:4:2\n", "0\n"},
+					      {"1 3:1\n", "0\n"}};
 	for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
 		struct ls_str text = {0};
 		ls_str_add(&text, i % 2 ? "" : rows[i / 2][0]);
@@ -413,9 +439,10 @@ static void slices_may_lack_what_others_have(void **state)
 static void digests_tell_rows_apart(void **state)
 {
 	(void)state;
-	static const char *const texts[] = {"1 3:1\n",     "0 3:1\n",     "1 4:1\n",       "1 3:2\n",    "3:1\n",
-					    "1 2 3:1\n",   "1 0:3:1\n",   "1 1:3:1\n",     "1 3:1\n1\n", "1\n1 3:1\n",
-					    "1 3:1 4:1\n", "1 4:1 3:1\n", "1 3:1\n1 4:1\n"};
+	static const char *const texts[] = {
+		"1 3:1\n",     "0 3:1\n",     "1 4:1\n",       "1 3:2\n",    "3:1\n",
+		"1 2 3:1\n",   "1 0:3:1\n",   "1 1:3:1\n",     "1 3:1\n1\n", "1\n1 3:1\n",
+		"1 3:1 4:1\n", "1 4:1 3:1\n", "1 3:1\n1 4:1\n"};
 	enum { N = sizeof texts / sizeof *texts };
 	char hex[N][65];
 	for (size_t i = 0; i < N; i++) {
@@ -426,7 +453,8 @@ static void digests_tell_rows_apart(void **state)
 			assert_string_not_equal(hex[i], hex[j]);
 	}
 	/* and what FORMATS.md describes stays what it is */
-	assert_string_equal(hex[0], "93fd4520914d8f84bbdc136c4aae98a15d96e85075a5fca27b918e3266c33fd6");
+	assert_string_equal(hex[0],
+			    "93fd4520914d8f84bbdc136c4aae98a15d96e85075a5fca27b918e3266c33fd6");
 }
 
 static void ones_are_as_good_as_none(void **state)
@@ -464,7 +492,8 @@ static void mark_within_the_text(void **state)
 	(void)state;
 	for (size_t slice = 0; slice <= 5; slice += 5) {
 		struct ls_data_opts o = {.slice_bytes = slice};
-		refuses("1 3:1\n\357\273\2770 4:1\n" LONG_END, &o, "t:2:1: label \"???0\" is not a number");
+		refuses("1 3:1\n\357\273\2770 4:1\n" LONG_END, &o,
+			"t:2:1: label \"???0\" is not a number");
 	}
 	refuses("\357\273\277", NULL, "t: no rows");
 	struct ls_data *d = load("\357\273\2771\n", NULL);
@@ -531,8 +560,8 @@ static void damaged_gzip_is_refused(void **state)
 	refuses_bytes(packed, n, NULL, "t: damaged gzip data: incorrect data check");
 }
 
-/* More than is read at a time, in members of which some are empty, with padding between them that is longer than that,
- * too, and no line end at the end. */
+/* More than is read at a time, in members of which some are empty, with padding between them that
+ * is longer than that, too, and no line end at the end. */
 static void large_gzip(void **state)
 {
 	(void)state;
@@ -556,7 +585,8 @@ static void large_gzip(void **state)
 	ls_str_done(&s);
 }
 
-/* What is wrong with a line comes before damage behind it, and damage before the end of the rows. */
+/* What is wrong with a line comes before damage behind it, and damage before the end of the rows.
+ */
 static void damage_waits_for_the_lines(void **state)
 {
 	(void)state;
@@ -581,7 +611,8 @@ static void npz_reads_like_text(void **state)
 	digest_of(DATA "small-valid.svm", NULL, text);
 	digest_of(DATA "small-valid.npz", &o, npz);
 	assert_string_equal(text, npz);
-	struct ls_data_opts w = {.labels_path = DATA "wide-labels.npy", .weights_path = DATA "wide-weights.npy"};
+	struct ls_data_opts w = {.labels_path = DATA "wide-labels.npy",
+				 .weights_path = DATA "wide-weights.npy"};
 	digest_of(DATA "regression.svm", NULL, text);
 	digest_of(DATA "wide.npz", &w, npz);
 	assert_string_equal(text, npz);

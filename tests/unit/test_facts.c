@@ -73,7 +73,8 @@ static void gpus_and_json(void **state)
 	assert_null(ls_facts_gpu(f, 0, "name"));
 	json_t *j = ls_facts_json(f);
 	assert_int_equal(json_array_size(j), 3);
-	assert_string_equal(json_string_value(json_object_get(json_array_get(j, 1), "value")), "Tesla T4");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(j, 1), "value")),
+			    "Tesla T4");
 	assert_true(json_is_string(json_object_get(json_array_get(j, 2), "value")));
 	json_decref(j);
 	ls_facts_free(f);

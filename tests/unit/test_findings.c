@@ -31,7 +31,8 @@ static void known_absent_unknown_and_never_asked(void **state)
 {
 	(void)state;
 	struct ls_spec *spec =
-		spec_of("{\"schema\": 1, \"name\": \"t\", \"torch\": \"2.3.1+cu121\", \"torch_cuda\": \"12.1*\","
+		spec_of("{\"schema\": 1, \"name\": \"t\", \"torch\": \"2.3.1+cu121\", "
+			"\"torch_cuda\": \"12.1*\","
 			"\"cudnn\": \"8.x\", \"driver\": \">=525.60.13\", \"glibc\": \">=2.17\"}");
 	struct ls_facts *f = ls_facts_new();
 	struct ls_findings *l = ls_findings_new();

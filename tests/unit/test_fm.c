@@ -1,5 +1,6 @@
-/* The mathematics of the engine, against a plain reference in double written for reading: every pair of entries, no
- * tricks. Bounds are those of binary32 arithmetic; that the bits agree everywhere is the business of tests/bitwise. */
+/* The mathematics of the engine, against a plain reference in double written for reading: every
+ * pair of entries, no tricks. Bounds are those of binary32 arithmetic; that the bits agree
+ * everywhere is the business of tests/bitwise. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +51,8 @@ static struct sample *make_sample(enum ls_fm_task task, bool in_order)
 			s->field[e] = (uint16_t)draw(&state, FIELDS);
 			if (in_order) {
 				s->field[e] = (uint16_t)i;
-				s->feature[e] = i * (FEATURES / FIELDS) + s->feature[e] % (FEATURES / FIELDS);
+				s->feature[e] = i * (FEATURES / FIELDS) +
+						s->feature[e] % (FEATURES / FIELDS);
 			}
 			s->value[e] = 0.25f * (float)(1 + draw(&state, 8)) - 1.0f;
 		}
@@ -77,13 +79,15 @@ static struct sample *make_sample(enum ls_fm_task task, bool in_order)
 
 struct ref {
 	const struct ls_fm_model *m;
-	double *bias, *linear, *factor, *pair; /* [o], [feature][o], [feature][o][block][k], [o][pair] */
+	double *bias, *linear, *factor,
+		*pair; /* [o], [feature][o], [feature][o][block][k], [o][pair] */
 };
 
 static double *factor_at(const struct ref *p, uint32_t feature, uint32_t o, uint32_t block)
 {
 	const struct ls_fm_model *m = p->m;
-	return p->factor + (((size_t)feature * m->outputs + o) * m->blocks + block) * m->opts.factors;
+	return p->factor +
+	       (((size_t)feature * m->outputs + o) * m->blocks + block) * m->opts.factors;
 }
 
 static double dot(const double *a, const double *b, uint32_t n)
@@ -95,7 +99,8 @@ static double dot(const double *a, const double *b, uint32_t n)
 }
 
 /* One pair of entries: how two features speak to each other in each kind. */
-static double pair_term(const struct ref *p, uint32_t o, uint32_t i, uint32_t fi, uint32_t j, uint32_t fj)
+static double pair_term(const struct ref *p, uint32_t o, uint32_t i, uint32_t fi, uint32_t j,
+			uint32_t fj)
 {
 	uint32_t k = p->m->opts.factors;
 	switch (p->m->opts.kind) {
@@ -104,7 +109,8 @@ static double pair_term(const struct ref *p, uint32_t o, uint32_t i, uint32_t fi
 	case LS_FFM:
 		return dot(factor_at(p, i, o, fj), factor_at(p, j, o, fi), k);
 	default:
-		return p->pair[o * p->m->n_pairs + ls_fm_pair_index(FIELDS, fi < fj ? fi : fj, fi < fj ? fj : fi)] *
+		return p->pair[o * p->m->n_pairs +
+			       ls_fm_pair_index(FIELDS, fi < fj ? fi : fj, fi < fj ? fj : fi)] *
 		       dot(factor_at(p, i, o, 0), factor_at(p, j, o, 0), k);
 	}
 }
@@ -122,8 +128,9 @@ static double ref_score(const struct ref *p, const struct ls_rows *rows, uint64_
 		double x = (double)rows->value[e] * scale;
 		sum += p->linear[rows->feature[e] * p->m->outputs + o] * x;
 		for (uint64_t d = rows->start[row]; d < e; d++)
-			sum += pair_term(p, o, rows->feature[d], rows->field[d], rows->feature[e], rows->field[e]) * x *
-			       (double)rows->value[d] * scale;
+			sum += pair_term(p, o, rows->feature[d], rows->field[d], rows->feature[e],
+					 rows->field[e]) *
+			       x * (double)rows->value[d] * scale;
 	}
 	return sum;
 }
@@ -131,8 +138,8 @@ static double ref_score(const struct ref *p, const struct ls_rows *rows, uint64_
 static double ref_row_loss(const struct ref *p, const struct ls_rows *rows, uint64_t row)
 {
 	const struct ls_fm_opts *o = &p->m->opts;
-	double soft = (double)o->label_smoothing, y = (double)rows->label[row], score[CLASSES], top = -1e300, sum = 0,
-	       loss = 0;
+	double soft = (double)o->label_smoothing, y = (double)rows->label[row], score[CLASSES],
+	       top = -1e300, sum = 0, loss = 0;
 	uint32_t n = p->m->outputs;
 	for (uint32_t c = 0; c < n; c++) {
 		score[c] = ref_score(p, rows, row, c);
@@ -147,7 +154,8 @@ static double ref_row_loss(const struct ref *p, const struct ls_rows *rows, uint
 	for (uint32_t c = 0; c < n; c++)
 		sum += exp(score[c] - top);
 	for (uint32_t c = 0; c < n; c++)
-		loss += ((c == (uint32_t)y ? 1 - soft : 0) + soft / n) * (top + log(sum) - score[c]);
+		loss += ((c == (uint32_t)y ? 1 - soft : 0) + soft / n) *
+			(top + log(sum) - score[c]);
 	return loss;
 }
 
@@ -156,7 +164,8 @@ static double ref_weighted_loss(const struct ref *p, const struct ls_rows *rows,
 	const struct ls_fm_opts *o = &p->m->opts;
 	float label = o->task == LS_REGRESSION ? 0 : rows->label[row]; /* a target is no class */
 	uint32_t class = o->task == LS_BINARY ? label > 0 : (uint32_t)label;
-	double weight = (double)rows->weight[row] * (o->n_class_weights ? (double)o->class_weight[class] : 1);
+	double weight = (double)rows->weight[row] *
+			(o->n_class_weights ? (double)o->class_weight[class] : 1);
 	return weight * ref_row_loss(p, rows, row);
 }
 
@@ -193,8 +202,8 @@ static struct ref ref_of(const struct ls_fm_model *m, double *all, size_t *ret_n
 
 /* --- the tests --- */
 
-static struct ls_fm_opts make_opts(enum ls_fm_kind kind, enum ls_fm_task task, enum ls_fm_optimizer optimizer,
-				   bool normalize)
+static struct ls_fm_opts make_opts(enum ls_fm_kind kind, enum ls_fm_task task,
+				   enum ls_fm_optimizer optimizer, bool normalize)
 {
 	struct ls_fm_opts o = ls_fm_defaults(kind, task, optimizer);
 	o.factors = 5;
@@ -233,8 +242,8 @@ static void close_to(double got, double want, double scale)
 		fail_msg("got %.9g, the reference says %.9g", got, want);
 }
 
-static void compare_scores(const struct ls_fm_model *m, const struct ref *p, const struct ls_rows *rows,
-			   struct ls_pool *pool)
+static void compare_scores(const struct ls_fm_model *m, const struct ref *p,
+			   const struct ls_rows *rows, struct ls_pool *pool)
 {
 	float score[ROWS * CLASSES];
 	struct ls_err err = {0};
@@ -244,13 +253,15 @@ static void compare_scores(const struct ls_fm_model *m, const struct ref *p, con
 			close_to((double)score[r * m->outputs + o], ref_score(p, rows, r, o), 1);
 }
 
-/* One step of SGD over all rows with rate 1 moves each parameter by its gradient / ROWS; the reference's gradient is a
- * central difference. */
-static void compare_gradients(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, double *before)
+/* One step of SGD over all rows with rate 1 moves each parameter by its gradient / ROWS; the
+ * reference's gradient is a central difference. */
+static void compare_gradients(struct ls_fm_model *m, const struct ls_rows *rows,
+			      struct ls_pool *pool, double *before)
 {
 	size_t n;
 	struct ref p = ref_of(m, before, &n);
-	double *want = ls_xalloc(n * sizeof *want), *after = ls_xalloc(n * sizeof *after), loss = 0, h = 1e-5;
+	double *want = ls_xalloc(n * sizeof *want), *after = ls_xalloc(n * sizeof *after), loss = 0,
+	       h = 1e-5;
 	for (size_t i = 0; i < n; i++) {
 		double keep = before[i];
 		before[i] = keep + h;
@@ -295,8 +306,9 @@ static void against_the_reference(void **state)
 	ls_pool_free(pool);
 }
 
-/* Rows of two entries of one field whose factors cancel: U is 0 and W is all there is, far above what squares of U
- * would let expect. The grid of the field weights' gradient has to have room for it. */
+/* Rows of two entries of one field whose factors cancel: U is 0 and W is all there is, far above
+ * what squares of U would let expect. The grid of the field weights' gradient has to have room for
+ * it. */
 static void pairs_cancel(struct ls_fm_model *m, struct sample *s)
 {
 	for (uint32_t e = 0; e < 2 * ROWS; e++) {
@@ -311,8 +323,9 @@ static void pairs_cancel(struct ls_fm_model *m, struct sample *s)
 			m->record[j * ls_fm_stride(m) + k] = (j % 2 ? -1.0f : 1.0f) / 128.0f;
 }
 
-/* Weights of a field with itself that are far above all others: an entry's part in its own field's sum, times its
- * weight, is on a grid that has to have room for it. Factors are so small that scores stay so, too. */
+/* Weights of a field with itself that are far above all others: an entry's part in its own field's
+ * sum, times its weight, is on a grid that has to have room for it. Factors are so small that
+ * scores stay so, too. */
 static void weights_are_large(struct ls_fm_model *m, struct sample *s)
 {
 	(void)s;
@@ -326,7 +339,8 @@ static void weights_are_large(struct ls_fm_model *m, struct sample *s)
 static void own_fields_have_room(void **state)
 {
 	(void)state;
-	static void (*const change[])(struct ls_fm_model * m, struct sample * s) = {pairs_cancel, weights_are_large};
+	static void (*const change[])(struct ls_fm_model * m,
+				      struct sample * s) = {pairs_cancel, weights_are_large};
 	struct ls_pool *pool;
 	struct ls_err err = {0};
 	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
@@ -346,8 +360,9 @@ static void own_fields_have_room(void **state)
 /* --- what the caller's thread, and those that it has made, may have been left in --- */
 
 /* Subnormal parameters and steps are among them, so that flushing is seen. */
-static struct ls_fm_model *trained_in(uint64_t mode, const struct ls_fm_opts *o, const struct ls_rows *rows,
-				      float *ret_score, double *ret_loss)
+static struct ls_fm_model *trained_in(uint64_t mode, const struct ls_fm_opts *o,
+				      const struct ls_rows *rows, float *ret_score,
+				      double *ret_loss)
 {
 	struct ls_pool *pool;
 	struct ls_cpu *cpu = NULL;
@@ -380,7 +395,8 @@ static void modes_do_not_reach_the_bytes(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++) { /* the kinds, and ffm a row at a time */
 		struct sample *s = make_sample(LS_BINARY, false);
-		struct ls_fm_opts o = make_opts(i < 3 ? (enum ls_fm_kind)i : LS_FFM, LS_BINARY, LS_ADAGRAD, true);
+		struct ls_fm_opts o =
+			make_opts(i < 3 ? (enum ls_fm_kind)i : LS_FFM, LS_BINARY, LS_ADAGRAD, true);
 		float want_score[ROWS] = {0}, score[ROWS] = {0};
 		double want_loss, loss;
 		o.online = i == 3;
@@ -409,7 +425,8 @@ static void sizes_have_an_end(void **state)
 	struct ls_fm_model *m = NULL;
 	struct ls_err err = {0};
 	o.classes = 256;
-	assert_int_equal(ls_fm_model_new(&o, 10, 4096, &m, &err), LS_EINPUT); /* 256 × 4096 × 4097 / 2 weights */
+	assert_int_equal(ls_fm_model_new(&o, 10, 4096, &m, &err),
+			 LS_EINPUT); /* 256 × 4096 × 4097 / 2 weights */
 	assert_non_null(strstr(err.msg, "256 outputs with 4096 fields"));
 	o.classes = 128;
 	o.factors = 256;
@@ -425,7 +442,8 @@ static void sizes_have_an_end(void **state)
 /* AdaGrad's root has a seed and one step of Newton's (cell.h). */
 static double ref_root(double sum)
 {
-	double y = (double)ls_cell_seed((float)sum), inverse = (double)LS_CELL_NEWTON * y * (3 - sum * y * y) / 2;
+	double y = (double)ls_cell_seed((float)sum),
+	       inverse = (double)LS_CELL_NEWTON * y * (3 - sum * y * y) / 2;
 	assert_true(fabs(inverse * sqrt(sum) - 1) < 8.78e-4);
 	return 1 / inverse;
 }
@@ -440,9 +458,10 @@ static void root_is_close(void **state)
 	ref_root(1e30);
 }
 
-/* Parameter i's step from its gradient, by the textbook but for that root; s1 and s2 are its state, as in struct
- * ls_param. */
-static double ref_step(const struct ls_fm_opts *o, double step, double v, double g, double *s1, double *s2)
+/* Parameter i's step from its gradient, by the textbook but for that root; s1 and s2 are its state,
+ * as in struct ls_param. */
+static double ref_step(const struct ls_fm_opts *o, double step, double v, double g, double *s1,
+		       double *s2)
 {
 	double lr = (double)o->lr, n = *s2 + g * g, b1 = (double)o->beta1, b2 = (double)o->beta2;
 	if (o->optimizer == LS_SGD)
@@ -454,14 +473,16 @@ static double ref_step(const struct ls_fm_opts *o, double step, double v, double
 	if (o->optimizer == LS_ADAM) {
 		*s1 = b1 * *s1 + (1 - b1) * g;
 		*s2 = b2 * *s2 + (1 - b2) * g * g;
-		return v - lr * sqrt(1 - pow(b2, step)) / (1 - pow(b1, step)) * *s1 / (sqrt(*s2) + (double)o->eps);
+		return v - lr * sqrt(1 - pow(b2, step)) / (1 - pow(b1, step)) * *s1 /
+				   (sqrt(*s2) + (double)o->eps);
 	}
 	*s1 += g - (sqrt(n) - sqrt(*s2)) / lr * v; /* FTRL */
 	*s2 = n;
 	return -*s1 * lr / ((double)o->ftrl_beta + sqrt(n));
 }
 
-/* Whether a row has parameter i: the bias, a weight of one of its features, or a factor that multiplies another entry.
+/* Whether a row has parameter i: the bias, a weight of one of its features, or a factor that
+ * multiplies another entry.
  */
 static bool ref_has(const struct ref *p, const struct ls_rows *rows, uint64_t row, const double *at)
 {
@@ -483,9 +504,11 @@ static uint32_t ref_line(const struct ls_fm_model *m)
 	return m->padded < 16 ? 16 / m->padded : 1;
 }
 
-/* Which sum of squares a factor has: of its feature and output, that of the class in which the block of its field meets
- * the feature's, the first that the row has. The s1 of parameters that are factors are theirs, by this number. */
-static size_t ref_sum_of(const struct ref *p, const struct ls_rows *rows, uint64_t row, const double *at)
+/* Which sum of squares a factor has: of its feature and output, that of the class in which the
+ * block of its field meets the feature's, the first that the row has. The s1 of parameters that are
+ * factors are theirs, by this number. */
+static size_t ref_sum_of(const struct ref *p, const struct ls_rows *rows, uint64_t row,
+			 const double *at)
 {
 	const struct ls_fm_model *m = p->m;
 	uint64_t vector = (uint64_t)(at - p->factor) / m->opts.factors, e = rows->start[row];
@@ -496,25 +519,30 @@ static size_t ref_sum_of(const struct ref *p, const struct ls_rows *rows, uint64
 	return (size_t)(p->factor - p->bias) + vector / m->n_fields * blocks + (a + b) % blocks;
 }
 
-/* AdaGrad's step of a row's factors, which share sums: each takes the mean over as many as a block may have. */
-static void ref_shared_steps(const struct ref *p, const struct ls_rows *rows, uint64_t row, size_t n, const double *g,
-			     double *s1)
+/* AdaGrad's step of a row's factors, which share sums: each takes the mean over as many as a block
+ * may have. */
+static void ref_shared_steps(const struct ref *p, const struct ls_rows *rows, uint64_t row,
+			     size_t n, const double *g, double *s1)
 {
 	const struct ls_fm_opts *o = &p->m->opts;
 	size_t first = (size_t)(p->factor - p->bias);
 	for (size_t i = first; i < n; i++)
 		if (ref_has(p, rows, row, p->bias + i))
-			s1[ref_sum_of(p, rows, row, p->bias + i)] += g[i] * g[i] / (ref_line(p->m) * o->factors);
+			s1[ref_sum_of(p, rows, row, p->bias + i)] +=
+				g[i] * g[i] / (ref_line(p->m) * o->factors);
 	for (size_t i = first; i < n; i++)
 		if (ref_has(p, rows, row, p->bias + i))
-			p->bias[i] -= (double)o->lr * g[i] / ref_root(s1[ref_sum_of(p, rows, row, p->bias + i)]);
+			p->bias[i] -= (double)o->lr * g[i] /
+				      ref_root(s1[ref_sum_of(p, rows, row, p->bias + i)]);
 }
 
-/* All gradients of a row by central differences, then the steps of what it has. Returns the loss before them. */
-static double ref_online_row(const struct ref *p, const struct ls_rows *rows, uint64_t row, size_t n, double *s1,
-			     double *s2)
+/* All gradients of a row by central differences, then the steps of what it has. Returns the loss
+ * before them. */
+static double ref_online_row(const struct ref *p, const struct ls_rows *rows, uint64_t row,
+			     size_t n, double *s1, double *s2)
 {
-	double *all = p->bias, *g = ls_xalloc(n * sizeof *g), loss = ref_weighted_loss(p, rows, row), h = 1e-5;
+	double *all = p->bias, *g = ls_xalloc(n * sizeof *g),
+	       loss = ref_weighted_loss(p, rows, row), h = 1e-5;
 	for (size_t i = 0; i < n; i++) {
 		double keep = all[i];
 		all[i] = keep + h;
@@ -530,7 +558,8 @@ static double ref_online_row(const struct ref *p, const struct ls_rows *rows, ui
 		ref_shared_steps(p, rows, row, n, g, s1);
 	for (size_t i = 0; i < (shared ? (size_t)(p->factor - all) : n); i++)
 		if (ref_has(p, rows, row, all + i))
-			all[i] = ref_step(&p->m->opts, (double)row + 1, all[i], g[i], &s1[i], &s2[i]);
+			all[i] = ref_step(&p->m->opts, (double)row + 1, all[i], g[i], &s1[i],
+					  &s2[i]);
 	free(g);
 	return loss;
 }
@@ -548,8 +577,9 @@ static void compare_online(struct ls_fm_model *m, const struct ls_rows *rows, st
 	assert_true(n <= MOST);
 	for (size_t i = 0; i < n; i++) {
 		s1[i] = m->opts.optimizer == LS_ADAGRAD ? (double)m->opts.initial_sum
-			: m->opts.optimizer == LS_ADAM  ? 0
-							: -all[i] * (double)m->opts.ftrl_beta / (double)m->opts.lr;
+			: m->opts.optimizer == LS_ADAM
+				? 0
+				: -all[i] * (double)m->opts.ftrl_beta / (double)m->opts.lr;
 		s2[i] = 0;
 	}
 	for (uint64_t r = 0; r < SEQUENCE; r++)
@@ -586,13 +616,15 @@ static void online_against_the_reference(void **state)
 	struct ls_err err = {0};
 	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
 	for (int i = 0; i < 48; i++) { /* 4 optimizers × 3 tasks × normalize × in_order */
-		struct ls_fm_opts o = make_opts(LS_FFM, (enum ls_fm_task)(i / 4 % 3), optimizers[i % 4], i / 12 % 2);
+		struct ls_fm_opts o = make_opts(LS_FFM, (enum ls_fm_task)(i / 4 % 3),
+						optimizers[i % 4], i / 12 % 2);
 		o.factors = 3;
 		try_online(o, i / 24, pool);
 	}
 	/* AdaGrad, whose factors share sums: 5 numbers of them × 3 tasks × l2 × in_order */
 	for (int i = 0; i < 60; i++) {
-		struct ls_fm_opts o = make_opts(LS_FFM, (enum ls_fm_task)(i / 5 % 3), LS_ADAGRAD, false);
+		struct ls_fm_opts o =
+			make_opts(LS_FFM, (enum ls_fm_task)(i / 5 % 3), LS_ADAGRAD, false);
 		o.factors = factors[i % 5];
 		o.l2 = i / 15 % 2 ? 0.01f : 0.0f;
 		try_online(o, i / 30, pool);
@@ -628,7 +660,8 @@ static void optimizers_follow_the_textbook(void **state)
 	}
 }
 
-/* The rate goes up to the given one and down from it: to 0, where it stays, or as the inverse root. */
+/* The rate goes up to the given one and down from it: to 0, where it stays, or as the inverse root.
+ */
 static void rates_follow_their_schedule(void **state)
 {
 	(void)state;
@@ -642,7 +675,8 @@ static void rates_follow_their_schedule(void **state)
 		o.decay = LS_DECAY_LINEAR;
 		assert_true(ls_fm_update(&o, step, 1).lr == (step < 4 ? up : linear));
 		o.decay = LS_DECAY_INVSQRT;
-		close_to((double)ls_fm_update(&o, step, 1).lr, step < 4 ? (double)up : 0.5 / sqrt(1 + (double)past), 0);
+		close_to((double)ls_fm_update(&o, step, 1).lr,
+			 step < 4 ? (double)up : 0.5 / sqrt(1 + (double)past), 0);
 		o.decay = LS_DECAY_NONE;
 		assert_true(ls_fm_update(&o, step, 1).lr == (step < 4 ? up : 0.5f));
 	}
@@ -706,7 +740,8 @@ static void infinity_is_named(void **state)
 	assert_true(loss == -1);
 	ls_cpu_free(cpu);
 	m->linear[ls_fm_stride(m)] = INFINITY;
-	assert_int_equal(ls_fm_save_model("/tmp/ls-never-written", m, &(struct ls_fm_position){0}, 2, NULL, &err),
+	assert_int_equal(ls_fm_save_model("/tmp/ls-never-written", m, &(struct ls_fm_position){0},
+					  2, NULL, &err),
 			 LS_EDIFFER);
 	assert_int_not_equal(remove("/tmp/ls-never-written"), 0);
 	ls_fm_model_free(m);
@@ -730,10 +765,11 @@ static void auto_takes_the_gpu_where_it_pays(void **state)
 				  long_cold = {20, 16, h200, false};
 	m.opts.batch = 65536;
 	assert_true(ls_cuda_pays(&m, &many, &large));
-	assert_false(ls_cuda_pays(&m, &few, &large));      /* over before the GPU has started */
-	assert_false(ls_cuda_pays(&m, &many, &small_gpu)); /* its memory is too slow for 16 threads */
-	assert_true(ls_cuda_pays(&m, &many, &two));        /* but not for two */
-	assert_false(ls_cuda_pays(&m, &many, &cold));      /* compiling takes longer than training */
+	assert_false(ls_cuda_pays(&m, &few, &large)); /* over before the GPU has started */
+	assert_false(
+		ls_cuda_pays(&m, &many, &small_gpu)); /* its memory is too slow for 16 threads */
+	assert_true(ls_cuda_pays(&m, &many, &two));   /* but not for two */
+	assert_false(ls_cuda_pays(&m, &many, &cold)); /* compiling takes longer than training */
 	assert_true(ls_cuda_pays(&m, &many, &long_cold));
 	m.opts.online = true;
 	assert_false(ls_cuda_pays(&m, &many, &large)); /* the GPU has no steps of one row */

@@ -1,6 +1,7 @@
-/* Training a row at a time: a row that all threads do together, at once or after a barrier, with lines as they lie or
- * spread (online_table.h), leaves the bytes that it leaves when one thread does it alone, which ls_online_shares asks
- * for. What the bytes are is the business of tests/bitwise, and of test_fm whether they are right. */
+/* Training a row at a time: a row that all threads do together, at once or after a barrier, with
+ * lines as they lie or spread (online_table.h), leaves the bytes that it leaves when one thread
+ * does it alone, which ls_online_shares asks for. What the bytes are is the business of
+ * tests/bitwise, and of test_fm whether they are right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,8 @@ struct sample {
 /* What a case is; all of it drawn. */
 struct plan {
 	uint32_t rows, fields, factors;
-	uint32_t stray, gaps; /* one entry in so many has a feature of another field, or is not there; 0: none */
+	uint32_t stray, gaps; /* one entry in so many has a feature of another field, or is not
+				 there; 0: none */
 	bool values, weights, normalize, smooth;
 	enum ls_fm_task task;
 	enum ls_fm_shuffle shuffle;
@@ -42,8 +44,8 @@ static uint32_t draw(uint32_t *state, uint32_t n)
 	return (*state >> 8) % n;
 }
 
-/* Rows with an entry of each field, in order, but for gaps; a few have a field twice or are turned round. A field has
- * OWN features, and the features of an entry that strays are another field's. */
+/* Rows with an entry of each field, in order, but for gaps; a few have a field twice or are turned
+ * round. A field has OWN features, and the features of an entry that strays are another field's. */
 static struct sample *make_sample(const struct plan *p, uint32_t *state)
 {
 	struct sample *s = ls_xalloc(sizeof *s);
@@ -53,7 +55,8 @@ static struct sample *make_sample(const struct plan *p, uint32_t *state)
 		for (uint32_t i = 0; i < n; i++) {
 			if (p->gaps && draw(state, p->gaps) == 0)
 				continue;
-			uint32_t of = p->stray && draw(state, p->stray) == 0 ? draw(state, p->fields) : i;
+			uint32_t of =
+				p->stray && draw(state, p->stray) == 0 ? draw(state, p->fields) : i;
 			s->feature[e] = of * OWN + draw(state, OWN);
 			s->field[e] = (uint16_t)(odd == 1 ? n - 1 - i : odd == 2 && i ? i - 1 : i);
 			s->value[e++] = 0.25f * (float)draw(state, 9) - 1.0f;
@@ -111,10 +114,10 @@ static struct ls_fm_model *make_model(const struct plan *p, struct ls_pool *pool
 	return m;
 }
 
-/* An epoch and a half in calls of up to `most` steps, by all threads, some, or other numbers in turn; between some of
- * them the model is put in order. */
-static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *rows, bool alone, int threads,
-				 uint64_t most, uint32_t *state, double *loss)
+/* An epoch and a half in calls of up to `most` steps, by all threads, some, or other numbers in
+ * turn; between some of them the model is put in order. */
+static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *rows, bool alone,
+				 int threads, uint64_t most, uint32_t *state, double *loss)
 {
 	struct ls_pool *pool;
 	struct ls_cpu *cpu;
@@ -127,7 +130,8 @@ static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *row
 	for (uint64_t step = 0, end = rows->n_rows + rows->n_rows / 2; step < end;) {
 		uint64_t n = 1 + draw(state, (uint32_t)most);
 		n = n < end - step ? n : end - step;
-		ls_cpu_hold(cpu, draw(state, 2) ? threads : 1 + (int)draw(state, (uint32_t)threads));
+		ls_cpu_hold(cpu,
+			    draw(state, 2) ? threads : 1 + (int)draw(state, (uint32_t)threads));
 		if (draw(state, 3) == 0)
 			ls_cpu_drill(cpu);
 		assert_int_equal(ls_cpu_steps(cpu, step, n, loss, &err), 0);
@@ -140,15 +144,17 @@ static struct ls_fm_model *train(const struct plan *p, const struct ls_rows *row
 	return m;
 }
 
-static void same_bytes(const struct ls_fm_model *a, const struct ls_fm_model *b, const struct plan *p, int threads)
+static void same_bytes(const struct ls_fm_model *a, const struct ls_fm_model *b,
+		       const struct plan *p, int threads)
 {
 	if (memcmp(a->linear, b->linear, sizeof(float) * a->n_features * ls_fm_stride(a)) != 0 ||
 	    memcmp(a->sums, b->sums, sizeof(float) * a->n_features * a->n_sums) != 0 ||
 	    memcmp(a->bias, b->bias, sizeof(float) * ls_fm_linear_size(a)) != 0)
-		fail_msg("%u rows, %u fields, %u factors, stray %u, gaps %u, values %d, normalize %d, spread %d, "
+		fail_msg("%u rows, %u fields, %u factors, stray %u, gaps %u, values %d, normalize "
+			 "%d, spread %d, "
 			 "%u in front, %d threads: other bytes",
-			 p->rows, p->fields, p->factors, p->stray, p->gaps, p->values, p->normalize, ls_online_spreads,
-			 ls_online_front_most, threads);
+			 p->rows, p->fields, p->factors, p->stray, p->gaps, p->values, p->normalize,
+			 ls_online_spreads, ls_online_front_most, threads);
 }
 
 static void compare(const struct plan *p, int threads, uint32_t *state)
@@ -160,7 +166,8 @@ static void compare(const struct plan *p, int threads, uint32_t *state)
 	for (int spread = 0; spread < 2; spread++) {
 		ls_online_spreads = spread;
 		ls_online_front_most = draw(state, 2) ? 1 + draw(state, 40) : 1 << 13;
-		struct ls_fm_model *m = train(p, &s->rows, false, threads, 1 + draw(state, 2 * p->rows), state, &loss);
+		struct ls_fm_model *m = train(p, &s->rows, false, threads,
+					      1 + draw(state, 2 * p->rows), state, &loss);
 		same_bytes(want, m, p, threads);
 		assert_true(loss == want_loss);
 		ls_fm_model_free(m);
@@ -184,8 +191,9 @@ static void at_the_edges(void **state)
 {
 	(void)state;
 	uint32_t seed = 5;
-	static const uint32_t edge[][2] = {{1, 4},   {2, 4},  {3, 4},   {1, 16},  {62, 16}, {63, 16},
-					   {64, 16}, {80, 8}, {127, 8}, {128, 8}, {255, 4}, {256, 4}};
+	static const uint32_t edge[][2] = {{1, 4},   {2, 4},   {3, 4},   {1, 16},
+					   {62, 16}, {63, 16}, {64, 16}, {80, 8},
+					   {127, 8}, {128, 8}, {255, 4}, {256, 4}};
 	for (size_t i = 0; i < sizeof edge / sizeof *edge; i++) {
 		struct plan p = make_plan(&seed);
 		p.fields = edge[i][0];
@@ -229,23 +237,28 @@ static void lines_have_one_class(void **state)
 			struct ls_err err = {0};
 			assert_int_equal(ls_pool_new(1, &pool, &err), 0);
 			struct ls_fm_model *m = make_model(&p, pool);
-			uint32_t line = ls_online_line(padded), classes = ls_online_classes(fields, padded);
+			uint32_t line = ls_online_line(padded),
+				 classes = ls_online_classes(fields, padded);
 			assert_int_equal(ls_fm_stride(m) % LS_FM_LINE, 0);
 			assert_int_equal(m->width % LS_FM_LINE, 0);
 			for (uint32_t f = 0; f < fields; f++)
 				for (uint32_t g = 1; g < fields; g++) {
-					size_t before = (size_t)(m->record - m->linear) + (size_t)(g - 1) * padded;
-					bool same_line = before / LS_FM_LINE == (before + padded) / LS_FM_LINE;
-					assert_int_equal(ls_online_class(f, g, line, classes) ==
-								 ls_online_class(f, g - 1, line, classes),
-							 same_line || classes == 1);
+					size_t before = (size_t)(m->record - m->linear) +
+							(size_t)(g - 1) * padded;
+					bool same_line = before / LS_FM_LINE ==
+							 (before + padded) / LS_FM_LINE;
+					assert_int_equal(
+						ls_online_class(f, g, line, classes) ==
+							ls_online_class(f, g - 1, line, classes),
+						same_line || classes == 1);
 				}
 			ls_fm_model_free(m);
 			ls_pool_free(pool);
 		}
 }
 
-/* Features by how often they are seen come to the front, as many as may, and go back to where they were. */
+/* Features by how often they are seen come to the front, as many as may, and go back to where they
+ * were. */
 static uint32_t try_front(const struct plan *p, uint32_t most, int threads, uint32_t *state)
 {
 	struct sample *s = make_sample(p, state);
@@ -262,7 +275,8 @@ static uint32_t try_front(const struct plan *p, uint32_t most, int threads, uint
 	assert_true(f.n <= most);
 	ls_online_front_set(&f, m, pool, true);
 	for (uint64_t j = 0; j < m->n_features; j++)
-		assert_memory_equal(m->linear + f.place[j] * stride, before + j * stride, sizeof(float) * stride);
+		assert_memory_equal(m->linear + f.place[j] * stride, before + j * stride,
+				    sizeof(float) * stride);
 	ls_online_front_set(&f, m, pool, false);
 	assert_memory_equal(m->linear, before, bytes);
 	ls_online_front_free(&f);
@@ -315,8 +329,10 @@ static void the_most_frequent_are_in_front(void **state)
 	(void)state;
 	static const uint64_t n_rows[] = {30, 3000, 200000}; /* the last are counted in part */
 	static const uint32_t most[] = {0, 1, 2, 3, 4, 100};
-	/* 8 is seen once more than 10; as often, in what is counted of the last, and then neither is in front */
-	static const uint32_t want[3][6] = {{0, 1, 2, 3, 4, 4}, {0, 1, 2, 3, 4, 4}, {0, 1, 2, 2, 4, 4}};
+	/* 8 is seen once more than 10; as often, in what is counted of the last, and then neither
+	 * is in front */
+	static const uint32_t want[3][6] = {
+		{0, 1, 2, 3, 4, 4}, {0, 1, 2, 3, 4, 4}, {0, 1, 2, 2, 4, 4}};
 	struct plan p = {.fields = 4, .factors = 4, .task = LS_BINARY};
 	struct ls_pool *pool;
 	struct ls_err err = {0};
@@ -338,13 +354,15 @@ static void the_most_frequent_are_in_front(void **state)
 	ls_pool_free(pool);
 }
 
-/* Where lines are spread, the record of a feature that stays in its field is at home there, wherever it lies. */
+/* Where lines are spread, the record of a feature that stays in its field is at home there,
+ * wherever it lies. */
 static void homes_are_by_place(void **state)
 {
 	(void)state;
 	uint32_t seed = 29;
 	for (int i = 0; i < 10; i++) {
-		struct plan p = {.rows = 80, .fields = 2 + draw(&seed, 30), .factors = 4, .task = LS_BINARY};
+		struct plan p = {
+			.rows = 80, .fields = 2 + draw(&seed, 30), .factors = 4, .task = LS_BINARY};
 		struct sample *s = make_sample(&p, &seed);
 		struct ls_online_table t = {0};
 		struct ls_pool *pool;
@@ -357,7 +375,8 @@ static void homes_are_by_place(void **state)
 		ls_online_front_most = 1 + draw(&seed, 60);
 		assert_int_equal(ls_online_table_init(&t, m, &s->rows, pool, &err), 0);
 		for (uint64_t e = 0; e < s->rows.n_entries; e++)
-			assert_int_equal(ls_online_home(&t, t.front.place[s->feature[e]]), s->field[e]);
+			assert_int_equal(ls_online_home(&t, t.front.place[s->feature[e]]),
+					 s->field[e]);
 		ls_online_table_free(&t);
 		ls_fm_model_free(m);
 		ls_pool_free(pool);
@@ -376,17 +395,18 @@ static void newton_of_vectors(void **state)
 			y[i] = ls_cell_seed(s[i]);
 			s[i] *= y[i];
 		}
-		ls_pack_f got =
-			ls_pack_newton((ls_pack_f){s[0], s[1], s[2], s[3]}, (ls_pack_f){y[0], y[1], y[2], y[3]});
+		ls_pack_f got = ls_pack_newton((ls_pack_f){s[0], s[1], s[2], s[3]},
+					       (ls_pack_f){y[0], y[1], y[2], y[3]});
 		for (int i = 0; i < 4; i++) {
-			assert_int_equal(ls_bits_f(got[i]), ls_bits_f(0.5f * ls_fmaf_by_sum(-s[i], y[i], 3.0f)));
+			assert_int_equal(ls_bits_f(got[i]),
+					 ls_bits_f(0.5f * ls_fmaf_by_sum(-s[i], y[i], 3.0f)));
 			assert_int_equal(ls_bits_f(got[i]), ls_bits_f(ls_cell_newton(s[i], y[i])));
 		}
 	}
 }
 
-/* Four lanes by sums are as one (test_num has one against fma): of numbers half way between two floats but for a
- * little, and of any bits. */
+/* Four lanes by sums are as one (test_num has one against fma): of numbers half way between two
+ * floats but for a little, and of any bits. */
 static void fma_of_vectors(void **state)
 {
 	(void)state;
@@ -395,14 +415,16 @@ static void fma_of_vectors(void **state)
 		float v[3][4];
 		for (uint32_t k = 0; k < 12; k++) {
 			bits = bits * 1664525u + 1013904223u;
-			uint32_t close =
-				k % 3 == 1 ? 0x33800000u - (bits >> 24 & 7) * 2 : 0x3f800000u + (bits >> 24 & 7);
+			uint32_t close = k % 3 == 1 ? 0x33800000u - (bits >> 24 & 7) * 2
+						    : 0x3f800000u + (bits >> 24 & 7);
 			v[k % 3][k / 3] = ls_f_bits(i % 2 ? bits : close | (bits & 0x80000000u));
 		}
-		ls_pack_f got = ls_pack_fma_by_sum(*(ls_pack_f *)v[0], *(ls_pack_f *)v[1], *(ls_pack_f *)v[2]);
+		ls_pack_f got = ls_pack_fma_by_sum(*(ls_pack_f *)v[0], *(ls_pack_f *)v[1],
+						   *(ls_pack_f *)v[2]);
 		for (int k = 0; k < 4; k++) {
 			float want = ls_fmaf_by_sum(v[0][k], v[1][k], v[2][k]);
-			assert_true(want != want ? got[k] != got[k] : ls_bits_f(got[k]) == ls_bits_f(want));
+			assert_true(want != want ? got[k] != got[k]
+						 : ls_bits_f(got[k]) == ls_bits_f(want));
 		}
 	}
 }
@@ -422,8 +444,9 @@ static void one_number_in_all_lanes(void **state)
 		assert_int_equal(ls_bits_f(wide[i]), 0x80000000u);
 }
 
-/* A row that is not finite stops all threads there, is named, and adds nothing to the loss; in a call of its own it
- * leaves nothing to the next row. Once it is put right the training goes on, into the next epoch. */
+/* A row that is not finite stops all threads there, is named, and adds nothing to the loss; in a
+ * call of its own it leaves nothing to the next row. Once it is put right the training goes on,
+ * into the next epoch. */
 static struct ls_fm_model *stop_and_go_on(const struct plan *p, int threads, bool alone)
 {
 	uint32_t seed = 2;
@@ -440,7 +463,8 @@ static struct ls_fm_model *stop_and_go_on(const struct plan *p, int threads, boo
 	assert_int_equal(ls_cpu_new(m, &s->rows, pool, NULL, &cpu, &err), 0);
 	for (uint64_t first = 0; first <= 70; first += 70) {
 		ls_cpu_hold(cpu, first ? (threads + 1) / 2 : threads);
-		assert_int_equal(ls_cpu_steps(cpu, first, first ? 1 : MAX_ROWS, &loss, &err), LS_EDIFFER);
+		assert_int_equal(ls_cpu_steps(cpu, first, first ? 1 : MAX_ROWS, &loss, &err),
+				 LS_EDIFFER);
 		assert_non_null(strstr(err.msg, "row 71: "));
 		assert_true(loss == -1);
 	}

@@ -1,7 +1,7 @@
-/* One model, two ways through the kernels, the same bits: factors that are all zero, or a field that no row has, change
- * no other parameter, but columns then have other lanes, rows are no longer one of each field, pairs are taken one by
- * one; and rows are scored alone or side by side. What the bits are is the business of tests/bitwise, and of test_fm
- * whether they are right. */
+/* One model, two ways through the kernels, the same bits: factors that are all zero, or a field
+ * that no row has, change no other parameter, but columns then have other lanes, rows are no longer
+ * one of each field, pairs are taken one by one; and rows are scored alone or side by side. What
+ * the bits are is the business of tests/bitwise, and of test_fm whether they are right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,9 +40,9 @@ static uint32_t draw(uint32_t *state, uint32_t n)
 	return (*state >> 8) % n;
 }
 
-/* Rows with an entry of each field, in order, first as many as may be scored side by side, and then now and then one
- * that lacks a field, has one twice, or has them in reverse. Feature 0 is in most rows, others in few: columns long and
- * short. */
+/* Rows with an entry of each field, in order, first as many as may be scored side by side, and then
+ * now and then one that lacks a field, has one twice, or has them in reverse. Feature 0 is in most
+ * rows, others in few: columns long and short. */
 static struct sample *make_sample(uint32_t n_fields, bool with_x, uint32_t classes)
 {
 	struct sample *s = ls_xalloc(sizeof *s);
@@ -52,7 +52,9 @@ static struct sample *make_sample(uint32_t n_fields, bool with_x, uint32_t class
 		uint32_t n = n_fields - (odd && r % 5 == 4 && n_fields > 1);
 		for (uint32_t i = 0; i < n; i++, e++) {
 			s->feature[e] = draw(&state, 3) ? draw(&state, FEATURES) : 0;
-			s->field[e] = (uint16_t)(odd && r % 7 == 3 ? n - 1 - i : odd && r % 11 == 5 && i ? i - 1 : i);
+			s->field[e] = (uint16_t)(odd && r % 7 == 3         ? n - 1 - i
+						 : odd && r % 11 == 5 && i ? i - 1
+									   : i);
 			s->value[e] = 0.3f * (float)draw(&state, 9) - 1.0f;
 		}
 		s->start[r + 1] = e;
@@ -70,7 +72,8 @@ static struct sample *make_sample(uint32_t n_fields, bool with_x, uint32_t class
 	return s;
 }
 
-static struct ls_fm_model *make_model(const struct ls_fm_opts *o, uint32_t n_fields, struct ls_pool *pool)
+static struct ls_fm_model *make_model(const struct ls_fm_opts *o, uint32_t n_fields,
+				      struct ls_pool *pool)
 {
 	struct ls_fm_model *m;
 	struct ls_err err = {0};
@@ -80,20 +83,24 @@ static struct ls_fm_model *make_model(const struct ls_fm_opts *o, uint32_t n_fie
 }
 
 /* The factors of one feature, output and field; state 0, or the optimizer's 1 or 2. */
-static float *factors_of(const struct ls_fm_model *m, uint32_t feature, uint32_t o, uint32_t block, uint32_t state)
+static float *factors_of(const struct ls_fm_model *m, uint32_t feature, uint32_t o, uint32_t block,
+			 uint32_t state)
 {
-	return m->record + feature * ls_fm_stride(m) + state * m->width + ((size_t)o * m->blocks + block) * m->padded;
+	return m->record + feature * ls_fm_stride(m) + state * m->width +
+	       ((size_t)o * m->blocks + block) * m->padded;
 }
 
 /* Calls f for the places that both models have; `large` has more factors or fields. */
-static void for_each_vector(const struct ls_fm_model *small, const struct ls_fm_model *large, uint32_t states,
+static void for_each_vector(const struct ls_fm_model *small, const struct ls_fm_model *large,
+			    uint32_t states,
 			    void (*f)(const float *small, float *large, size_t bytes))
 {
 	for (uint32_t j = 0; j < FEATURES; j++)
 		for (uint32_t o = 0; o < small->outputs; o++)
 			for (uint32_t b = 0; b < small->blocks; b++)
 				for (uint32_t s = 0; s <= states; s++)
-					f(factors_of(small, j, o, b, s), factors_of(large, j, o, b, s),
+					f(factors_of(small, j, o, b, s),
+					  factors_of(large, j, o, b, s),
 					  sizeof(float) * small->opts.factors);
 }
 
@@ -133,7 +140,8 @@ static void compare(const struct ls_fm_model *small, const struct ls_fm_model *l
 	size_t pairs = (size_t)small->outputs * small->n_pairs * (1 + small->states);
 	for_each_vector(small, large, small->states, same);
 	for (uint32_t j = 0; j < FEATURES; j++)
-		same(small->linear + j * ls_fm_stride(small), large->linear + j * ls_fm_stride(large),
+		same(small->linear + j * ls_fm_stride(small),
+		     large->linear + j * ls_fm_stride(large),
 		     sizeof(float) * ls_fm_linear_size(small));
 	same(small->bias, large->bias, sizeof(float) * ls_fm_linear_size(small));
 	if (pairs)
@@ -141,12 +149,15 @@ static void compare(const struct ls_fm_model *small, const struct ls_fm_model *l
 }
 
 /* Rows may be scored side by side; each alone has the same bits, by every build of the kernels. */
-static void compare_builds(const struct ls_fm_model *m, const struct ls_rows *rows, const float *want)
+static void compare_builds(const struct ls_fm_model *m, const struct ls_rows *rows,
+			   const float *want)
 {
 	static const char *const names[] = {"baseline", "avx2", "avx512", "sve256"};
 	uint64_t longest = 0;
 	for (uint64_t r = 0; r < ROWS; r++)
-		longest = rows->start[r + 1] - rows->start[r] > longest ? rows->start[r + 1] - rows->start[r] : longest;
+		longest = rows->start[r + 1] - rows->start[r] > longest
+				  ? rows->start[r + 1] - rows->start[r]
+				  : longest;
 	size_t bytes = sizeof(float) * ls_kern_scratch(m, longest);
 	float *scratch = ls_xalloc(bytes), score[ROWS * CLASSES];
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -164,8 +175,8 @@ static void compare_builds(const struct ls_fm_model *m, const struct ls_rows *ro
 }
 
 /* Scores alone take ways of their own through a row. */
-static void compare_scores(const struct ls_fm_model *small, const struct ls_fm_model *large, const struct ls_rows *rows,
-			   struct ls_pool *pool)
+static void compare_scores(const struct ls_fm_model *small, const struct ls_fm_model *large,
+			   const struct ls_rows *rows, struct ls_pool *pool)
 {
 	float score[2][ROWS * CLASSES];
 	assert_int_equal(ls_cpu_predict(small, rows, pool, score[0], NULL), 0);
@@ -181,9 +192,11 @@ struct twin {
 	uint32_t fields, more_fields;
 };
 
-static void train_twins(const struct twin *t, const struct ls_fm_opts *opts, bool with_x, struct ls_pool *pool)
+static void train_twins(const struct twin *t, const struct ls_fm_opts *opts, bool with_x,
+			struct ls_pool *pool)
 {
-	struct sample *s = make_sample(t->fields, with_x, opts->task == LS_MULTICLASS ? CLASSES : 2);
+	struct sample *s =
+		make_sample(t->fields, with_x, opts->task == LS_MULTICLASS ? CLASSES : 2);
 	struct ls_fm_opts o = *opts;
 	o.factors = t->factors;
 	struct ls_fm_model *small = make_model(&o, t->fields, pool);
@@ -198,13 +211,15 @@ static void train_twins(const struct twin *t, const struct ls_fm_opts *opts, boo
 	free(s);
 }
 
-/* By one pool or the other, such that neither goes with one value of any option; turn: which of them begins. */
+/* By one pool or the other, such that neither goes with one value of any option; turn: which of
+ * them begins. */
 static void twins_by_optimizer(const struct twin *t, struct ls_pool *const pools[2], int turn)
 {
 	for (int variant = 0; variant < 4 * 2 * 2 * 2; variant++) {
 		bool with_x = variant & 4, multiclass = variant & 8, regular = variant & 16;
-		struct ls_fm_opts o = ls_fm_defaults(t->kind, multiclass ? LS_MULTICLASS : LS_BINARY,
-						     (enum ls_fm_optimizer)(variant & 3));
+		struct ls_fm_opts o =
+			ls_fm_defaults(t->kind, multiclass ? LS_MULTICLASS : LS_BINARY,
+				       (enum ls_fm_optimizer)(variant & 3));
 		o.classes = multiclass ? CLASSES : 1;
 		o.batch = BATCH;
 		o.init_scale = 0.2f;
@@ -226,17 +241,20 @@ static void all_twins(const struct twin *twins, size_t n)
 		ls_pool_free(pools[i]);
 }
 
-/* Short columns of 4, 8, 16 and 32 lanes against wide ones; pairs of fields four at a time against one by one. */
+/* Short columns of 4, 8, 16 and 32 lanes against wide ones; pairs of fields four at a time against
+ * one by one. */
 static void zero_factors_change_nothing(void **state)
 {
 	(void)state;
-	static const struct twin twins[] = {{LS_FM, 3, 9, 4, 4},      {LS_FM, 8, 12, 4, 4},   {LS_FM, 16, 20, 4, 4},
-					    {LS_FM, 32, 44, 4, 4},    {LS_FWFM, 4, 12, 7, 7}, {LS_FWFM, 8, 12, 7, 7},
+	static const struct twin twins[] = {{LS_FM, 3, 9, 4, 4},      {LS_FM, 8, 12, 4, 4},
+					    {LS_FM, 16, 20, 4, 4},    {LS_FM, 32, 44, 4, 4},
+					    {LS_FWFM, 4, 12, 7, 7},   {LS_FWFM, 8, 12, 7, 7},
 					    {LS_FWFM, 16, 28, 10, 10}};
 	all_twins(twins, sizeof twins / sizeof *twins);
 }
 
-/* Rows of one entry a field against rows without one; wide columns of 4, 8 and 16 lanes against longer ones. */
+/* Rows of one entry a field against rows without one; wide columns of 4, 8 and 16 lanes against
+ * longer ones. */
 static void a_field_nobody_has_changes_nothing(void **state)
 {
 	(void)state;
@@ -262,7 +280,8 @@ static void many_fields(void **state)
 	ls_pool_free(pool);
 }
 
-/* Up to 96 of them, with 4 factors, their lines are listed, however many floats of linear weights are before them. */
+/* Up to 96 of them, with 4 factors, their lines are listed, however many floats of linear weights
+ * are before them. */
 static void listed_lines(void **state)
 {
 	(void)state;
@@ -276,13 +295,15 @@ static void listed_lines(void **state)
 						     (enum ls_fm_optimizer)(variant / 8));
 		o.batch = BATCH;
 		o.classes = multiclass ? CLASSES : 1;
-		train_twins(&(struct twin){LS_FFM, 4, 4, fields, fields + 1}, &o, variant & 1, pool);
+		train_twins(&(struct twin){LS_FFM, 4, 4, fields, fields + 1}, &o, variant & 1,
+			    pool);
 	}
 	ls_pool_free(pool);
 }
 
-/* Products that are next to nothing, and negative, leave -0 in the sum over fields; with a bias of -0 and linear
- * weights of 0 a score would be it, too, if rows that are scored side by side were not added up as others are. */
+/* Products that are next to nothing, and negative, leave -0 in the sum over fields; with a bias of
+ * -0 and linear weights of 0 a score would be it, too, if rows that are scored side by side were
+ * not added up as others are. */
 static void zero_has_one_sign(void **state)
 {
 	(void)state;
@@ -291,7 +312,8 @@ static void zero_has_one_sign(void **state)
 	struct ls_pool *pool;
 	assert_int_equal(ls_pool_new(1, &pool, &err), 0);
 	for (uint32_t variant = 0; variant < 3 * 3; variant++) {
-		struct ls_fm_opts o = ls_fm_defaults((enum ls_fm_kind)(variant % 3), LS_BINARY, LS_SGD);
+		struct ls_fm_opts o =
+			ls_fm_defaults((enum ls_fm_kind)(variant % 3), LS_BINARY, LS_SGD);
 		o.factors = 4u << variant / 3;
 		struct sample *s = make_sample(FIELDS, true, 2);
 		struct ls_fm_model *m = make_model(&o, FIELDS, pool);
@@ -312,8 +334,10 @@ static void zero_has_one_sign(void **state)
 	ls_pool_free(pool);
 }
 
-/* The rows of s, some of them with features that no model knows, or in fields that it does not know, if it has any. */
-static struct sample *with_unknown(const struct sample *s, uint32_t n_fields, bool with_x, bool fields)
+/* The rows of s, some of them with features that no model knows, or in fields that it does not
+ * know, if it has any. */
+static struct sample *with_unknown(const struct sample *s, uint32_t n_fields, bool with_x,
+				   bool fields)
 {
 	struct sample *u = ls_xalloc(sizeof *u);
 	uint32_t e = 0;
@@ -351,7 +375,8 @@ static void unknown_features_count_for_nothing(void **state)
 	assert_int_equal(ls_pool_new(1, &pool, &err), 0);
 	for (uint32_t variant = 0; variant < 3 * 5 * 2; variant++) {
 		enum { FIELDS = 7 };
-		struct ls_fm_opts o = ls_fm_defaults((enum ls_fm_kind)(variant % 3), LS_MULTICLASS, LS_ADAGRAD);
+		struct ls_fm_opts o =
+			ls_fm_defaults((enum ls_fm_kind)(variant % 3), LS_MULTICLASS, LS_ADAGRAD);
 		o.factors = (uint32_t[]){4, 8, 12, 16, 32}[variant / 3 % 5];
 		o.classes = CLASSES;
 		bool with_x = variant / 15;

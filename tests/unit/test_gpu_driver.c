@@ -1,5 +1,5 @@
-/* The driver layer over the stand-in libcuda: what it does when all is well, and what it says and leaves behind when
- * the N-th call of any function fails with any code. */
+/* The driver layer over the stand-in libcuda: what it does when all is well, and what it says and
+ * leaves behind when the N-th call of any function fails with any code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,10 +22,10 @@ static fake_cuda_setup_fn *setup;
 static fake_cuda_live_fn *live;
 static fake_cuda_calls_fn *calls;
 
-static const char ptx[] =
-	"\n.version 7.0\n.target sm_75\n.address_size 64\n"
-	".visible .entry add_one(\n\t.param .u64 add_one_param_0,\n\t.param .u32 add_one_param_1\n)\n{ret;}\n"
-	".visible .entry absent(.param .align 8 .b8 absent_param_0[24]) {ret;}\n";
+static const char ptx[] = "\n.version 7.0\n.target sm_75\n.address_size 64\n"
+			  ".visible .entry add_one(\n\t.param .u64 add_one_param_0,\n\t.param .u32 "
+			  "add_one_param_1\n)\n{ret;}\n"
+			  ".visible .entry absent(.param .align 8 .b8 absent_param_0[24]) {ret;}\n";
 
 /* what the stand-in runs for the kernel add_one(uint32_t *p, uint32_t n) */
 fake_kernel_fn fake_kernel_add_one;
@@ -116,11 +116,11 @@ static void work_done(struct work *w)
 	ls_gpu_close(w->gpu);
 }
 
-#define TRY(call)                                                                                                      \
-	do {                                                                                                           \
-		int rc_ = (call);                                                                                      \
-		if (rc_)                                                                                               \
-			return rc_;                                                                                    \
+#define TRY(call)                                                                                  \
+	do {                                                                                       \
+		int rc_ = (call);                                                                  \
+		if (rc_)                                                                           \
+			return rc_;                                                                \
 	} while (0)
 
 enum { N = 7, BYTES = N * sizeof(uint32_t) };
@@ -163,9 +163,11 @@ static int capture(struct work *w, const struct ls_gpu_kernel *k, struct ls_err 
 	void *args[] = {&w->q, &n};
 	TRY(ls_gpu_capture_begin(w->gpu, w->a, err));
 	w->capturing = true;
-	TRY(ls_gpu_launch(w->gpu, w->a, k, &(struct ls_gpu_shape){.grid = {2}, .block = {4}}, args, err));
-	TRY(ls_gpu_launch(w->gpu, w->a, k, &(struct ls_gpu_shape){.grid = {1}, .block = {8}, .cooperative = true}, args,
+	TRY(ls_gpu_launch(w->gpu, w->a, k, &(struct ls_gpu_shape){.grid = {2}, .block = {4}}, args,
 			  err));
+	TRY(ls_gpu_launch(w->gpu, w->a, k,
+			  &(struct ls_gpu_shape){.grid = {1}, .block = {8}, .cooperative = true},
+			  args, err));
 	w->capturing = false;
 	return ls_gpu_capture_end(w->gpu, w->a, &w->graph, err);
 }
@@ -191,7 +193,8 @@ static int work(struct work *w, struct ls_err *err)
 	for (int i = 0; i < 3; i++)
 		TRY(ls_gpu_graph_launch(w->gpu, w->a, w->graph, err));
 	void *args[] = {&w->q, &n};
-	TRY(ls_gpu_launch(w->gpu, w->a, &k, &(struct ls_gpu_shape){.grid = {1}, .block = {N}}, args, err));
+	TRY(ls_gpu_launch(w->gpu, w->a, &k, &(struct ls_gpu_shape){.grid = {1}, .block = {N}}, args,
+			  err));
 	n = 0; /* parameters are taken at the call */
 	TRY(ls_gpu_download(w->gpu, w->a, w->host, w->q, BYTES, err));
 	TRY(ls_gpu_sync(w->gpu, w->a, err));
@@ -296,7 +299,8 @@ static void one_fault(const char *function, unsigned nth, unsigned cu)
 	assert_int_equal(rc, err.code);
 	char number[32];
 	snprintf(number, sizeof number, "error %u)", cu);
-	if (!strstr(err.msg, number) && !strstr(err.msg, "memory to lock") && !strstr(err.msg, "host memory"))
+	if (!strstr(err.msg, number) && !strstr(err.msg, "memory to lock") &&
+	    !strstr(err.msg, "host memory"))
 		fail_msg("%s: the message does not say so: %s", script, err.msg);
 	if (w.gpu)
 		assert_int_equal(ls_gpu_is_lost(w.gpu), ls_cuda_err_is_lost(cu));
@@ -346,7 +350,8 @@ static void no_driver_is_unknown(void **state)
 	assert_int_equal(ls_gpu_open("/no/such/libcuda.so.1", 0, &gpu, &err), LS_EUNKNOWN);
 	assert_non_null(strstr(err.msg, "no usable NVIDIA driver"));
 	assert_non_null(strstr(err.msg, "/no/such/libcuda.so.1"));
-	assert_int_equal(ls_gpu_count("/no/such/libcuda.so.1", &devices, &version, &err), LS_EUNKNOWN);
+	assert_int_equal(ls_gpu_count("/no/such/libcuda.so.1", &devices, &version, &err),
+			 LS_EUNKNOWN);
 }
 
 static void start_up_failures_say_what_to_do(void **state)
@@ -388,8 +393,10 @@ static void device_numbers_are_checked(void **state)
 	struct ls_gpu *gpu = NULL;
 	struct ls_err err;
 	assert_int_equal(ls_gpu_open(LIBRARY, 2, &gpu, &err), LS_EINPUT);
-	assert_string_equal(err.msg, "there is no device cuda:2: the GPUs visible here are numbered 0 to 1; see "
-				     "nvidia-smi -L and CUDA_VISIBLE_DEVICES");
+	assert_string_equal(
+		err.msg,
+		"there is no device cuda:2: the GPUs visible here are numbered 0 to 1; see "
+		"nvidia-smi -L and CUDA_VISIBLE_DEVICES");
 	assert_int_equal(ls_gpu_open(LIBRARY, -1, &gpu, &err), LS_EINPUT);
 	nothing_left();
 	double rate = 0;
@@ -410,7 +417,8 @@ static void out_of_memory_says_how_much_there_is(void **state)
 	assert_int_equal(ls_gpu_alloc(gpu, 1 << 19, "rows", &q, &err), 0);
 	assert_int_equal(ls_gpu_alloc(gpu, 1 << 20, "parameters", &p, &err), LS_ENOMEM);
 	assert_int_equal(p, 1);
-	assert_non_null(strstr(err.msg, "allocating 1.0 MiB for parameters with 512.0 KiB of 1.0 MiB free"));
+	assert_non_null(strstr(err.msg,
+			       "allocating 1.0 MiB for parameters with 512.0 KiB of 1.0 MiB free"));
 	assert_non_null(strstr(err.msg, "--batch"));
 	assert_false(ls_gpu_is_lost(gpu)); /* and what is there goes on */
 	ls_gpu_free(gpu, q);
@@ -427,7 +435,8 @@ static void a_lost_device_stays_lost(void **state)
 	assert_int_equal(make(&w, &err), 0);
 	assert_int_equal(ls_gpu_fill(w.gpu, w.a, w.p, 1, 1, &err), 0);
 	assert_int_equal(ls_gpu_sync(w.gpu, w.a, &err), 0);
-	assert_int_equal(ls_gpu_fill(w.gpu, w.a, w.p, 1, 1, &err), 0); /* fails later, as on a GPU */
+	assert_int_equal(ls_gpu_fill(w.gpu, w.a, w.p, 1, 1, &err),
+			 0); /* fails later, as on a GPU */
 	assert_int_equal(ls_gpu_sync(w.gpu, w.a, &err), LS_EIO);
 	assert_non_null(strstr(err.msg, "cuda:0 (Stand-in GPU 0, 0000:10:00.0)"));
 	assert_non_null(strstr(err.msg, "checkpoint"));
@@ -459,7 +468,8 @@ static void code_that_does_not_fit_is_told_apart(void **state)
 		ls_cu_module m = NULL;
 		unsigned cu = 0;
 		assert_int_equal(ls_gpu_open(LIBRARY, 0, &gpu, &err), 0);
-		assert_int_equal(ls_gpu_module_load(gpu, "fm", cases[i].ptx, &m, &cu, &err), LS_EUNKNOWN);
+		assert_int_equal(ls_gpu_module_load(gpu, "fm", cases[i].ptx, &m, &cu, &err),
+				 LS_EUNKNOWN);
 		assert_int_equal(cu, cases[i].cu);
 		assert_true(ls_cuda_err_is_image(cu));
 		assert_null(m);
@@ -483,12 +493,15 @@ static void wrong_calls_are_internal(void **state)
 	assert_int_equal(ls_gpu_kernel(w.gpu, w.m, "add_two", &k, &err), LS_EINTERNAL);
 	assert_non_null(strstr(err.msg, "add_two"));
 	void *args[] = {&w.p, &w.p};
-	assert_int_equal(ls_gpu_launch(w.gpu, w.a, &k, &(struct ls_gpu_shape){.block = {2000}}, args, &err),
-			 LS_EINTERNAL);
-	assert_non_null(strstr(err.msg, "launching add_one as 1 x 1 x 1 blocks of 2000 x 1 x 1 threads"));
+	assert_int_equal(
+		ls_gpu_launch(w.gpu, w.a, &k, &(struct ls_gpu_shape){.block = {2000}}, args, &err),
+		LS_EINTERNAL);
+	assert_non_null(
+		strstr(err.msg, "launching add_one as 1 x 1 x 1 blocks of 2000 x 1 x 1 threads"));
 	assert_int_equal(ls_gpu_launch(w.gpu, w.a, &k,
-				       &(struct ls_gpu_shape){.grid = {99}, .block = {1024}, .cooperative = true}, args,
-				       &err),
+				       &(struct ls_gpu_shape){
+					       .grid = {99}, .block = {1024}, .cooperative = true},
+				       args, &err),
 			 LS_EINTERNAL);
 	assert_non_null(strstr(err.msg, "more blocks than the GPU holds"));
 	assert_int_equal(ls_gpu_upload(w.gpu, w.a, w.p + 1, w.more, BYTES, &err), LS_EINTERNAL);

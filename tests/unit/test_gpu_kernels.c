@@ -1,4 +1,5 @@
-/* Where kernels come from: embedded PTX, NVRTC, the cache, and every way in which these can fail; over stand-ins. */
+/* Where kernels come from: embedded PTX, NVRTC, the cache, and every way in which these can fail;
+ * over stand-ins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,8 +76,8 @@ static int drop_folder(void **state)
 }
 
 /* Opens the device, loads the module, closes all; nothing may stay behind. */
-static int try_load(const struct ls_kernels_conf *conf, const char *module, struct ls_kernels_how *how,
-		    struct ls_err *err)
+static int try_load(const struct ls_kernels_conf *conf, const char *module,
+		    struct ls_kernels_how *how, struct ls_err *err)
 {
 	struct ls_gpu *gpu;
 	ls_cu_module m = NULL;
@@ -163,11 +164,13 @@ static void without_a_cache_nothing_is_written(void **state)
 static void sources_are_compiled_for_this_gpu(void **state)
 {
 	(void)state;
-	struct ls_kernels_conf conf = {.cache_dir = cache, .nvrtc = some_nvrtc, .from_source = true};
+	struct ls_kernels_conf conf = {
+		.cache_dir = cache, .nvrtc = some_nvrtc, .from_source = true};
 	loads(&conf, "NVRTC 12.4 for sm_90");
-	assert_string_equal(rtc_options(),
-			    "--gpu-architecture=sm_90 --std=c++17 --fmad=false --ftz=false --prec-div=true "
-			    "--prec-sqrt=true ");
+	assert_string_equal(
+		rtc_options(),
+		"--gpu-architecture=sm_90 --std=c++17 --fmad=false --ftz=false --prec-div=true "
+		"--prec-sqrt=true ");
 	rtc_setup("nvrtcCompileProgram:6", 12040, "60 75 80 90"); /* the cache does not ask it */
 	loads(&conf, "NVRTC 12.4 for sm_90, cached");
 	rtc_setup(NULL, 13000, "75 80 90");
@@ -177,7 +180,8 @@ static void sources_are_compiled_for_this_gpu(void **state)
 static void a_gpu_newer_than_nvrtc_gets_ptx(void **state)
 {
 	(void)state;
-	struct ls_kernels_conf conf = {.cache_dir = cache, .nvrtc = some_nvrtc, .from_source = true};
+	struct ls_kernels_conf conf = {
+		.cache_dir = cache, .nvrtc = some_nvrtc, .from_source = true};
 	setup(NULL, "cc=120");
 	loads(&conf, "NVRTC 12.4 for sm_90");
 	assert_non_null(strstr(rtc_options(), "--gpu-architecture=compute_90 "));
@@ -314,7 +318,8 @@ static int count_entries(void)
 static void a_set_of_kernels_is_an_entry(void **state)
 {
 	(void)state;
-	static const char *const one[] = {"selftest", NULL}, *const both[] = {"selftest", "selftest_function", NULL},
+	static const char *const one[] = {"selftest", NULL},
+				 *const both[] = {"selftest", "selftest_function", NULL},
 				 *const turned[] = {"selftest_function", "selftest", NULL};
 	struct ls_kernels_conf conf = {.cache_dir = cache};
 	wanted = one;
@@ -355,7 +360,8 @@ static void ptx_that_is_not_understood_stays_whole(void **state)
 {
 	(void)state;
 	static const char *const one[] = {"selftest", NULL};
-	struct ls_kernels_conf conf = {.cache_dir = cache, .nvrtc = some_nvrtc, .from_source = true};
+	struct ls_kernels_conf conf = {
+		.cache_dir = cache, .nvrtc = some_nvrtc, .from_source = true};
 	setup(NULL, "cc=120");
 	rtc_setup("debug:1", 12040, "60 75 80 90");
 	wanted = one;
@@ -366,8 +372,11 @@ static void ptx_that_is_not_understood_stays_whole(void **state)
 static void sets_of_sources_are_kept_apart(void **state)
 {
 	(void)state;
-	static const char *const one[] = {"selftest", NULL}, *const both[] = {"selftest", "selftest_function", NULL};
-	struct ls_kernels_conf conf = {.cache_dir = cache, .nvrtc = some_nvrtc, .from_source = true};
+	static const char *const one[] = {"selftest", NULL}, *const both[] = {"selftest",
+									      "selftest_function",
+									      NULL};
+	struct ls_kernels_conf conf = {
+		.cache_dir = cache, .nvrtc = some_nvrtc, .from_source = true};
 	setup(NULL, "cc=120"); /* PTX, which is cut */
 	wanted = one;
 	loads(&conf, "NVRTC 12.4 for sm_90");
@@ -392,7 +401,8 @@ static void kernels_that_are_not_there_are_internal(void **state)
 	struct ls_err err = {0};
 	wanted = names;
 	assert_int_equal(try_load(&conf, "selftest", NULL, &err), LS_EINTERNAL);
-	assert_string_equal(err.msg, "selftest: there is no kernel called selftest_func in the PTX");
+	assert_string_equal(err.msg,
+			    "selftest: there is no kernel called selftest_func in the PTX");
 }
 
 static void refused_ptx_goes_to_nvrtc(void **state)
@@ -444,7 +454,8 @@ static void other_failures_do_not_go_to_nvrtc(void **state)
 	fails(&conf, LS_EIO, "checkpoint", "selftest");
 	setup(NULL, NULL);
 	loads(&conf, embedded);
-	setup("cuModuleLoadDataEx:1:700", NULL); /* lost while loading from the cache: the entry is not to blame */
+	setup("cuModuleLoadDataEx:1:700",
+	      NULL); /* lost while loading from the cache: the entry is not to blame */
 	fails(&conf, LS_EIO, "lost", "checkpoint");
 	only_entry();
 }
@@ -463,9 +474,9 @@ static void nvrtc_failures_have_a_place(void **state)
 {
 	(void)state;
 	struct ls_kernels_conf conf = {.nvrtc = some_nvrtc, .from_source = true};
-	static const char *const functions[] = {"nvrtcVersion",           "nvrtcGetNumSupportedArchs",
-						"nvrtcGetSupportedArchs", "nvrtcCreateProgram",
-						"nvrtcGetCUBINSize",      "nvrtcGetCUBIN"};
+	static const char *const functions[] = {
+		"nvrtcVersion",       "nvrtcGetNumSupportedArchs", "nvrtcGetSupportedArchs",
+		"nvrtcCreateProgram", "nvrtcGetCUBINSize",         "nvrtcGetCUBIN"};
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
 		char script[64];
 		snprintf(script, sizeof script, "%s:5", functions[i]);
@@ -473,7 +484,8 @@ static void nvrtc_failures_have_a_place(void **state)
 		fails(&conf, LS_EUNKNOWN, "libnvrtc.so.13", "NVRTC_ERROR_SCRIPTED (error 5)");
 	}
 	rtc_setup("nvrtcCompileProgram:6", 12040, "60 90");
-	fails(&conf, LS_EUNKNOWN, "does not compile with NVRTC 12.4", "k.cu(7): error: a scripted mistake");
+	fails(&conf, LS_EUNKNOWN, "does not compile with NVRTC 12.4",
+	      "k.cu(7): error: a scripted mistake");
 	rtc_setup(NULL, 12040, "");
 	fails(&conf, LS_EUNKNOWN, "claims to know 0 architectures", "");
 	setup(NULL, "cc=120");
@@ -489,7 +501,10 @@ static void descriptions_say_which(void **state)
 		bool there;
 		const char *text, *source;
 	} cases[] = {{{.nvrtc = some_nvrtc}, true, embedded, "this program"},
-		     {{.nvrtc = some_nvrtc, .from_source = true}, true, "NVRTC 12.4 at run time", LIBNVRTC},
+		     {{.nvrtc = some_nvrtc, .from_source = true},
+		      true,
+		      "NVRTC 12.4 at run time",
+		      LIBNVRTC},
 		     {{.nvrtc = no_nvrtc, .from_source = true},
 		      false,
 		      "no PTX is embedded, and no usable NVRTC",
@@ -520,8 +535,9 @@ static void wheels_are_found(void **state)
 	int found = 0;
 	assert_string_equal(places[0], "libnvrtc.so.13");
 	for (char **p = places; *p; p++)
-		found += ls_str_starts(*p, dir) && (ls_str_ends(*p, "cu13/lib/libnvrtc.so.13") ||
-						    ls_str_ends(*p, "cuda_nvrtc/lib/libnvrtc.so.12"));
+		found += ls_str_starts(*p, dir) &&
+			 (ls_str_ends(*p, "cu13/lib/libnvrtc.so.13") ||
+			  ls_str_ends(*p, "cuda_nvrtc/lib/libnvrtc.so.12"));
 	assert_int_equal(found, 2);
 	ls_nvrtc_places_free(places);
 	ls_nvrtc_places_free(NULL);
@@ -556,7 +572,8 @@ int main(void)
 		TEST(wheels_are_found),
 	};
 	if (!ls_kernels_embedded()) {
-		fprintf(stderr, "this build embeds no PTX (no nvcc), and most of these tests need it\n");
+		fprintf(stderr,
+			"this build embeds no PTX (no nvcc), and most of these tests need it\n");
 		return 77;
 	}
 	return cmocka_run_group_tests(tests, load_stand_ins, NULL);

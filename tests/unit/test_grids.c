@@ -1,5 +1,5 @@
-/* The grids of a step's sums (fm/model/grids.h): terms as large as their exponents allow, and as many of them as are
- * counted, fit into their integers. */
+/* The grids of a step's sums (fm/model/grids.h): terms as large as their exponents allow, and as
+ * many of them as are counted, fit into their integers. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,8 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* The largest value with this exponent: of a float, or, where there is none, of what a double goes on with. */
+/* The largest value with this exponent: of a float, or, where there is none, of what a double goes
+ * on with. */
 static double largest(int exponent)
 {
 	return ldexp(2.0 - ldexp(1.0, -23), exponent);
@@ -28,13 +29,14 @@ static int grid_of(double scale)
 	return e - 1;
 }
 
-/* n terms as large as `term`, which is below 2^bound, on the grid p: each below 2^51, all together below 2^62; and no
- * coarser than that asks for. */
+/* n terms as large as `term`, which is below 2^bound, on the grid p: each below 2^51, all together
+ * below 2^62; and no coarser than that asks for. */
 static void fits(const char *what, double term, int bound, int p, uint64_t n)
 {
 	double scaled = ldexp(term, p), rounded = nearbyint(scaled);
 	if (!(scaled <= 0x1p51) || !(rounded * (double)n <= 0x1p62))
-		fail_msg("%s: %llu terms of %a do not fit into the grid %d", what, (unsigned long long)n, term, p);
+		fail_msg("%s: %llu terms of %a do not fit into the grid %d", what,
+			 (unsigned long long)n, term, p);
 	assert_true(ls_sum_term(scaled) == (int64_t)rounded);
 	assert_true(ls_sum_term(-scaled) == -(int64_t)rounded);
 	int64_t sum;
@@ -44,9 +46,10 @@ static void fits(const char *what, double term, int bound, int p, uint64_t n)
 		assert_true(ldexp((double)n, bound + p) > 0x1p61);
 }
 
-/* Of linear weights and factors: the unit is a normal float, even where the bound is beyond what floats have. There, at
- * -126, terms that are floats are below 4 units. */
-static void fits_a_float(const char *what, double term, int bound, double scale, float unit, uint64_t n)
+/* Of linear weights and factors: the unit is a normal float, even where the bound is beyond what
+ * floats have. There, at -126, terms that are floats are below 4 units. */
+static void fits_a_float(const char *what, double term, int bound, double scale, float unit,
+			 uint64_t n)
 {
 	int p = grid_of(scale);
 	assert_true(isnormal(unit) && (double)unit * scale == 1.0);
@@ -54,7 +57,8 @@ static void fits_a_float(const char *what, double term, int bound, double scale,
 	if (p > -126)
 		fits(what, term, bound, p, n);
 	else
-		assert_true(ldexp((double)3.402823466e38f, p) < 4.0 && bound >= 51 - ls_log2_ceil(n) + 126 - 11);
+		assert_true(ldexp((double)3.402823466e38f, p) < 4.0 &&
+			    bound >= 51 - ls_log2_ceil(n) + 126 - 11);
 }
 
 static void all_fit(const struct ls_exps *e, int self_weight, uint64_t n_rows, uint64_t n_entries)
@@ -65,18 +69,22 @@ static void all_fit(const struct ls_exps *e, int self_weight, uint64_t n_rows, u
 	fits("bias", slope, e->slope + 1, g.bias, n_rows);
 	fits("loss", largest(e->loss), e->loss + 1, g.loss, n_rows);
 	/* 256 factors' products, each of them and their sum rounded up */
-	fits("pair", slope * sums * sums * 256.0 * (1.0 + 0x1p-20), e->slope + 2 * e->sums + 12, g.pair, n_rows);
+	fits("pair", slope * sums * sums * 256.0 * (1.0 + 0x1p-20), e->slope + 2 * e->sums + 12,
+	     g.pair, n_rows);
 	assert_int_equal(grid_of(g.pair_scale), g.pair);
 	fits_a_float("linear", gx, of_gx, g.linear_scale, g.linear_unit, n_entries);
-	fits_a_float("back", gx * largest(e->back), of_gx + e->back + 1, g.back_scale, g.back_unit, n_entries);
+	fits_a_float("back", gx * largest(e->back), of_gx + e->back + 1, g.back_scale, g.back_unit,
+		     n_entries);
 	int of_self = of_gx + e->value + self_weight + 2;
-	fits("self", gx * largest(e->value) * largest(self_weight), of_self, grid_of(g.self_scale), n_entries);
+	fits("self", gx * largest(e->value) * largest(self_weight), of_self, grid_of(g.self_scale),
+	     n_entries);
 	assert_true(g.self_unit * g.self_scale == 1.0);
 }
 
 static const uint64_t counts[] = {1, 2, 3, 39, 2048, 2049, 4096, 40000, (1u << 20) + 1, UINT32_MAX};
 
-/* One exponent after the other at many places, the others in the middle; then all of them anywhere. */
+/* One exponent after the other at many places, the others in the middle; then all of them anywhere.
+ */
 static void terms_fit_into_their_grids(void **state)
 {
 	(void)state;
@@ -85,35 +93,39 @@ static void terms_fit_into_their_grids(void **state)
 			for (int at = LS_EXP_MIN; at < LS_EXP_INF; at += 1) {
 				int e[6] = {-2, 0, -4, -3, -1, 0};
 				e[which] = at;
-				all_fit(&(struct ls_exps){e[0], e[1], e[2], e[3], e[4]}, e[5], counts[n],
-					counts[COUNT(counts) - 1 - n]);
+				all_fit(&(struct ls_exps){e[0], e[1], e[2], e[3], e[4]}, e[5],
+					counts[n], counts[COUNT(counts) - 1 - n]);
 			}
 	for (uint64_t i = 0; i < 40000; i++) {
 		struct ls_u32x4 r = ls_philox(51, i, 0), c = ls_philox(51, i, 1);
-		int e[6], spread = i % 2 ? 255 : 41; /* floats of any size, and such as training has */
+		int e[6], spread = i % 2 ? 255
+					 : 41; /* floats of any size, and such as training has */
 		for (int k = 0; k < 6; k++)
 			e[k] = (int)((k < 4 ? r.v[k] : c.v[k - 4]) % (uint32_t)spread) - spread / 2;
-		all_fit(&(struct ls_exps){e[0], e[1], e[2], e[3], e[4]}, e[5], counts[c.v[2] % COUNT(counts)],
-			1 + c.v[3] % 3000000);
+		all_fit(&(struct ls_exps){e[0], e[1], e[2], e[3], e[4]}, e[5],
+			counts[c.v[2] % COUNT(counts)], 1 + c.v[3] % 3000000);
 	}
 }
 
-/* Rows and entries are counted where they belong, and r(f,f) where its size is: what is coarser, by how much, when one
- * of them grows. */
+/* Rows and entries are counted where they belong, and r(f,f) where its size is: what is coarser, by
+ * how much, when one of them grows. */
 static void each_count_has_its_grids(void **state)
 {
 	(void)state;
 	const struct ls_exps e = {-2, 0, -4, -3, -1};
 	struct ls_grids one = ls_fm_grids(&e, 0, 1, 1), rows = ls_fm_grids(&e, 0, 1u << 20, 1),
 			entries = ls_fm_grids(&e, 0, 1, 1u << 20), self = ls_fm_grids(&e, 7, 1, 1);
-	assert_true(rows.bias == one.bias - 9 && rows.loss == one.loss - 9 && rows.pair == one.pair - 9);
+	assert_true(rows.bias == one.bias - 9 && rows.loss == one.loss - 9 &&
+		    rows.pair == one.pair - 9);
 	assert_true(rows.linear_scale == one.linear_scale && rows.back_scale == one.back_scale &&
 		    rows.self_scale == one.self_scale);
-	assert_true(entries.bias == one.bias && entries.loss == one.loss && entries.pair == one.pair);
+	assert_true(entries.bias == one.bias && entries.loss == one.loss &&
+		    entries.pair == one.pair);
 	assert_true(entries.linear_scale == one.linear_scale * 0x1p-9 &&
-		    entries.back_scale == one.back_scale * 0x1p-9 && entries.self_scale == one.self_scale * 0x1p-9);
-	assert_true(self.self_scale == one.self_scale * 0x1p-7 && self.back_scale == one.back_scale &&
-		    self.pair == one.pair);
+		    entries.back_scale == one.back_scale * 0x1p-9 &&
+		    entries.self_scale == one.self_scale * 0x1p-9);
+	assert_true(self.self_scale == one.self_scale * 0x1p-7 &&
+		    self.back_scale == one.back_scale && self.pair == one.pair);
 }
 
 /* The ends of what a float's exponent allows, on both sides. */

@@ -1,5 +1,5 @@
-/* Lists of a model's features and pairs, against a plain reference that takes every pair of entries of every row, in
- * double; and what was never learnt is not in them. */
+/* Lists of a model's features and pairs, against a plain reference that takes every pair of entries
+ * of every row, in double; and what was never learnt is not in them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,15 @@
 #include "fm/eval/inspect.h"
 
 /* Rows for several workers. Features and fields that the model lacks come too. */
-enum { ROWS = 2500, LONGEST = 7, FEATURES = 20, FIELDS = 4, CLASSES = 3, MORE = 3, ENTRIES = ROWS * LONGEST };
+enum {
+	ROWS = 2500,
+	LONGEST = 7,
+	FEATURES = 20,
+	FIELDS = 4,
+	CLASSES = 3,
+	MORE = 3,
+	ENTRIES = ROWS * LONGEST
+};
 
 struct sample {
 	struct ls_rows rows;
@@ -30,7 +38,8 @@ static uint32_t draw(uint32_t *state, uint32_t n)
 	return (*state >> 8) % n;
 }
 
-/* Small features are in most rows, twice in some; feature 0 always has the value 0, the last ones are rare. */
+/* Small features are in most rows, twice in some; feature 0 always has the value 0, the last ones
+ * are rare. */
 static struct sample *make_sample(void)
 {
 	struct sample *s = ls_xalloc(sizeof *s);
@@ -40,7 +49,8 @@ static struct sample *make_sample(void)
 		for (uint32_t i = 0; i < n; i++, e++) {
 			uint32_t few = draw(&state, 400) ? FEATURES / 2 : FEATURES + MORE;
 			s->feature[e] = draw(&state, few);
-			s->field[e] = (uint16_t)draw(&state, draw(&state, 40) ? FIELDS : FIELDS + MORE);
+			s->field[e] =
+				(uint16_t)draw(&state, draw(&state, 40) ? FIELDS : FIELDS + MORE);
 			s->value[e] = s->feature[e] ? 0.5f + (float)draw(&state, 3) : 0.0f;
 		}
 		s->start[r + 1] = e;
@@ -86,7 +96,8 @@ static struct ls_fm_model *learnt(enum ls_fm_kind kind, enum ls_fm_task task, ui
 			m->linear[j * ls_fm_stride(m) + o] = (float)draw(&state, 9) - 4.0f;
 			for (uint32_t b = 0; b < m->blocks; b++)
 				for (uint32_t k = 0; k < factors; k++)
-					factors_of(m, j, o, b)[k] = (float)draw(&state, 20001) * 1e-4f - 1.0f;
+					factors_of(m, j, o, b)[k] =
+						(float)draw(&state, 20001) * 1e-4f - 1.0f;
 		}
 	for (uint32_t i = 0; i < m->outputs * m->n_pairs; i++)
 		m->pair[i] = (float)draw(&state, 20001) * 1e-4f - 1.0f;
@@ -102,7 +113,8 @@ struct ref {
 	double *sorted; /* |strength|, n_pairs */
 };
 
-static double ref_strength(const struct ls_fm_model *m, uint32_t o, uint32_t a, uint32_t fa, uint32_t b, uint32_t fb)
+static double ref_strength(const struct ls_fm_model *m, uint32_t o, uint32_t a, uint32_t fa,
+			   uint32_t b, uint32_t fb)
 {
 	bool ffm = m->opts.kind == LS_FFM;
 	const float *v = factors_of(m, a, o, ffm ? fb : 0), *u = factors_of(m, b, o, ffm ? fa : 0);
@@ -111,16 +123,18 @@ static double ref_strength(const struct ls_fm_model *m, uint32_t o, uint32_t a, 
 		sum += (double)v[k] * (double)u[k];
 	if (m->opts.kind != LS_FWFM)
 		return sum;
-	return sum * (double)m->pair[o * m->n_pairs + ls_fm_pair_index(FIELDS, fa < fb ? fa : fb, fa < fb ? fb : fa)];
+	return sum * (double)m->pair[o * m->n_pairs + ls_fm_pair_index(FIELDS, fa < fb ? fa : fb,
+								       fa < fb ? fb : fa)];
 }
 
 static bool ref_counts(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t e)
 {
-	return rows->feature[e] < FEATURES && (!m->n_fields || rows->field[e] < FIELDS) && rows->value[e] != 0.0f;
+	return rows->feature[e] < FEATURES && (!m->n_fields || rows->field[e] < FIELDS) &&
+	       rows->value[e] != 0.0f;
 }
 
-static void ref_pair(struct ref *ref, const struct ls_fm_model *m, const struct ls_rows *rows, uint32_t o, uint64_t x,
-		     uint64_t y)
+static void ref_pair(struct ref *ref, const struct ls_fm_model *m, const struct ls_rows *rows,
+		     uint32_t o, uint64_t x, uint64_t y)
 {
 	uint32_t a = rows->feature[x], b = rows->feature[y];
 	uint32_t fa = m->n_fields ? rows->field[x] : 0, fb = m->n_fields ? rows->field[y] : 0;
@@ -160,7 +174,8 @@ static struct ref *make_ref(const struct ls_fm_model *m, const struct ls_rows *r
 	return ref;
 }
 
-/* Each pair that is listed is one of the reference, not listed before, and as strong as the reference's at its place.
+/* Each pair that is listed is one of the reference, not listed before, and as strong as the
+ * reference's at its place.
  */
 static void compare_pairs(struct ref *ref, const struct ls_fm_ranks *r, uint32_t n)
 {
@@ -168,7 +183,8 @@ static void compare_pairs(struct ref *ref, const struct ls_fm_ranks *r, uint32_t
 	double *taken = ls_xalloc(r->n_pairs * sizeof *taken);
 	for (uint32_t i = 0; i < r->n_pairs; i++) {
 		const struct ls_pair_rank *p = &r->pair[i];
-		assert_true(p->a <= p->b && p->b < FEATURES && p->field_a < FIELDS && p->field_b < FIELDS);
+		assert_true(p->a <= p->b && p->b < FEATURES && p->field_a < FIELDS &&
+			    p->field_b < FIELDS);
 		double *want = &ref->strength[p->a][p->b][p->field_a][p->field_b];
 		assert_true(fabs(*want - (double)p->strength) < 1e-5); /* not so if it is NAN */
 		assert_true(fabs(fabs(*want) - ref->sorted[i]) < 1e-5);
@@ -200,8 +216,9 @@ static void compare_features(const struct ref *ref, const struct ls_fm_model *m,
 			sum += pow((double)factors_of(m, f->feature, o, 0)[k], 2);
 		assert_true(ref->seen[f->feature] && fabs(sqrt(sum) - (double)f->norm) < 1e-5);
 		assert_true(f->linear == m->linear[f->feature * ls_fm_stride(m) + o]);
-		assert_true(i == 0 || fabsf(f->linear) < fabsf(f[-1].linear) ||
-			    (fabsf(f->linear) == fabsf(f[-1].linear) && f->feature > f[-1].feature));
+		assert_true(
+			i == 0 || fabsf(f->linear) < fabsf(f[-1].linear) ||
+			(fabsf(f->linear) == fabsf(f[-1].linear) && f->feature > f[-1].feature));
 	}
 }
 
@@ -217,11 +234,13 @@ static void compare_rows(const struct ls_fm_model *m, const struct ls_rows *rows
 		compare_pairs(ref, &one, tops[i]);
 		compare_features(ref, m, o, &one, tops[i]);
 		for (int threads = 2; threads < 20; threads = 2 * threads + 1) {
-			assert_int_equal(ls_fm_rank_rows(m, o, tops[i], rows, threads, &more, &err), 0);
+			assert_int_equal(ls_fm_rank_rows(m, o, tops[i], rows, threads, &more, &err),
+					 0);
 			assert_int_equal(more.n_pairs, one.n_pairs);
 			assert_int_equal(more.n_features, one.n_features);
 			assert_memory_equal(more.pair, one.pair, sizeof *one.pair * one.n_pairs);
-			assert_memory_equal(more.feature, one.feature, sizeof *one.feature * one.n_features);
+			assert_memory_equal(more.feature, one.feature,
+					    sizeof *one.feature * one.n_features);
 			ls_fm_ranks_done(&more);
 		}
 		ls_fm_ranks_done(&one);
@@ -253,7 +272,8 @@ static void nothing_is_learnt_at_first(void **state)
 	(void)state;
 	for (int kind = LS_FM; kind <= LS_FWFM; kind++)
 		for (int task = LS_BINARY; task <= LS_MULTICLASS; task++) {
-			struct ls_fm_model *m = fresh((enum ls_fm_kind)kind, (enum ls_fm_task)task, 5);
+			struct ls_fm_model *m =
+				fresh((enum ls_fm_kind)kind, (enum ls_fm_task)task, 5);
 			struct ls_fm_ranks r;
 			ls_fm_rank_model(m, m->outputs - 1, 10, &r);
 			assert_int_equal(r.n_features, 0);
@@ -264,7 +284,8 @@ static void nothing_is_learnt_at_first(void **state)
 		}
 }
 
-/* One factor of features 3 and 12, the linear weight of 7, and the weight of fields 1 and 2 have moved by a bit. */
+/* One factor of features 3 and 12, the linear weight of 7, and the weight of fields 1 and 2 have
+ * moved by a bit. */
 static struct ls_fm_model *hardly_moved(enum ls_fm_kind kind)
 {
 	struct ls_fm_model *m = fresh(kind, LS_MULTICLASS, 5);

@@ -60,7 +60,8 @@ static void what_is_cut_is_refused(void **state)
 	char *bytes = load("new", &len);
 	struct ls_err err;
 	struct seen s = {0};
-	assert_int_equal(ls_ldcache_each(bytes, len - 1, LS_LDCACHE_X86_64, see, &s, &err), LS_EINPUT);
+	assert_int_equal(ls_ldcache_each(bytes, len - 1, LS_LDCACHE_X86_64, see, &s, &err),
+			 LS_EINPUT);
 	assert_int_equal(ls_ldcache_each(bytes, 47, LS_LDCACHE_X86_64, see, &s, &err), LS_EINPUT);
 	bytes[20] = (char)0xff; /* far more entries than there are bytes */
 	bytes[23] = (char)0xff;

@@ -55,7 +55,8 @@ static void read_back(uint8_t **ret, size_t *ret_len)
 	char *bytes = NULL;
 	struct ls_err err;
 	assert_int_equal(ls_file_read(path, 1 << 24, &bytes, ret_len, &err), 0);
-	*ret = ls_xalloc(*ret_len + 8); /* calloc aligns as a page boundary would for our purposes */
+	*ret = ls_xalloc(*ret_len +
+			 8); /* calloc aligns as a page boundary would for our purposes */
 	memcpy(*ret, bytes, *ret_len);
 	free(bytes);
 }
@@ -73,8 +74,9 @@ static void digest(const char *file, char hex[65])
 static void round_trips(void **state)
 {
 	(void)state;
-	static const char *const files[] = {DATA "small.ffm", DATA "small-valid.svm", DATA "regression.svm",
-					    DATA "multiclass.svm", DATA "unlabelled.svm"};
+	static const char *const files[] = {DATA "small.ffm", DATA "small-valid.svm",
+					    DATA "regression.svm", DATA "multiclass.svm",
+					    DATA "unlabelled.svm"};
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		char text[65], lsd[65];
 		uint8_t *first = NULL, *again = NULL;
@@ -124,7 +126,8 @@ static void any_changed_byte_is_refused(void **state)
 	assert_int_equal(view(b, len, &err), 0);
 	for (size_t i = 0; i < len; i += i < 256 ? 1 : 37) {
 		b[i] ^= 0x10;
-		/* mostly by one thread: to start another takes longer than to look, most of all under emulation */
+		/* mostly by one thread: to start another takes longer than to look, most of all
+		 * under emulation */
 		assert_int_equal(view_by(i % 8 ? 1 : 2, b, len, &err), LS_EINPUT);
 		b[i] ^= 0x10;
 	}
@@ -143,7 +146,8 @@ static void forge(uint8_t *b)
 		for (uint64_t at = 0; at < bytes; at += LS_LSD_CHUNK) {
 			uint64_t left = bytes - at;
 			assert_true(n < 8);
-			sums[n++] = ls_xxh64(b + h->section[i].offset + at, left < LS_LSD_CHUNK ? left : LS_LSD_CHUNK);
+			sums[n++] = ls_xxh64(b + h->section[i].offset + at,
+					     left < LS_LSD_CHUNK ? left : LS_LSD_CHUNK);
 		}
 		h->section[i].checksum = n ? ls_xxh64(sums, n * sizeof *sums) : 0;
 	}
@@ -161,7 +165,8 @@ static void refused_with(uint8_t *b, size_t len, const char *message)
 static void forged_headers_are_refused(void **state)
 {
 	(void)state;
-	static const uint64_t wrong[] = {0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 61, UINT64_MAX};
+	static const uint64_t wrong[] = {
+		0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 61, UINT64_MAX};
 	uint8_t *b = NULL;
 	size_t len = 0;
 	convert(DATA "regression.svm", NULL);
@@ -255,7 +260,8 @@ static void forged_contents_are_refused(void **state)
 		memcpy(&kept, forgeries[i].place, forgeries[i].size);
 		memcpy(forgeries[i].place, &forgeries[i].bits, forgeries[i].size);
 		forge(b);
-		snprintf(message, sizeof message, "t: the %s section holds impossible numbers", forgeries[i].section);
+		snprintf(message, sizeof message, "t: the %s section holds impossible numbers",
+			 forgeries[i].section);
 		refused_with(b, len, message);
 		memcpy(forgeries[i].place, &kept, forgeries[i].size);
 	}
@@ -312,7 +318,8 @@ static void no_entries_no_features(void **state)
 	uint8_t *b = NULL;
 	size_t len = 0;
 	struct ls_err err;
-	write_rows(&(struct ls_rows){.n_rows = 2, .n_features = 9, .start = start, .feature = feature, .label = label});
+	write_rows(&(struct ls_rows){
+		.n_rows = 2, .n_features = 9, .start = start, .feature = feature, .label = label});
 	read_back(&b, &len);
 	struct ls_lsd_header *h = (void *)b;
 	assert_int_equal(h->n_features, 0);
@@ -351,8 +358,11 @@ static void chunks_are_one_section(void **state)
 	for (uint64_t i = 0; i <= ROWS; i++)
 		start[i] = 2 * i;
 	feature[3] = 7; /* the largest is in the first chunk */
-	write_rows(&(struct ls_rows){
-		.n_rows = ROWS, .n_entries = ENTRIES, .n_features = 8, .start = start, .feature = feature});
+	write_rows(&(struct ls_rows){.n_rows = ROWS,
+				     .n_entries = ENTRIES,
+				     .n_features = 8,
+				     .start = start,
+				     .feature = feature});
 	read_back(&b, &len);
 	if (view(b, len, &err))
 		fail_msg("%s", err.msg);
@@ -437,7 +447,8 @@ static void counts_are_of_all_parts(void **state)
 	static const uint64_t start[] = {0, 1};
 	static const uint32_t feature[] = {6, 2};
 	static const uint16_t field[] = {3, 1};
-	struct ls_rows part = {.n_rows = 1, .n_entries = 1, .n_features = 7, .n_fields = 4, .start = start};
+	struct ls_rows part = {
+		.n_rows = 1, .n_entries = 1, .n_features = 7, .n_fields = 4, .start = start};
 	struct ls_lsd_writer *w = NULL;
 	struct ls_data *d = NULL;
 	struct ls_err err;
@@ -464,7 +475,8 @@ static void parts_add_up(void **state)
 	static const uint64_t start[] = {0, 2, 3};
 	static const uint32_t feature[] = {4, 5, 6};
 	static const float value[] = {1, 1, 2.5F}, label[] = {1, 0}, weight[] = {1, 0.5F};
-	struct ls_rows plain = {2, 3, 7, 0, start, feature, NULL, NULL, label, NULL, NULL}, odd = plain;
+	struct ls_rows plain = {2, 3, 7, 0, start, feature, NULL, NULL, label, NULL, NULL},
+		       odd = plain;
 	struct ls_lsd_writer *w = NULL;
 	struct ls_err err;
 	odd.value = value;
@@ -480,7 +492,8 @@ static void parts_add_up(void **state)
 	assert_int_equal(r->n_entries, 9000);
 	assert_int_equal(r->start[4001], 6002);
 	for (uint64_t i = 0; i < 9000; i++)
-		assert_true(r->value[i] == (i == 6002 ? 2.5F : 1) && r->feature[i] == feature[i % 3]);
+		assert_true(r->value[i] == (i == 6002 ? 2.5F : 1) &&
+			    r->feature[i] == feature[i % 3]);
 	for (uint64_t i = 0; i < 6000; i++)
 		assert_true(r->weight[i] == (i == 4001 ? 0.5F : 1) && r->label[i] == label[i % 2]);
 	ls_data_free(d);
@@ -496,7 +509,8 @@ static void sections_of_several_chunks(void **state)
 	float label[] = {1};
 	for (uint32_t i = 0; i < N; i++)
 		feature[i] = i * 2654435761U;
-	struct ls_rows rows = {1, N, UINT64_C(1) << 32, 0, start, feature, NULL, NULL, label, NULL, NULL};
+	struct ls_rows rows = {1,    N,   UINT64_C(1) << 32, 0, start, feature, NULL, NULL, label,
+			       NULL, NULL};
 	uint32_t max = 0;
 	for (uint32_t i = 0; i < N; i++)
 		max = feature[i] > max ? feature[i] : max;
@@ -610,11 +624,13 @@ static void rows_in_use_are_watched(void **state)
 	assert_int_equal(ls_data_unchanged(d, NULL), 0);
 	put(path, 5000, &(uint8_t){(uint8_t)(b[5000] ^ 1)}, 1);
 	assert_int_equal(ls_data_unchanged(d, NULL), LS_EINPUT);
-	assert_int_equal(ls_data_unchanged(d, NULL), LS_EINPUT); /* who asks again is not told otherwise */
+	assert_int_equal(ls_data_unchanged(d, NULL),
+			 LS_EINPUT); /* who asks again is not told otherwise */
 	put(path, 0, b, len);
 	expect_changed(d); /* nor once it is mended: the others may have been used */
 	d = load_old();
-	float *label = (void *)(b + ((struct ls_lsd_header *)(void *)b)->section[LS_LSD_LABEL].offset);
+	float *label =
+		(void *)(b + ((struct ls_lsd_header *)(void *)b)->section[LS_LSD_LABEL].offset);
 	label[0] = 1 - label[0];
 	forge(b);
 	put(path, 0, b, len); /* another file, whole and as long */
@@ -650,13 +666,15 @@ static void text_is_watched_while_it_is_read(void **state)
 	struct ls_source *s;
 	snprintf(text, sizeof text, "%s/x.svm", folder);
 	for (int bad = 0; bad < 2; bad++) { /* a mistake in it may be what was written */
-		assert_int_equal(
-			ls_file_write_atomic(text, bad ? "1 1:1\n1 x\n" : "1 1:1\n1 2:1\n", bad ? 10 : 12, &err), 0);
+		assert_int_equal(ls_file_write_atomic(text, bad ? "1 1:1\n1 x\n" : "1 1:1\n1 2:1\n",
+						      bad ? 10 : 12, &err),
+				 0);
 		make_old(text);
 		assert_int_equal(ls_source_open(text, 0, &s, &err), 0);
 		if (bad)
 			put(text, 0, "0", 1);
-		assert_int_equal(ls_text_read(s, LS_TEXT_UNKNOWN, 1, write_more, text, &err), LS_EINPUT);
+		assert_int_equal(ls_text_read(s, LS_TEXT_UNKNOWN, 1, write_more, text, &err),
+				 LS_EINPUT);
 		assert_non_null(strstr(err.msg, "x.svm: was written to while it was read"));
 		ls_source_free(s);
 	}

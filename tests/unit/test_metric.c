@@ -23,9 +23,10 @@ static void metrics_on_known_answers(void **state)
 	/* pairs won by the positives: 2 beats 3; 0.5 beats 2 and ties 1; -3 beats 1 → 6.5 of 9 */
 	assert_true(got.value[LS_AUC] == 6.5 / 9);
 	assert_true(got.value[LS_ACCURACY] == 4.0 / 6);
-	assert_true(fabs(got.value[LS_LOGLOSS] - (log1p(exp(-2)) + log1p(exp(-1)) + log1p(exp(-0.5)) + log1p(exp(0.5)) +
-						  log1p(exp(3)) + log1p(exp(-4))) /
-							 6) < 1e-6);
+	assert_true(
+		fabs(got.value[LS_LOGLOSS] - (log1p(exp(-2)) + log1p(exp(-1)) + log1p(exp(-0.5)) +
+					      log1p(exp(0.5)) + log1p(exp(3)) + log1p(exp(-4))) /
+						     6) < 1e-6);
 	assert_false(got.has[LS_RMSE]);
 	float one[6] = {1, 1, 1, 1, 1, 1};
 	rows.label = one;
@@ -33,7 +34,8 @@ static void metrics_on_known_answers(void **state)
 	assert_false(got.has[LS_AUC]); /* one class only: unknown, not zero */
 }
 
-static struct ls_metrics metrics_of(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score)
+static struct ls_metrics metrics_of(const struct ls_fm_model *m, const struct ls_rows *rows,
+				    const float *score)
 {
 	struct ls_metrics got;
 	struct ls_err err = {0};
@@ -65,7 +67,8 @@ static void regression_is_measured(void **state)
 	rows.weight = weight;
 	struct ls_metrics got = metrics_of(&m, &rows, score);
 	assert_true(got.value[LS_RMSE] == 1.5);
-	assert_false(got.has[LS_LOGLOSS] || got.has[LS_ACCURACY] || got.has[LS_AUC] || got.has[LS_MACRO_F1]);
+	assert_false(got.has[LS_LOGLOSS] || got.has[LS_ACCURACY] || got.has[LS_AUC] ||
+		     got.has[LS_MACRO_F1]);
 }
 
 /* Of equal scores the first class is said; class 3 neither occurs nor is said. */
@@ -84,13 +87,16 @@ static void classes_are_measured(void **state)
 	struct ls_metrics got = metrics_of(&m, &rows, score);
 	assert_true(got.value[LS_ACCURACY] == 0.5);
 	assert_true(got.value[LS_MACRO_F1] ==
-		    (2.0 / 4 + 2.0 / 3 + 0) / 3); /* the third is said, the fourth neither is nor is said */
-	assert_true(fabs(got.value[LS_LOGLOSS] - (loss[0] + loss[1] + loss[2] + loss[3]) / 4) < 1e-6);
+		    (2.0 / 4 + 2.0 / 3 + 0) /
+			    3); /* the third is said, the fourth neither is nor is said */
+	assert_true(fabs(got.value[LS_LOGLOSS] - (loss[0] + loss[1] + loss[2] + loss[3]) / 4) <
+		    1e-6);
 	assert_false(got.has[LS_AUC] || got.has[LS_RMSE]);
 	rows.weight = weight;
 	got = metrics_of(&m, &rows, score);
 	assert_true(got.value[LS_ACCURACY] == 1.5 / 3.5);
-	assert_true(fabs(got.value[LS_LOGLOSS] - (loss[0] + 2 * loss[1] + 0.5 * loss[2]) / 3.5) < 1e-6);
+	assert_true(fabs(got.value[LS_LOGLOSS] - (loss[0] + 2 * loss[1] + 0.5 * loss[2]) / 3.5) <
+		    1e-6);
 	ls_fm_link(&m, score, 4);
 	for (int i = 0; i < 4; i++) /* a loss is that of the probability which the link gives */
 		assert_true(fabs((double)score[4 * i + (int)label[i]] - exp(-loss[i])) < 1e-6);
@@ -98,8 +104,10 @@ static void classes_are_measured(void **state)
 	struct ls_metrics none;
 	score[14] = INFINITY;
 	assert_int_equal(ls_metrics_compute(&m, &rows, score, &none, &err), LS_EDIFFER);
-	assert_string_equal(err.msg, "row 4: the score is not finite: smaller feature values would help, or a model "
-				     "trained with --normalize");
+	assert_string_equal(
+		err.msg,
+		"row 4: the score is not finite: smaller feature values would help, or a model "
+		"trained with --normalize");
 }
 
 /* Squares, weights and differences that binary32 has no numbers for. */
@@ -121,7 +129,8 @@ static void metrics_have_no_range(void **state)
 	};
 	struct ls_fm_model m = {.opts = {.task = LS_REGRESSION}, .outputs = 1};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct ls_rows rows = {.n_rows = 2, .label = cases[i].label, .weight = cases[i].weight};
+		struct ls_rows rows = {
+			.n_rows = 2, .label = cases[i].label, .weight = cases[i].weight};
 		struct ls_metrics got;
 		struct ls_err err = {0};
 		assert_int_equal(ls_metrics_compute(&m, &rows, cases[i].score, &got, &err), 0);
@@ -130,7 +139,8 @@ static void metrics_have_no_range(void **state)
 		assert_int_equal(ls_metrics_compute(&m, &rows, cases[i].score, &got, &err), 0);
 		assert_true(fabs(got.value[LS_RMSE] - cases[i].plain) <= 1e-6 * cases[i].plain);
 	}
-	const float label[2] = {1, 0}, score[4] = {3e38f, -3e38f, -1, 1}, weight[2] = {3e38f, 3e38f};
+	const float label[2] = {1, 0}, score[4] = {3e38f, -3e38f, -1, 1},
+		    weight[2] = {3e38f, 3e38f};
 	struct ls_rows rows = {.n_rows = 2, .label = label, .weight = weight};
 	struct ls_metrics got;
 	struct ls_err err = {0};
@@ -143,7 +153,8 @@ static void metrics_have_no_range(void **state)
 	assert_true(isfinite(got.value[LS_LOGLOSS]) && got.value[LS_LOGLOSS] > 1e38);
 }
 
-/* A row of weight 3 counts as three rows do, one of weight 0 as none; in whatever unit weights are. */
+/* A row of weight 3 counts as three rows do, one of weight 0 as none; in whatever unit weights are.
+ */
 static void weights_repeat_rows(void **state)
 {
 	(void)state;
@@ -152,7 +163,8 @@ static void weights_repeat_rows(void **state)
 	const float weight[N] = {1, 2, 3, 1, 2, 1, 0};
 	float labels[MOST], scores[MOST], scaled[N];
 	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
-	struct ls_rows rows = {.n_rows = N, .label = label, .weight = scaled}, repeated = {.label = labels};
+	struct ls_rows rows = {.n_rows = N, .label = label, .weight = scaled},
+		       repeated = {.label = labels};
 	for (int i = 0; i < N; i++)
 		for (int k = 0; k < (int)weight[i]; k++) {
 			labels[repeated.n_rows] = label[i];
@@ -162,7 +174,8 @@ static void weights_repeat_rows(void **state)
 	/* positives 1 at 2, 3 at .5, 2 at -3; negatives 2 at 2, 1 at -.5, 1 at 3 */
 	assert_true(want.value[LS_AUC] == (1 * (1 + 2 / 2.0) + 3 * 1 + 2 * 0) / (6 * 4));
 	assert_true(want.value[LS_MACRO_F1] == (2 * 4.0 / (6 + 7) + 2 * 1.0 / (4 + 3)) / 2);
-	const float units[] = {1, 0.125f, 3, 0x1p-140f, 0x1p-100f, 0x1p125f}; /* so that nothing is rounded */
+	const float units[] = {1,         0.125f,    3,
+			       0x1p-140f, 0x1p-100f, 0x1p125f}; /* so that nothing is rounded */
 	for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
 		for (int i = 0; i < N; i++)
 			scaled[i] = weight[i] * units[u];
@@ -173,7 +186,8 @@ static void weights_repeat_rows(void **state)
 	}
 }
 
-/* Of more rows than are sorted one by one, against all pairs: scores that differ in any of their bits, and many alike.
+/* Of more rows than are sorted one by one, against all pairs: scores that differ in any of their
+ * bits, and many alike.
  */
 static void auc_is_of_all_pairs(void **state)
 {
@@ -183,20 +197,25 @@ static void auc_is_of_all_pairs(void **state)
 	struct ls_fm_model m = {.opts = {.task = LS_BINARY}, .outputs = 1};
 	struct ls_rows rows = {.n_rows = N, .label = label, .weight = weight};
 	for (uint32_t pattern = 0; pattern < 6; pattern++) {
-		static const uint32_t bits[] = {0xffffffffu, 0x80000003u, 0xffu, 0x8000ff00u, 0xff0000u, 0u};
+		static const uint32_t bits[] = {0xffffffffu, 0x80000003u, 0xffu,
+						0x8000ff00u, 0xff0000u,   0u};
 		for (uint32_t i = 0; i < N; i++) {
 			struct ls_u32x4 r = ls_philox(7, i, pattern);
 			uint32_t u = (r.v[0] & bits[pattern]) | 0x10000000u;
-			score[i] = ls_f_bits((u & 0x7f800000u) == 0x7f800000u ? u & 0x807fffffu : u);
+			score[i] =
+				ls_f_bits((u & 0x7f800000u) == 0x7f800000u ? u & 0x807fffffu : u);
 			label[i] = (float)(r.v[1] % 3 == 0);
 			weight[i] = (float)(r.v[2] % 5);
 		}
 		double pairs = 0, halves = 0;
 		for (int i = 0; i < N; i++)
 			for (int j = 0; j < N && label[i] > 0; j++) {
-				double both = label[j] > 0 ? 0 : (double)weight[i] * (double)weight[j];
+				double both =
+					label[j] > 0 ? 0 : (double)weight[i] * (double)weight[j];
 				pairs += both;
-				halves += both * (score[i] > score[j] ? 2 : score[i] == score[j] ? 1 : 0);
+				halves += both * (score[i] > score[j]    ? 2
+						  : score[i] == score[j] ? 1
+									 : 0);
 			}
 		assert_true(metrics_of(&m, &rows, score).value[LS_AUC] == halves / (2 * pairs));
 	}
@@ -211,16 +230,19 @@ static void rows_that_do_not_count(void **state)
 	struct ls_rows rows = {.n_rows = 4, .label = label, .weight = weight};
 	struct ls_metrics got = metrics_of(&m, &rows, score);
 	assert_false(got.has[LS_AUC]);
-	assert_true(got.value[LS_MACRO_F1] == (2.0 / 3 + 0) / 2); /* 0 is said of the third row, which counts */
+	assert_true(got.value[LS_MACRO_F1] ==
+		    (2.0 / 3 + 0) / 2); /* 0 is said of the third row, which counts */
 	struct ls_err err = {0};
 	assert_int_equal(ls_metric_check(LS_AUC, &rows, &err), LS_EINPUT);
-	assert_non_null(strstr(err.msg, "all rows with a weight are of one class: there is no auc"));
+	assert_non_null(
+		strstr(err.msg, "all rows with a weight are of one class: there is no auc"));
 	assert_int_equal(ls_metric_check(LS_MACRO_F1, &rows, &err), 0);
 	rows.weight = NULL;
 	assert_int_equal(ls_metric_check(LS_AUC, &rows, &err), 0);
 }
 
-/* However unlike weights are: a perfect ranking is 1, not next to it, and a class of small ones is one all the same. */
+/* However unlike weights are: a perfect ranking is 1, not next to it, and a class of small ones is
+ * one all the same. */
 static void weights_may_be_unlike(void **state)
 {
 	(void)state;
@@ -234,11 +256,13 @@ static void weights_may_be_unlike(void **state)
 			x = x * 1664525 + 1013904223;
 			label[i] = (float)(x >> 31);
 			score[i] = label[i] > 0.0f ? 1.0f : -1.0f;
-			weight[i] = (0.5f + (float)(x >> 8 & 0xfffff) * 0x1p-21f) * (x & 0x10000000 ? 1.0f : 0x1p-28f);
+			weight[i] = (0.5f + (float)(x >> 8 & 0xfffff) * 0x1p-21f) *
+				    (x & 0x10000000 ? 1.0f : 0x1p-28f);
 		}
 		assert_true(metrics_of(&m, &rows, score).value[LS_AUC] == 1.0);
 	}
-	const float two[4] = {1, 1, 0, 0}, tiny[4] = {0x1p-66f, 3 * 0x1p-66f, 1, 3}, mixed[4] = {2, 0, 1, -1};
+	const float two[4] = {1, 1, 0, 0}, tiny[4] = {0x1p-66f, 3 * 0x1p-66f, 1, 3},
+		    mixed[4] = {2, 0, 1, -1};
 	rows = (struct ls_rows){.n_rows = 4, .label = two, .weight = tiny};
 	assert_true(metrics_of(&m, &rows, mixed).value[LS_AUC] == (1 * 4 + 3 * 3) / 16.0);
 	struct ls_err err = {0};
@@ -248,10 +272,14 @@ static void weights_may_be_unlike(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(metrics_on_known_answers), cmocka_unit_test(scores_of_zero),
-		cmocka_unit_test(regression_is_measured),   cmocka_unit_test(classes_are_measured),
-		cmocka_unit_test(metrics_have_no_range),    cmocka_unit_test(weights_repeat_rows),
-		cmocka_unit_test(auc_is_of_all_pairs),      cmocka_unit_test(rows_that_do_not_count),
+		cmocka_unit_test(metrics_on_known_answers),
+		cmocka_unit_test(scores_of_zero),
+		cmocka_unit_test(regression_is_measured),
+		cmocka_unit_test(classes_are_measured),
+		cmocka_unit_test(metrics_have_no_range),
+		cmocka_unit_test(weights_repeat_rows),
+		cmocka_unit_test(auc_is_of_all_pairs),
+		cmocka_unit_test(rows_that_do_not_count),
 		cmocka_unit_test(weights_may_be_unlike),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

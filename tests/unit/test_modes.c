@@ -1,5 +1,5 @@
-/* The floating-point mode that a caller's thread is in does not reach what is computed beside training and scores,
- * which test_fm has. */
+/* The floating-point mode that a caller's thread is in does not reach what is computed beside
+ * training and scores, which test_fm has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,8 @@ static struct beside computed_in(uint64_t mode)
 	rc = rc ? rc : ls_fm_model_new(&o, 10, 0, &b.m, &err);
 	if (rc == 0)
 		ls_fm_model_init(b.m, pool);
-	rc = rc ? rc : ls_metrics_compute(b.m, ls_data_rows(b.data), b.probability, &b.metrics, &err);
+	rc = rc ? rc
+		: ls_metrics_compute(b.m, ls_data_rows(b.data), b.probability, &b.metrics, &err);
 	if (rc == 0)
 		ls_fm_link(b.m, b.probability, 2);
 	uint64_t left = ls_fp_enter();
@@ -66,7 +67,8 @@ static void modes_reach_nothing_else(void **state)
 		assert_memory_equal(b->value, a->value, sizeof(float) * a->n_entries);
 		assert_memory_equal(b->weight, a->weight, sizeof(float) * a->n_rows);
 		assert_memory_equal(got.m->linear, want.m->linear, want.m->bytes);
-		assert_memory_equal(got.m->bias, want.m->bias, sizeof(float) * ls_fm_linear_size(want.m));
+		assert_memory_equal(got.m->bias, want.m->bias,
+				    sizeof(float) * ls_fm_linear_size(want.m));
 		assert_memory_equal(got.probability, want.probability, sizeof want.probability);
 		for (int i = 0; i < LS_METRICS; i++)
 			assert_true(got.metrics.value[i] == want.metrics.value[i]);

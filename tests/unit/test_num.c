@@ -1,4 +1,5 @@
-/* src/num: what the functions promise, and their right answers from MPFR. Golden digests: test_num_golden.c. */
+/* src/num: what the functions promise, and their right answers from MPFR. Golden digests:
+ * test_num_golden.c. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,33 +44,40 @@ static float random_float(uint64_t i, int low, int high)
 static void expect_bits(const char *what, float x, float y, uint32_t want)
 {
 	if (ls_bits_f(y) != want)
-		fail_msg("%s(%a) = %a (%08x), want %08x", what, (double)x, (double)y, ls_bits_f(y), want);
+		fail_msg("%s(%a) = %a (%08x), want %08x", what, (double)x, (double)y, ls_bits_f(y),
+			 want);
 }
 
 /* --- fma --- */
 
 static void same_fma(float a, float b, float c)
 {
-	float want = __builtin_fmaf(a, b, c), by_sum = ls_fmaf_by_sum(a, b, c), got = ls_fmaf(a, b, c);
+	float want = __builtin_fmaf(a, b, c), by_sum = ls_fmaf_by_sum(a, b, c),
+	      got = ls_fmaf(a, b, c);
 	bool nan = want != want;
 	if (nan ? by_sum == by_sum || got == got
 		: ls_bits_f(by_sum) != ls_bits_f(want) || ls_bits_f(got) != ls_bits_f(want))
-		fail_msg("fma(%a, %a, %a) = %a and %a, want %a", (double)a, (double)b, (double)c, (double)by_sum,
-			 (double)got, (double)want);
+		fail_msg("fma(%a, %a, %a) = %a and %a, want %a", (double)a, (double)b, (double)c,
+			 (double)by_sum, (double)got, (double)want);
 }
 
-/* Sums that are half way between two floats but for what a binary64 loses: one rounding after another goes wrong. */
+/* Sums that are half way between two floats but for what a binary64 loses: one rounding after
+ * another goes wrong. */
 static void fma_close_to_half(void **state)
 {
 	(void)state;
 	uint32_t twice_wrong = 0;
 	for (uint32_t i = 0; i < 1u << 16; i++) {
-		float a = 1.0f + (float)(i & 15) * 0x1p-23f, b = 1.0f - (float)(i >> 4 & 15) * 0x1p-23f;
-		float c = 1.0f + (float)(i >> 8 & 7) * 0x1p-23f, scale = ls_f_bits((127u - 20u - (i >> 11 & 7)) << 23);
+		float a = 1.0f + (float)(i & 15) * 0x1p-23f,
+		      b = 1.0f - (float)(i >> 4 & 15) * 0x1p-23f;
+		float c = 1.0f + (float)(i >> 8 & 7) * 0x1p-23f,
+		      scale = ls_f_bits((127u - 20u - (i >> 11 & 7)) << 23);
 		for (int sign = 0; sign < 8; sign++) {
-			float x = sign & 1 ? -a : a, y = (sign & 2 ? -b : b) * scale, z = sign & 4 ? -c : c;
+			float x = sign & 1 ? -a : a, y = (sign & 2 ? -b : b) * scale,
+			      z = sign & 4 ? -c : c;
 			same_fma(x, y, z);
-			twice_wrong += (float)((double)x * (double)y + (double)z) != __builtin_fmaf(x, y, z);
+			twice_wrong += (float)((double)x * (double)y + (double)z) !=
+				       __builtin_fmaf(x, y, z);
 		}
 	}
 	assert_true(twice_wrong > 100);
@@ -98,7 +106,8 @@ static void fma_of_anything(void **state)
 		float a = random_float(3 * i, -30, 30), b = random_float(3 * i + 1, -30, 30);
 		same_fma(a, b, random_float(3 * i + 2, -70, 70));
 		same_fma(a, b, -(a * b));
-		same_fma(a * 0x1p-60f, b * 0x1p-60f, random_float(3 * i + 2, -126, -100)); /* where floats are few */
+		same_fma(a * 0x1p-60f, b * 0x1p-60f,
+			 random_float(3 * i + 2, -126, -100)); /* where floats are few */
 		same_fma(ls_f_bits(random_word(3 * i)), ls_f_bits(random_word(3 * i + 1)),
 			 ls_f_bits(random_word(3 * i + 2)));
 	}
@@ -257,7 +266,8 @@ static void sum_has_no_order(void **state)
 	for (uint64_t key = 0; key < 20; key++) { /* any order, split into any parts */
 		uint64_t part[7] = {0}, total = 0;
 		for (uint64_t i = 0; i < TERMS; i++)
-			part[random_word(i ^ key << 32) % 7] += (uint64_t)product_term(&t, ls_perm(key, TERMS, i));
+			part[random_word(i ^ key << 32) % 7] +=
+				(uint64_t)product_term(&t, ls_perm(key, TERMS, i));
 		for (int k = 0; k < 7; k++)
 			total += part[k];
 		assert_true((int64_t)total == want);
@@ -336,7 +346,8 @@ static void halving_order(void **state)
 		float in_order = 0;
 		for (int i = 0; i < n; i++)
 			in_order += t[i];
-		expect_bits("halving", (float)n, ls_halve_sum(t, n), ls_bits_f(padded_halving(t, n)));
+		expect_bits("halving", (float)n, ls_halve_sum(t, n),
+			    ls_bits_f(padded_halving(t, n)));
 		differs += in_order != ls_halve_sum(t, n);
 	}
 	assert_true(differs > 100); /* the order is visible: another one would be caught */
@@ -352,19 +363,26 @@ static void halving_order(void **state)
 static void special_values(void **state)
 {
 	(void)state;
-	enum { INF = 0x7f800000, MINUS_INF = (int)0xff800000, ONE = 0x3f800000, HALF = 0x3f000000, NO = LS_NAN_BITS };
-	const uint32_t in[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7f800001, 0xffffffff};
+	enum {
+		INF = 0x7f800000,
+		MINUS_INF = (int)0xff800000,
+		ONE = 0x3f800000,
+		HALF = 0x3f000000,
+		NO = LS_NAN_BITS
+	};
+	const uint32_t in[] = {0,          0x80000000, 0x7f800000, 0xff800000,
+			       0x7fc00000, 0xffc00000, 0x7f800001, 0xffffffff};
 	const uint32_t want[5][8] = {
 		{ONE, ONE, INF, 0, NO, NO, NO, NO},                                  /* exp */
 		{(uint32_t)MINUS_INF, (uint32_t)MINUS_INF, INF, NO, NO, NO, NO, NO}, /* log */
 		{0, 0x80000000, INF, NO, NO, NO, NO, NO},                            /* log1p */
 		{HALF, HALF, ONE, 0, NO, NO, NO, NO},                                /* sigmoid */
-		{0x3f317218, 0x3f317218, INF, 0, NO, NO, NO, NO},                    /* softplus: log 2 */
+		{0x3f317218, 0x3f317218, INF, 0, NO, NO, NO, NO}, /* softplus: log 2 */
 	};
 	for (int f = 0; f < 5; f++)
 		for (size_t i = 0; i < COUNT(in); i++)
-			expect_bits(num_golden[f].name, ls_f_bits(in[i]), ls_selftest_function(f, ls_f_bits(in[i])),
-				    want[f][i]);
+			expect_bits(num_golden[f].name, ls_f_bits(in[i]),
+				    ls_selftest_function(f, ls_f_bits(in[i])), want[f][i]);
 	expect_bits("log1p", -1, ls_log1pf(-1), (uint32_t)MINUS_INF);
 	expect_bits("log1p", -1.0000001f, ls_log1pf(-1.0000001f), NO);
 	expect_bits("log", -0x1p-149f, ls_logf(-0x1p-149f), NO);
@@ -380,9 +398,10 @@ static void special_values(void **state)
 /* The inputs around which range reduction and results change: thresholds and every power of two. */
 static float near_input(uint32_t i)
 {
-	static const float around[] = {1,           -1,           0.5f,       2,          0.70710677f,
-				       1.4142135f,  0.34657359f,  88.7228f,   -87.33654f, -103.9720f,
-				       0.41421354f, -0.29289323f, 16.635532f, 0.6931472f};
+	static const float around[] = {1,           -1,         0.5f,        2,
+				       0.70710677f, 1.4142135f, 0.34657359f, 88.7228f,
+				       -87.33654f,  -103.9720f, 0.41421354f, -0.29289323f,
+				       16.635532f,  0.6931472f};
 	uint32_t which = i / 64, step = i % 64;
 	if (which < COUNT(around))
 		return ls_f_bits(ls_bits_f(around[which]) + step - 32);
@@ -407,8 +426,8 @@ static void expect_right(struct sample *s, int f, float x)
 	expect_bits(num_golden[f].name, x, y, bits);
 }
 
-/* With LS_NUM_BY_DIGEST the digest alone speaks, of the results that other builds ask MPFR about: under emulation it
- * takes 15 s. */
+/* With LS_NUM_BY_DIGEST the digest alone speaks, of the results that other builds ask MPFR about:
+ * under emulation it takes 15 s. */
 static void correctly_rounded_on_a_sample(void **state)
 {
 	(void)state;
@@ -420,7 +439,8 @@ static void correctly_rounded_on_a_sample(void **state)
 			expect_right(&s, f, ls_f_bits((uint32_t)u));
 		for (uint32_t i = 0; i < (14 + 512) * 64; i += 5)
 			expect_right(&s, f, near_input(i));
-		for (uint64_t i = 0; i < 4096; i++) /* where most results are neither 0, 1 nor infinite */
+		for (uint64_t i = 0; i < 4096;
+		     i++) /* where most results are neither 0, 1 nor infinite */
 			expect_right(&s, f, random_float(i, -20, 6));
 	}
 	reference_done(&s.r);
@@ -439,7 +459,8 @@ static void softmax_and_logsumexp(void **state)
 		assert_true(p[i] == 0x1.555556p-2f);
 	ls_softmaxf((const float[]){0, -inf, -1000}, p, 3);
 	assert_true(p[0] == 1 && p[1] == 0 && p[2] == 0);
-	const float bad[][3] = {{0, nan, 1}, {nan, 0, 1}, {0, 1, nan}, {inf, 0, 1}, {-inf, -inf, -inf}};
+	const float bad[][3] = {
+		{0, nan, 1}, {nan, 0, 1}, {0, 1, nan}, {inf, 0, 1}, {-inf, -inf, -inf}};
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		ls_softmaxf(bad[i], p, 3);
 		for (int k = 0; k < 3; k++)
@@ -454,7 +475,8 @@ static void softmax_and_logsumexp(void **state)
 	ls_softmaxf(p, p, 0);
 }
 
-/* How far p is from e^score / sum, in units in the last place of the right answer, which are never below 2^-149. */
+/* How far p is from e^score / sum, in units in the last place of the right answer, which are never
+ * below 2^-149. */
 static double softmax_error(struct reference *r, float score, float max, const mpfr_t sum, float p)
 {
 	mpfr_set_flt(r->x, score, MPFR_RNDN);
@@ -470,8 +492,8 @@ static double softmax_error(struct reference *r, float score, float max, const m
 	return mpfr_get_d(r->t, MPFR_RNDU);
 }
 
-/* Random scores in sets of 1 to 4096, of every spread: from such that differ in their last bits to such of which one
- * takes all. The bound is in docs/NUMERICS.md, with what was measured. */
+/* Random scores in sets of 1 to 4096, of every spread: from such that differ in their last bits to
+ * such of which one takes all. The bound is in docs/NUMERICS.md, with what was measured. */
 static void softmax_is_accurate(void **state)
 {
 	(void)state;
@@ -524,7 +546,10 @@ static void philox_known_answers(void **state)
 		uint32_t want[4];
 	} cases[] = {
 		{0, 0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-		{UINT64_MAX, UINT64_MAX, UINT64_MAX, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+		{UINT64_MAX,
+		 UINT64_MAX,
+		 UINT64_MAX,
+		 {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
 		{0x85a308d3243f6a88,
 		 0x0370734413198a2e,
 		 0x299f31d0a4093822,
@@ -575,7 +600,8 @@ static void variates(void **state)
 		square += x * x;
 		uniform += (double)ls_u01f(r.v[3]);
 	}
-	/* five standard deviations of each; of the squares of what is uniform in (-1, 1) the mean is 1/3 */
+	/* five standard deviations of each; of the squares of what is uniform in (-1, 1) the mean
+	 * is 1/3 */
 	assert_true(mean / N > -0.0092 && mean / N < 0.0092);
 	assert_true(square / N > 0.3286 && square / N < 0.3381);
 	assert_true(uniform / N > 0.4954 && uniform / N < 0.5046);
@@ -589,8 +615,8 @@ static void expect_bijection(uint64_t key, uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t j = ls_perm_at(&p, i);
 		if (j >= n || seen[j])
-			fail_msg("n = %llu: %llu is taken twice or out of range", (unsigned long long)n,
-				 (unsigned long long)j);
+			fail_msg("n = %llu: %llu is taken twice or out of range",
+				 (unsigned long long)n, (unsigned long long)j);
 		seen[j] = 1;
 	}
 	assert_true(ls_perm(key, n, n / 2) == ls_perm_at(&p, n / 2));
@@ -614,7 +640,8 @@ static void permutation_of_many(void **state)
 	(void)state;
 	enum { N = 4096 };
 	static uint64_t at[N];
-	const uint64_t sizes[] = {45840617, (uint64_t)1 << 32, ((uint64_t)1 << 39) + 1, (uint64_t)1 << 40};
+	const uint64_t sizes[] = {45840617, (uint64_t)1 << 32, ((uint64_t)1 << 39) + 1,
+				  (uint64_t)1 << 40};
 	for (size_t s = 0; s < COUNT(sizes); s++) {
 		int falls = 0;
 		for (uint64_t i = 0; i < N; i++) {
@@ -622,7 +649,8 @@ static void permutation_of_many(void **state)
 			assert_true(at[i] < sizes[s]);
 			falls += i > 0 && at[i] < at[i - 1];
 		}
-		assert_true(falls > N / 2 - 160 && falls < N / 2 + 160); /* half, give or take eight deviations */
+		assert_true(falls > N / 2 - 160 &&
+			    falls < N / 2 + 160); /* half, give or take eight deviations */
 		qsort(at, N, sizeof *at, by_value);
 		for (int i = 1; i < N; i++)
 			assert_true(at[i] != at[i - 1]);

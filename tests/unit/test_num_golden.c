@@ -1,4 +1,5 @@
-/* The golden digests of src/num: the same on every machine, with every compiler, at every optimisation level. */
+/* The golden digests of src/num: the same on every machine, with every compiler, at every
+ * optimisation level. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,8 +44,8 @@ static int digest_of_function(int f)
 	return digest_is(num_golden[f].name, h, num_golden[f].sampled);
 }
 
-/* The inner functions on their domains, 0 elsewhere: here a single changed rounding shows, which the one rounding to
- * binary32 mostly hides. */
+/* The inner functions on their domains, 0 elsewhere: here a single changed rounding shows, which
+ * the one rounding to binary32 mostly hides. */
 static double inner(int f, double x)
 {
 	if (!(x == x))
@@ -83,7 +84,8 @@ static void elementary(void **state)
 	for (int f = 0; f < NUM_FUNCTIONS; f++) {
 		ok &= digest_of_function(f);
 		if (num_golden[f].inner)
-			ok &= digest_is(num_golden[f].name, hash_inner(inner, f), num_golden[f].inner);
+			ok &= digest_is(num_golden[f].name, hash_inner(inner, f),
+					num_golden[f].inner);
 	}
 	assert_true(ok);
 }
@@ -96,7 +98,8 @@ static double fused(int f, double x)
 		return x == x ? ls_exp_d(x) : 0;
 	double m = x * LS_LOG2_E + LS_MAGIC, k = m - LS_MAGIC;
 	double r = (x - k * LS_LN2_HI) - k * LS_LN2_LO;
-	return (1.0 + __builtin_fma(r * r, ls_exp_poly(r), r)) * ls_d_bits((ls_bits_d(m) + 1023) << 52);
+	return (1.0 + __builtin_fma(r * r, ls_exp_poly(r), r)) *
+	       ls_d_bits((ls_bits_d(m) + 1023) << 52);
 }
 
 static void one_fused_operation_is_seen(void **state)
@@ -107,7 +110,8 @@ static void one_fused_operation_is_seen(void **state)
 	assert_string_not_equal(hex, num_golden[0].inner);
 }
 
-/* Close to a standard normal: the eight 16-bit halves added, centred, times what makes the variance 1. */
+/* Close to a standard normal: the eight 16-bit halves added, centred, times what makes the
+ * variance 1. */
 static float normal(struct ls_u32x4 r)
 {
 	int32_t sum = 0;
@@ -226,7 +230,8 @@ static void the_page_agrees(void **state)
 	(void)state;
 	char *page, want[256];
 	size_t len;
-	assert_int_equal(ls_file_read(LS_SOURCE_DIR "/docs/NUMERICS.md", 1 << 20, &page, &len, NULL), 0);
+	assert_int_equal(
+		ls_file_read(LS_SOURCE_DIR "/docs/NUMERICS.md", 1 << 20, &page, &len, NULL), 0);
 	for (int f = 0; f < NUM_FUNCTIONS; f++) {
 		const struct num_golden *g = &num_golden[f];
 		snprintf(want, sizeof want, "| `ls_%s%s` |", g->name, g->inner ? "f" : "");

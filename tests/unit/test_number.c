@@ -41,49 +41,50 @@ static void same(const char *text)
 static void chosen(void **state)
 {
 	(void)state;
-	static const char *const text[] = {"0",
-					   "-0",
-					   "1",
-					   "+1",
-					   "-1",
-					   ".5",
-					   "5.",
-					   "1e0",
-					   "1E+2",
-					   "1e-2",
-					   "007",
-					   "0.1",
-					   "0.3",
-					   "3.4028235e38",
-					   "1.17549435e-38",
-					   "1e-45",
-					   "7.0e-46",
-					   "7.1e-46",
-					   "1e-60",
-					   "-1e-60",
-					   "1e-400",
-					   "0e999999999999",
-					   "0.000000000000000000000000000000000000000000001",
-					   "16777216",
-					   "16777217",
-					   "16777218",
-					   "16777219",
-					   "16777217.0000000000000000000000000000000000001",
-					   "16777216.9999999999999999999999999999999999999",
-					   "9007199254740993",
-					   "18446744073709551615",
-					   "99999999999999999999999999",
-					   "123456789012345678901234e-20",
-					   "1.00000005960464477539062500000000000000000000000000000",
-					   "1.00000005960464477539062500000000000000000000000000001",
-					   "1.00000005960464477539062499999999999999999999999999999",
-					   "340282346638528859811704183484516925440",
-					   "0.00000000000000000000001e23",
-					   "8.5899346e9",
-					   "4.4501477170144023e-308",
-					   "1e22",
-					   "1e23",
-					   "123e-22"};
+	static const char *const text[] = {
+		"0",
+		"-0",
+		"1",
+		"+1",
+		"-1",
+		".5",
+		"5.",
+		"1e0",
+		"1E+2",
+		"1e-2",
+		"007",
+		"0.1",
+		"0.3",
+		"3.4028235e38",
+		"1.17549435e-38",
+		"1e-45",
+		"7.0e-46",
+		"7.1e-46",
+		"1e-60",
+		"-1e-60",
+		"1e-400",
+		"0e999999999999",
+		"0.000000000000000000000000000000000000000000001",
+		"16777216",
+		"16777217",
+		"16777218",
+		"16777219",
+		"16777217.0000000000000000000000000000000000001",
+		"16777216.9999999999999999999999999999999999999",
+		"9007199254740993",
+		"18446744073709551615",
+		"99999999999999999999999999",
+		"123456789012345678901234e-20",
+		"1.00000005960464477539062500000000000000000000000000000",
+		"1.00000005960464477539062500000000000000000000000000001",
+		"1.00000005960464477539062499999999999999999999999999999",
+		"340282346638528859811704183484516925440",
+		"0.00000000000000000000001e23",
+		"8.5899346e9",
+		"4.4501477170144023e-308",
+		"1e22",
+		"1e23",
+		"123e-22"};
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
 		same(text[i]);
 }
@@ -121,12 +122,14 @@ static void many(void **state)
 		snprintf(text, sizeof text, "%llu.%llu", (unsigned long long)(r % 1000),
 			 (unsigned long long)(r >> (r % 60)));
 		same(text);
-		snprintf(text, sizeof text, "%llue%d", (unsigned long long)(r >> (r % 64)), (int)(r >> 40) % 50 - 30);
+		snprintf(text, sizeof text, "%llue%d", (unsigned long long)(r >> (r % 64)),
+			 (int)(r >> 40) % 50 - 30);
 		same(text);
 	}
 }
 
-/* Exactly between two floats, and a hair to either side: where a shortcut through double would round twice. */
+/* Exactly between two floats, and a hair to either side: where a shortcut through double would
+ * round twice. */
 static void midpoints(void **state)
 {
 	(void)state;
@@ -136,7 +139,8 @@ static void midpoints(void **state)
 		uint32_t u = (uint32_t)(next(&s) & 0x7FFFFFFF) % 0x7F000000;
 		if (i % 2) /* where the shortcut is taken: 1e-10 to 1e10 */
 			u = 0x2F000000 + u % 0x22000000;
-		double lo = (double)from_bits(u), hi = (double)from_bits(u + 1), mid = lo + (hi - lo) / 2;
+		double lo = (double)from_bits(u), hi = (double)from_bits(u + 1),
+		       mid = lo + (hi - lo) / 2;
 		int n = snprintf(text, sizeof text, "%.160f", mid);
 		same(text);
 		if (text[n - 1] == '0') {
@@ -166,7 +170,8 @@ static void refusals(void **state)
 	(void)state;
 	static const char *const garbage[] = {"",  "-",   "+",   ".", "e5", "1e",  "1e+",
 					      "x", "--1", "+-1", ":", " 1", "-.e1"};
-	static const char *const infinite[] = {"nan", "NaN", "-nan", "inf", "+inf", "-Infinity", "INF"};
+	static const char *const infinite[] = {"nan",  "NaN",       "-nan", "inf",
+					       "+inf", "-Infinity", "INF"};
 	static const char *const range[] = {"3.4028236e38",
 					    "-3.5e38",
 					    "1e39",
@@ -215,10 +220,12 @@ static void printed(void **state)
 {
 	(void)state;
 	static const float chosen[] = {
-		0.0f,        -0.0f,        1.0f,        -1.0f,          0.5f,         10.0f,           100.0f,
-		1e8f,        999999936.0f, 1e9f,        1e10f,          1e-4f,        9.9999997e-5f,   1e-5f,
-		0.00123f,    3e38f,        1e-45f,      1.1754944e-38f, 0.1f,         0.99999994f,     9.99999905f,
-		99999.9922f, 1048576.5f,   16777216.0f, 33554432.0f,    123456792.0f, 0.000122070312f, INFINITY};
+		0.0f,         -0.0f,           1.0f,           -1.0f,        0.5f,
+		10.0f,        100.0f,          1e8f,           999999936.0f, 1e9f,
+		1e10f,        1e-4f,           9.9999997e-5f,  1e-5f,        0.00123f,
+		3e38f,        1e-45f,          1.1754944e-38f, 0.1f,         0.99999994f,
+		9.99999905f,  99999.9922f,     1048576.5f,     16777216.0f,  33554432.0f,
+		123456792.0f, 0.000122070312f, INFINITY};
 	for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
 		same_as_printf(chosen[i]);
 		same_as_printf(-chosen[i]);
@@ -227,7 +234,8 @@ static void printed(void **state)
 		same_as_printf(from_bits(u));
 	for (uint32_t u = 0; u < 0x7f800000; u += 300007)
 		same_as_printf(-from_bits(u));
-	for (int e = -14; e < 31; e++) /* few bits: numbers that nine digits hold, or end in a tie */
+	for (int e = -14; e < 31;
+	     e++) /* few bits: numbers that nine digits hold, or end in a tie */
 		for (uint32_t m = 0; m < 1024; m++)
 			same_as_printf(ldexpf(1.0f + (float)m / 1024.0f, e));
 }
@@ -235,8 +243,9 @@ static void printed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chosen),   cmocka_unit_test(many),           cmocka_unit_test(midpoints),
-		cmocka_unit_test(refusals), cmocka_unit_test(long_exponents), cmocka_unit_test(printed),
+		cmocka_unit_test(chosen),         cmocka_unit_test(many),
+		cmocka_unit_test(midpoints),      cmocka_unit_test(refusals),
+		cmocka_unit_test(long_exponents), cmocka_unit_test(printed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,8 @@
 
 static char script[] = "/tmp/ls-nvml-XXXXXX";
 
-static struct ls_nvml *start(const char *age, const char *text, int *code, char library[LS_NVML_TEXT])
+static struct ls_nvml *start(const char *age, const char *text, int *code,
+			     char library[LS_NVML_TEXT])
 {
 	char path[512];
 	struct ls_err err;
@@ -28,7 +29,8 @@ static struct ls_nvml *start(const char *age, const char *text, int *code, char 
 
 static const char h200[] =
 	"driver 580.65.06\nlibrary 13.580.65.06\ncuda 13000\n"
-	"gpu name=NVIDIA H200|uuid=GPU-1|cc=9.0|memory=143771|ecc=1|mig=0|persistence=0|power=700000|"
+	"gpu name=NVIDIA "
+	"H200|uuid=GPU-1|cc=9.0|memory=143771|ecc=1|mig=0|persistence=0|power=700000|"
 	"default=650500|throttle=0x24\n";
 
 static void a_present_driver(void **state)
@@ -99,7 +101,8 @@ static void init_fails(void **state)
 	assert_string_equal(library, "");
 	struct ls_nvml *v = NULL;
 	struct ls_err err;
-	assert_int_equal(ls_nvml_open("/no/such/libnvidia-ml.so.1", &v, &code, library, &err), LS_EUNKNOWN);
+	assert_int_equal(ls_nvml_open("/no/such/libnvidia-ml.so.1", &v, &code, library, &err),
+			 LS_EUNKNOWN);
 	assert_int_equal(code, LS_NVML_NO_LIBRARY);
 	assert_non_null(strstr(err.msg, "/no/such/"));
 }

@@ -63,8 +63,8 @@ static void metadata(void **state)
 {
 	(void)state;
 	struct ls_metadata m;
-	const char *text =
-		"Metadata-Version: 2.1\r\nname: numpy\r\nSummary: x\r\n Version: folded\r\nVersion: 1.26.4\r\n\r\nbody";
+	const char *text = "Metadata-Version: 2.1\r\nname: numpy\r\nSummary: x\r\n Version: "
+			   "folded\r\nVersion: 1.26.4\r\n\r\nbody";
 	ls_metadata_parse(text, strlen(text), &m);
 	assert_string_equal(m.name, "numpy");
 	assert_string_equal(m.version, "1.26.4");
@@ -79,7 +79,8 @@ static void pyvenv(void **state)
 {
 	(void)state;
 	struct ls_pyvenv v;
-	const char *text = "home = /usr/bin\nInclude-System-Site-Packages = TRUE\nversion_info = 3.12.4.final.0\n";
+	const char *text = "home = /usr/bin\nInclude-System-Site-Packages = TRUE\nversion_info = "
+			   "3.12.4.final.0\n";
 	ls_pyvenv_parse(text, strlen(text), &v);
 	assert_string_equal(v.home, "/usr/bin");
 	assert_string_equal(v.version, "3.12.4");
@@ -119,8 +120,10 @@ static void python_in_a_binary(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(version_py),         cmocka_unit_test(version_py_that_says_nothing),
-		cmocka_unit_test(metadata),           cmocka_unit_test(pyvenv),
+		cmocka_unit_test(version_py),
+		cmocka_unit_test(version_py_that_says_nothing),
+		cmocka_unit_test(metadata),
+		cmocka_unit_test(pyvenv),
 		cmocka_unit_test(python_in_a_binary),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,8 +93,8 @@ static void versions_of_library_files(void **state)
 	make_file("/lib/libcudart.so.11.0", "");
 	make_file("/lib/libcudart.so.9.2", "");
 	make_file("/lib/libnccl.so.2", "");
-	make_file("/include/nccl.h",
-		  "#define NCCL_MAJOR 2\n#define NCCL_MINOR 20\n#define NCCL_PATCH 5\n#define NCCL_SUFFIX \"\"\n");
+	make_file("/include/nccl.h", "#define NCCL_MAJOR 2\n#define NCCL_MINOR 20\n#define "
+				     "NCCL_PATCH 5\n#define NCCL_SUFFIX \"\"\n");
 	make_file("/lib/libnvrtc-b51b459d.so.12", "");
 	make_file("/lib/libnvrtc-builtins.so.12.1", "");
 	version = ls_library_version(root, "cudnn", "/lib/libcudnn.so.8", true, &source);

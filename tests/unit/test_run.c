@@ -46,9 +46,11 @@ static void command_lines(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct ls_cmdline c;
 		ls_cmdline_read(cases[i].argv, &c);
-		if (c.python != cases[i].python || c.brief != cases[i].brief || (c.shut != NULL) != cases[i].shut)
-			fail_msg("case %zu (%s %s): python %d brief %d shut %s", i, cases[i].argv[0],
-				 cases[i].argv[1] ? cases[i].argv[1] : "", c.python, c.brief, c.shut ? c.shut : "-");
+		if (c.python != cases[i].python || c.brief != cases[i].brief ||
+		    (c.shut != NULL) != cases[i].shut)
+			fail_msg("case %zu (%s %s): python %d brief %d shut %s", i,
+				 cases[i].argv[0], cases[i].argv[1] ? cases[i].argv[1] : "",
+				 c.python, c.brief, c.shut ? c.shut : "-");
 		ls_cmdline_done(&c);
 	}
 }
@@ -83,7 +85,8 @@ static void levels(void **state)
 	assert_string_equal(ls_runenv_get(&e, "NVIDIA_TF32_OVERRIDE"), "0");
 	assert_string_equal(ls_runenv_get(&e, "PYTHONHASHSEED"), "5");
 	assert_string_equal(ls_runenv_get(&e, "CUBLAS_WORKSPACE_CONFIG"), ":16:8");
-	assert_string_equal(ls_runenv_get(&e, "XLA_FLAGS"), "--foo --xla_gpu_deterministic_ops=true");
+	assert_string_equal(ls_runenv_get(&e, "XLA_FLAGS"),
+			    "--foo --xla_gpu_deterministic_ops=true");
 	assert_null(ls_runenv_get(&e, "OMP_NUM_THREADS"));
 	ls_runenv_done(&e);
 	e = policy_env(3, "fp32", start);
@@ -91,7 +94,8 @@ static void levels(void **state)
 	assert_string_equal(ls_runenv_get(&e, "CUDA_LAUNCH_BLOCKING"), "1");
 	assert_string_equal(ls_runenv_get(&e, "MKL_CBWR"), "COMPATIBLE");
 	assert_string_equal(ls_runenv_get(&e, "A"), "1");
-	const json_t *before = json_object_get(json_object_get(e.changes, "NVIDIA_TF32_OVERRIDE"), "before");
+	const json_t *before =
+		json_object_get(json_object_get(e.changes, "NVIDIA_TF32_OVERRIDE"), "before");
 	assert_string_equal(json_string_value(before), "1");
 	ls_runenv_done(&e);
 }
@@ -116,7 +120,8 @@ static void put_name(struct bytes *b, const char *name)
 	put(b, name, strlen(name));
 }
 
-static uint64_t put_launch(struct bytes *b, uint64_t digest, const char *name, uint8_t id, uint8_t grid)
+static uint64_t put_launch(struct bytes *b, uint64_t digest, const char *name, uint8_t id,
+			   uint8_t grid)
 {
 	uint8_t record[] = {LS_KT_LAUNCH, id, grid, 1, 1, 32, 1, 1, 0, 0};
 	put(b, record, sizeof record);
@@ -197,7 +202,8 @@ static void first_kernel_that_differs(void **state)
 {
 	(void)state;
 	struct bytes a = kernel_log(9), b = kernel_log(8);
-	char *pa = write_file("unit-a.kernels", a.data, a.len), *pb = write_file("unit-b.kernels", b.data, b.len);
+	char *pa = write_file("unit-a.kernels", a.data, a.len),
+	     *pb = write_file("unit-b.kernels", b.data, b.len);
 	struct ls_kernel_parting p;
 	struct ls_err err;
 	assert_int_equal(ls_ktrace_part(pa, pa, &p, &err), 0);
@@ -214,14 +220,16 @@ static void first_kernel_that_differs(void **state)
 
 /* --- operation logs --- */
 
-#define HEAD                                                                                                           \
-	"H\tlockstep-ops\t2\t0\t12\t3.5\txxh3\nS\t0\t/v/site-packages/x.py:3 g|/home/u/train.py:7 "                    \
-	"step|/home/u/train.py:20 "                                                                                    \
+#define HEAD                                                                                       \
+	"H\tlockstep-ops\t2\t0\t12\t3.5\txxh3\nS\t0\t/v/site-packages/x.py:3 "                     \
+	"g|/home/u/train.py:7 "                                                                    \
+	"step|/home/u/train.py:20 "                                                                \
 	"main\n"
 
 static struct ls_parting part(const char *a, const char *b)
 {
-	char *pa = write_file("unit-a.ops", a, strlen(a)), *pb = write_file("unit-b.ops", b, strlen(b));
+	char *pa = write_file("unit-a.ops", a, strlen(a)),
+	     *pb = write_file("unit-b.ops", b, strlen(b));
 	struct ls_parting p;
 	struct ls_err err = {0};
 	if (ls_optrace_part(pa, pb, &p, &err))
@@ -234,11 +242,13 @@ static struct ls_parting part(const char *a, const char *b)
 static void operations_part(void **state)
 {
 	(void)state;
-	const char *base = HEAD "O\t0\taten.add\t0\t f:aa f:bb\t f:cc\nO\t1\taten.mul\t0\t f:cc\t f:dd\nE\t2\tx\n";
+	const char *base = HEAD
+		"O\t0\taten.add\t0\t f:aa f:bb\t f:cc\nO\t1\taten.mul\t0\t f:cc\t f:dd\nE\t2\tx\n";
 	struct ls_parting p = part(base, base);
 	assert_int_equal(p.kind, LS_PART_NONE);
 	ls_parting_done(&p);
-	p = part(base, HEAD "O\t0\taten.add\t0\t f:aa f:bb\t f:c0\nO\t1\taten.mul\t0\t f:c0\t f:d0\n");
+	p = part(base,
+		 HEAD "O\t0\taten.add\t0\t f:aa f:bb\t f:c0\nO\t1\taten.mul\t0\t f:c0\t f:d0\n");
 	assert_int_equal(p.kind, LS_PART_OPERATION);
 	assert_int_equal(p.at, 0);
 	assert_string_equal(p.where, "/home/u/train.py:7 step");
@@ -249,7 +259,8 @@ static void operations_part(void **state)
 	assert_int_equal(p.kind, LS_PART_INPUT);
 	assert_string_equal(p.b, "f:b1");
 	ls_parting_done(&p);
-	p = part(base, HEAD "O\t0\taten.add\t0\t f:aa f:bb\t f:cc\nO\t1\taten.div\t0\t f:cc\t f:dd\n");
+	p = part(base,
+		 HEAD "O\t0\taten.add\t0\t f:aa f:bb\t f:cc\nO\t1\taten.div\t0\t f:cc\t f:dd\n");
 	assert_int_equal(p.kind, LS_PART_PATH);
 	assert_int_equal(p.at, 1);
 	ls_parting_done(&p);
@@ -263,7 +274,8 @@ static void logs_of_two_methods(void **state)
 {
 	(void)state;
 	const char *a = HEAD, *b = "H\tlockstep-ops\t2\t0\t12\t3.5\tblake2b\n";
-	char *pa = write_file("unit-a.ops", a, strlen(a)), *pb = write_file("unit-b.ops", b, strlen(b));
+	char *pa = write_file("unit-a.ops", a, strlen(a)),
+	     *pb = write_file("unit-b.ops", b, strlen(b));
 	struct ls_parting p;
 	struct ls_err err = {0};
 	assert_int_equal(ls_optrace_part(pa, pb, &p, &err), LS_EUNKNOWN);
@@ -275,8 +287,8 @@ static void logs_of_two_methods(void **state)
 static void broken_operation_logs(void **state)
 {
 	(void)state;
-	const char *const bad[] = {HEAD "O\t1\taten.add\t0\t\t\n", HEAD "O\t0\taten.add\t1\t\t\n", HEAD "S\t2\tx\n",
-				   HEAD "E\t3\tx\n", HEAD "nonsense\n"};
+	const char *const bad[] = {HEAD "O\t1\taten.add\t0\t\t\n", HEAD "O\t0\taten.add\t1\t\t\n",
+				   HEAD "S\t2\tx\n", HEAD "E\t3\tx\n", HEAD "nonsense\n"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ls_optrace t;
 		struct ls_op op;
@@ -296,7 +308,8 @@ static void records(void **state)
 {
 	(void)state;
 	const char *text =
-		"{\"event\":\"start\",\"pid\":7}\n{\"event\":\"module\",\"name\":\"torch\",\"version\":\"2\"}\n"
+		"{\"event\":\"start\",\"pid\":7}\n{\"event\":\"module\",\"name\":\"torch\","
+		"\"version\":\"2\"}\n"
 		"{\"event\":\"undone\",\"setting\":\"s\",\"found\":true}\n{\"event\":\"ex";
 	json_t *r;
 	struct ls_err err;
@@ -328,14 +341,16 @@ static json_t *manifest(const char *more)
 static void differences_are_ranked(void **state)
 {
 	(void)state;
-	json_t *a =
-		manifest("\"policy\":{\"seed\":1},\"modules\":{\"torch\":\"2.8\"},\"outputs\":[{\"path\":\"w\","
-			 "\"sha256\":\"1\"}],"
-			 "\"environment\":[{\"key\":\"cudnn\",\"value\":\"9.1\"},{\"key\":\"ram\",\"value\":\"1\"}]");
-	json_t *b =
-		manifest("\"policy\":{\"seed\":2},\"modules\":{\"torch\":\"2.9\"},\"outputs\":[{\"path\":\"w\","
-			 "\"sha256\":\"2\"}],"
-			 "\"environment\":[{\"key\":\"cudnn\",\"value\":\"9.2\"},{\"key\":\"ram\",\"value\":\"2\"}]");
+	json_t *a = manifest("\"policy\":{\"seed\":1},\"modules\":{\"torch\":\"2.8\"},\"outputs\":["
+			     "{\"path\":\"w\","
+			     "\"sha256\":\"1\"}],"
+			     "\"environment\":[{\"key\":\"cudnn\",\"value\":\"9.1\"},{\"key\":"
+			     "\"ram\",\"value\":\"1\"}]");
+	json_t *b = manifest("\"policy\":{\"seed\":2},\"modules\":{\"torch\":\"2.9\"},\"outputs\":["
+			     "{\"path\":\"w\","
+			     "\"sha256\":\"2\"}],"
+			     "\"environment\":[{\"key\":\"cudnn\",\"value\":\"9.2\"},{\"key\":"
+			     "\"ram\",\"value\":\"2\"}]");
 	static const struct {
 		const char *what;
 		enum ls_weight weight;

@@ -1,6 +1,6 @@
-/* Models and checkpoints in files: what comes back is what was written, whatever the number of threads, and a model
- * that comes back without states scores as the one with them. Many rows of parameters, so that there are several
- * blocks. */
+/* Models and checkpoints in files: what comes back is what was written, whatever the number of
+ * threads, and a model that comes back without states scores as the one with them. Many rows of
+ * parameters, so that there are several blocks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,8 @@ enum { FEATURES = 20000, FIELDS = 3, ROWS = 50 };
 static char path[64];
 static struct ls_pool *pool;
 
-static struct ls_fm_opts options(enum ls_fm_kind kind, enum ls_fm_optimizer optimizer, uint32_t factors)
+static struct ls_fm_opts options(enum ls_fm_kind kind, enum ls_fm_optimizer optimizer,
+				 uint32_t factors)
 {
 	struct ls_fm_opts o = ls_fm_defaults(kind, LS_MULTICLASS, optimizer);
 	o.factors = factors;
@@ -50,7 +51,8 @@ static struct ls_fm_model *make_model(const struct ls_fm_opts *o)
 			for (uint64_t r = 0; r < g[i].rows; r++)
 				for (uint64_t run = 0; run < g[i].dims[0] * g[i].dims[1]; run++)
 					for (uint64_t k = 0; k < g[i].dims[2]; k++)
-						g[i].data[r * g[i].row_stride + run * g[i].inner + k] = 1.0f / next++;
+						g[i].data[r * g[i].row_stride + run * g[i].inner +
+							  k] = 1.0f / next++;
 	}
 	return m;
 }
@@ -92,7 +94,8 @@ static void there_and_back(const struct ls_fm_opts *o, int threads)
 	struct ls_fm_position at = {.step = 3, .epochs = 2}, back;
 	char was[LS_SHA256_HEX], is[LS_SHA256_HEX];
 	ls_fm_model_digest(m, was);
-	assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0}, threads, NULL, &err), 0);
+	assert_int_equal(
+		ls_fm_save_model(path, m, &(struct ls_fm_position){0}, threads, NULL, &err), 0);
 	assert_int_equal(ls_fm_load_model(path, threads, &bare, &err), 0);
 	assert_int_equal(bare->states, 0);
 	ls_fm_model_digest(bare, is);
@@ -115,20 +118,21 @@ static void every_kind_comes_back(void **state)
 	for (int kind = LS_FM; kind <= LS_FWFM; kind++)
 		for (int optimizer = LS_SGD; optimizer <= LS_FTRL; optimizer++) {
 			int i = (kind + optimizer) % 3; /* each kind has all */
-			struct ls_fm_opts o =
-				options((enum ls_fm_kind)kind, (enum ls_fm_optimizer)optimizer, factors[i]);
+			struct ls_fm_opts o = options((enum ls_fm_kind)kind,
+						      (enum ls_fm_optimizer)optimizer, factors[i]);
 			there_and_back(&o, 1 + i);
 		}
 }
 
-static int no_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *p,
-		     struct ls_engine *ret, struct ls_err *err)
+static int no_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows,
+		     struct ls_pool *p, struct ls_engine *ret, struct ls_err *err)
 {
 	(void)context, (void)m, (void)rows, (void)p, (void)ret;
 	return ls_err_set(err, LS_EINTERNAL, "resumed");
 }
 
-/* A checkpoint whose checksum is right, and whose epochs cannot be: 50 rows in steps of 10 are 5 steps an epoch. */
+/* A checkpoint whose checksum is right, and whose epochs cannot be: 50 rows in steps of 10 are 5
+ * steps an epoch. */
 static void positions_that_cannot_be(void **state)
 {
 	(void)state;
@@ -172,13 +176,16 @@ static void positions_that_cannot_be(void **state)
 				     .resume = true,
 				     .pool = pool,
 				     .make_engine = no_engine};
-		snprintf(at.metric, sizeof at.metric, "%s", cases[i].valid ? ls_metric_name(LS_LOGLOSS) : "");
+		snprintf(at.metric, sizeof at.metric, "%s",
+			 cases[i].valid ? ls_metric_name(LS_LOGLOSS) : "");
 		struct ls_err err = {0};
 		struct ls_train_result result;
 		assert_int_equal(ls_fm_save_model(model, m, &at, 1, NULL, &err), 0);
 		assert_int_equal(ls_fm_save_checkpoint(path, m, &at, 1, &err), 0);
-		assert_int_equal(ls_fm_train(&t, &result, &err), cases[i].fine ? LS_EINTERNAL : LS_EINPUT);
-		assert_non_null(strstr(err.msg, cases[i].fine ? "resumed" : "its best epoch cannot be"));
+		assert_int_equal(ls_fm_train(&t, &result, &err),
+				 cases[i].fine ? LS_EINTERNAL : LS_EINPUT);
+		assert_non_null(
+			strstr(err.msg, cases[i].fine ? "resumed" : "its best epoch cannot be"));
 	}
 	unlink(model);
 	ls_fm_model_free(m);
@@ -207,7 +214,8 @@ static void the_first_is_named(void **state)
 		m->record[bad[i] * ls_fm_stride(m) + ls_fm_lanes(m) - 1] = i % 2 ? NAN : -INFINITY;
 		snprintf(want, sizeof want, "factors of feature %u is not", bad[i]);
 		for (int threads = 1; threads <= 3; threads++) {
-			assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0}, threads, NULL, &err),
+			assert_int_equal(ls_fm_save_model(path, m, &(struct ls_fm_position){0},
+							  threads, NULL, &err),
 					 LS_EDIFFER);
 			assert_non_null(strstr(err.msg, want));
 		}
@@ -266,8 +274,8 @@ static void the_position_comes_back(void **state)
 	memset(at.warm_digest, '4', sizeof at.warm_digest - 1);
 	assert_int_equal(ls_fm_save_checkpoint(path, m, &at, 2, &err), 0);
 	assert_int_equal(ls_fm_load_checkpoint(path, 2, &whole, &back, &err), 0);
-	assert_true(back.step == at.step && back.epochs == at.epochs && back.best_epoch == at.best_epoch &&
-		    back.stale_epochs == at.stale_epochs);
+	assert_true(back.step == at.step && back.epochs == at.epochs &&
+		    back.best_epoch == at.best_epoch && back.stale_epochs == at.stale_epochs);
 	assert_memory_equal(&back.best_value, &at.best_value, sizeof at.best_value);
 	assert_memory_equal(&back.loss_so_far, &at.loss_so_far, sizeof at.loss_so_far);
 	assert_string_equal(back.metric, at.metric);
@@ -298,11 +306,13 @@ static void bare_is_not_trained(void **state)
 	assert_int_equal(ls_engine_cpu(m, &rows, pool, NULL, &e, &err), LS_EINTERNAL);
 	assert_int_equal(ls_engine_cpu(m, NULL, pool, NULL, &e, &err), 0);
 	e.free(e.state);
-	assert_int_equal(ls_engine_cuda(m, &rows, pool, &(struct ls_cuda_conf){0}, &e, &err), LS_EINTERNAL);
+	assert_int_equal(ls_engine_cuda(m, &rows, pool, &(struct ls_cuda_conf){0}, &e, &err),
+			 LS_EINTERNAL);
 	ls_fm_model_free(m);
 }
 
-/* No more memory than there is now, and 4 MiB. False where that is no limit: some emulators know none. */
+/* No more memory than there is now, and 4 MiB. False where that is no limit: some emulators know
+ * none. */
 static bool limit_memory(struct rlimit *ret_old)
 {
 	unsigned long pages[6] = {0};
@@ -312,7 +322,8 @@ static bool limit_memory(struct rlimit *ret_old)
 		assert_int_equal(fscanf(f, "%lu", &pages[i]), 1);
 	fclose(f);
 	getrlimit(RLIMIT_DATA, ret_old);
-	struct rlimit low = {pages[5] * (rlim_t)sysconf(_SC_PAGESIZE) + (4 << 20), ret_old->rlim_max};
+	struct rlimit low = {pages[5] * (rlim_t)sysconf(_SC_PAGESIZE) + (4 << 20),
+			     ret_old->rlim_max};
 	setrlimit(RLIMIT_DATA, &low);
 	void *p = ls_fm_big_alloc(8 << 20);
 	ls_fm_big_free(p, 8 << 20);
@@ -323,7 +334,8 @@ static void says_what_is_needed(int rc, const struct ls_err *err, const char *mi
 {
 	char want[256];
 	snprintf(want, sizeof want,
-		 "%s: no memory for %s MiB of parameters, for features up to number 19999; it takes a machine with "
+		 "%s: no memory for %s MiB of parameters, for features up to number 19999; it "
+		 "takes a machine with "
 		 "more, or a higher limit",
 		 path, mib);
 	assert_int_equal(rc, LS_ENOMEM);
@@ -375,10 +387,14 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_comes_back),   cmocka_unit_test(positions_that_cannot_be),
-		cmocka_unit_test(online_comes_back),       cmocka_unit_test(the_first_is_named),
-		cmocka_unit_test(loading_names_it_too),    cmocka_unit_test(bare_is_not_trained),
-		cmocka_unit_test(the_position_comes_back), cmocka_unit_test(no_memory_for_a_file),
+		cmocka_unit_test(every_kind_comes_back),
+		cmocka_unit_test(positions_that_cannot_be),
+		cmocka_unit_test(online_comes_back),
+		cmocka_unit_test(the_first_is_named),
+		cmocka_unit_test(loading_names_it_too),
+		cmocka_unit_test(bare_is_not_trained),
+		cmocka_unit_test(the_position_comes_back),
+		cmocka_unit_test(no_memory_for_a_file),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }

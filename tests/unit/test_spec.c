@@ -60,8 +60,9 @@ static void both_cudnn_encodings(void **state)
 	static const struct {
 		const char *in, *out;
 		uint64_t code;
-	} cases[] = {{"8905", "8.9.5", 8905},           {"8902", "8.9.2", 8902},     {"91900", "9.19.0", 91900},
-		     {"90100", "9.1.0", 90100},         {"7605", "7.6.5", 7605},     {"8.9.2.26", "8.9.2.26", 8902},
+	} cases[] = {{"8905", "8.9.5", 8905},           {"8902", "8.9.2", 8902},
+		     {"91900", "9.19.0", 91900},        {"90100", "9.1.0", 90100},
+		     {"7605", "7.6.5", 7605},           {"8.9.2.26", "8.9.2.26", 8902},
 		     {"9.19.0.56", "9.19.0.56", 91900}, {"100000", "10.0.0", 100000}};
 	char text[LS_VERSION_TEXT];
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -76,7 +77,13 @@ static void both_cudnn_encodings(void **state)
 static void matchers(void **state)
 {
 	(void)state;
-	enum { V = LS_AS_VERSION, C = LS_AS_CUDNN, T = LS_AS_TEXT, M = LS_AS_MEMORY, K = LS_AS_KERNEL };
+	enum {
+		V = LS_AS_VERSION,
+		C = LS_AS_CUDNN,
+		T = LS_AS_TEXT,
+		M = LS_AS_MEMORY,
+		K = LS_AS_KERNEL
+	};
 	enum { NO = LS_MATCH_NO, YES = LS_MATCH_YES, UNKNOWN = LS_MATCH_UNKNOWN };
 	static const struct {
 		int flavour;
@@ -171,8 +178,10 @@ static void matchers(void **state)
 			fail_msg("%s: %s", cases[i].matcher, err.msg);
 		int got = (int)ls_matcher_test(m, cases[i].value);
 		if (got != cases[i].answer)
-			fail_msg("%s against %s: %d", cases[i].matcher, cases[i].value ? cases[i].value : "NULL", got);
-		assert_string_equal(ls_matcher_text(m), *cases[i].matcher ? cases[i].matcher : "\"\"");
+			fail_msg("%s against %s: %d", cases[i].matcher,
+				 cases[i].value ? cases[i].value : "NULL", got);
+		assert_string_equal(ls_matcher_text(m),
+				    *cases[i].matcher ? cases[i].matcher : "\"\"");
 		ls_matcher_free(m);
 	}
 }
@@ -191,7 +200,8 @@ static void bad_matchers(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ls_matcher *m = NULL;
 		struct ls_err err;
-		assert_int_equal(ls_matcher_parse(bad[i].text, bad[i].flavour, &m, &err), LS_EINPUT);
+		assert_int_equal(ls_matcher_parse(bad[i].text, bad[i].flavour, &m, &err),
+				 LS_EINPUT);
 		assert_null(m);
 	}
 }
@@ -224,11 +234,12 @@ static struct ls_spec *parsed(const char *text)
 static void sets_of_gpus(void **state)
 {
 	(void)state;
-	struct ls_spec *spec =
-		parsed("{\"schema\":1,\"name\":\"t\",\"gpus\":{\"one_of\":[{\"name\":\"T4\",\"count\":2},"
-		       "\"P100\"],\"min_capability\":\"6.0\",\"memory\":\">=16 GB\"}}");
+	struct ls_spec *spec = parsed(
+		"{\"schema\":1,\"name\":\"t\",\"gpus\":{\"one_of\":[{\"name\":\"T4\",\"count\":2},"
+		"\"P100\"],\"min_capability\":\"6.0\",\"memory\":\">=16 GB\"}}");
 	const struct ls_gpuset *g = ls_spec_find(spec, "gpus")->gpus;
-	const struct ls_gpu_seen t4 = {"Tesla T4", "7.5", 15360}, p100 = {"Tesla P100-PCIE-16GB", "6.0", 16276},
+	const struct ls_gpu_seen t4 = {"Tesla T4", "7.5", 15360},
+				 p100 = {"Tesla P100-PCIE-16GB", "6.0", 16276},
 				 l4 = {"NVIDIA L4", "8.9", 23034}, dim = {NULL, NULL, 0};
 	struct ls_gpu_seen two[] = {t4, t4}, mixed[] = {t4, p100};
 	char why[200];
@@ -258,35 +269,51 @@ static void bad_specs(void **state)
 		{"{\"schema\":2,\"name\":\"t\"}", "reads schema 1"},
 		{"{\"schema\":1}", "\"name\" is missing"},
 		{"{\"schema\":1,\"name\":\"a b\"}", "name: \"a b\" is not a name"},
-		{"{\"schema\":1,\"name\":\"t\",\"torhc\":\"1\"}", "unknown key \"torhc\" (did you mean \"torch\"?)"},
-		{"{\"schema\":1,\"name\":\"t\",\"torch\":1}", "torch: expected a string, found a number"},
+		{"{\"schema\":1,\"name\":\"t\",\"torhc\":\"1\"}",
+		 "unknown key \"torhc\" (did you mean \"torch\"?)"},
+		{"{\"schema\":1,\"name\":\"t\",\"torch\":1}",
+		 "torch: expected a string, found a number"},
 		{"{\"schema\":1,\"name\":\"t\",\"torch\":[]}", "torch: an empty list"},
-		{"{\"schema\":1,\"name\":\"t\",\"torch\":{\"level\":\"required\"}}", "torch: \"match\" is missing"},
-		{"{\"schema\":1,\"name\":\"t\",\"torch\":{\"match\":\"1\",\"level\":\"must\"}}", "torch: level:"},
-		{"{\"schema\":1,\"name\":\"t\",\"torch\":{\"macth\":\"1\"}}", "did you mean \"match\"?"},
-		{"{\"schema\":1,\"name\":\"t\",\"packages\":[]}", "packages: expected an object, found a list"},
-		{"{\"schema\":1,\"name\":\"t\",\"packages\":{\"a b\":\"1\"}}", "\"a b\" is not the name of a package"},
-		{"{\"schema\":1,\"name\":\"t\",\"packages\":{\"a_b\":\"1\",\"A-B\":\"1\"}}", "\"A-B\" is given twice"},
-		{"{\"schema\":1,\"name\":\"t\",\"env\":{\"A-B\":\"1\"}}", "not the name of an environment variable"},
+		{"{\"schema\":1,\"name\":\"t\",\"torch\":{\"level\":\"required\"}}",
+		 "torch: \"match\" is missing"},
+		{"{\"schema\":1,\"name\":\"t\",\"torch\":{\"match\":\"1\",\"level\":\"must\"}}",
+		 "torch: level:"},
+		{"{\"schema\":1,\"name\":\"t\",\"torch\":{\"macth\":\"1\"}}",
+		 "did you mean \"match\"?"},
+		{"{\"schema\":1,\"name\":\"t\",\"packages\":[]}",
+		 "packages: expected an object, found a list"},
+		{"{\"schema\":1,\"name\":\"t\",\"packages\":{\"a b\":\"1\"}}",
+		 "\"a b\" is not the name of a package"},
+		{"{\"schema\":1,\"name\":\"t\",\"packages\":{\"a_b\":\"1\",\"A-B\":\"1\"}}",
+		 "\"A-B\" is given twice"},
+		{"{\"schema\":1,\"name\":\"t\",\"env\":{\"A-B\":\"1\"}}",
+		 "not the name of an environment variable"},
 		{"{\"schema\":1,\"name\":\"t\",\"gpus\":{}}", "gpus: expects nothing"},
 		{"{\"schema\":1,\"name\":\"t\",\"gpus\":[]}", "gpus: an empty list"},
 		{"{\"schema\":1,\"name\":\"t\",\"gpus\":{\"count\":0}}", "a count is from 1"},
-		{"{\"schema\":1,\"name\":\"t\",\"image\":{\"base\":\"a b\"}}", "image: base: \"a b\" is not an image"},
-		{"{\"schema\":1,\"name\":\"t\",\"image\":{\"digest\":\"sha256:12\"}}", "image: digest:"},
-		{"{\"schema\":1,\"name\":\"t\",\"hardware\":{\"minimum\":{\"vram\":\"x\"}}}", "minimum: vram:"},
-		{"{\"schema\":1,\"name\":\"t\",\"hardware\":{\"minimum\":{\"vrm\":\"x\"}}}", "did you mean \"vram\"?"},
+		{"{\"schema\":1,\"name\":\"t\",\"image\":{\"base\":\"a b\"}}",
+		 "image: base: \"a b\" is not an image"},
+		{"{\"schema\":1,\"name\":\"t\",\"image\":{\"digest\":\"sha256:12\"}}",
+		 "image: digest:"},
+		{"{\"schema\":1,\"name\":\"t\",\"hardware\":{\"minimum\":{\"vram\":\"x\"}}}",
+		 "minimum: vram:"},
+		{"{\"schema\":1,\"name\":\"t\",\"hardware\":{\"minimum\":{\"vrm\":\"x\"}}}",
+		 "did you mean \"vram\"?"},
 		{"{\"schema\":1,\"name\":\"t\",\"ci\":{\"schedule\":\"1 2\"}}", "five fields"},
 		{"{\"schema\":1,\"name\":\"t\",\"date\":\"yesterday\"}", "is not YYYY-MM-DD"},
 		{"{\"schema\":1,\"name\":\"t\",\"description\":\"a\\nb\"}", "control characters"},
 		{"{\"schema\":1,\"name\":\"t\",\"torch\":\"1\\u0000\"}", "t.json:1:"},
 		{"{\"schema\":1,\"name\":\"t\",\"env\":{\"A\":\"1\\nRUN x\"}}",
 		 "env.A: a value with control characters"},
-		{"{\"schema\":1,\"name\":\"t\",\"gpus\":[\"a\\tb\"]}", "gpus: a name with control characters"},
+		{"{\"schema\":1,\"name\":\"t\",\"gpus\":[\"a\\tb\"]}",
+		 "gpus: a name with control characters"},
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ls_spec *spec = NULL;
 		struct ls_err err = {0};
-		assert_int_equal(ls_spec_parse(bad[i].text, strlen(bad[i].text), "t.json", &spec, &err), LS_EINPUT);
+		assert_int_equal(
+			ls_spec_parse(bad[i].text, strlen(bad[i].text), "t.json", &spec, &err),
+			LS_EINPUT);
 		assert_null(spec);
 		if (!strstr(err.msg, bad[i].message))
 			fail_msg("%s\n said: %s", bad[i].text, err.msg);
@@ -330,14 +357,16 @@ static void every_shipped_spec_loads(void **state)
 static void hardware_becomes_checks(void **state)
 {
 	(void)state;
-	struct ls_spec *spec = parsed(
-		"{\"schema\":1,\"name\":\"t\",\"hardware\":{\"minimum\":{\"vram\":\"4 GB\",\"driver\":\"535.86.10\","
-		"\"capability\":\"6.0\"},\"recommended\":{\"ram\":\"16 GB\",\"driver\":\"550\",\"gpu_count\":1}}}");
+	struct ls_spec *spec = parsed("{\"schema\":1,\"name\":\"t\",\"hardware\":{\"minimum\":{"
+				      "\"vram\":\"4 GB\",\"driver\":\"535.86.10\","
+				      "\"capability\":\"6.0\"},\"recommended\":{\"ram\":\"16 "
+				      "GB\",\"driver\":\"550\",\"gpu_count\":1}}}");
 	assert_int_equal(spec->n_checks, 6);
 	assert_string_equal(ls_check_text(ls_spec_find(spec, "vram")), ">=4 GB");
 	assert_string_equal(ls_check_text(ls_spec_find(spec, "gpu_count")), ">=1");
 	assert_int_equal(ls_spec_find(spec, "driver")->level, LS_LEVEL_REQUIRED);
-	assert_int_equal(ls_matcher_test(ls_spec_find(spec, "capability")->matcher, "7.5"), LS_MATCH_YES);
+	assert_int_equal(ls_matcher_test(ls_spec_find(spec, "capability")->matcher, "7.5"),
+			 LS_MATCH_YES);
 	ls_spec_free(spec);
 }
 

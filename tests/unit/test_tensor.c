@@ -1,5 +1,5 @@
-/* The readers and the writer of tensor files, on images made here; what the real libraries write is tested by
- * tests/tensor/real.py. */
+/* The readers and the writer of tensor files, on images made here; what the real libraries write is
+ * tested by tests/tensor/real.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,8 +49,10 @@ static const uint8_t three[3] = {0, 1, 1};
 
 static void sample(struct ls_tensor t[2])
 {
-	t[0] = (struct ls_tensor){.name = "w \"é", .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)four};
-	t[1] = (struct ls_tensor){.name = "mask", .dtype = LS_DT_BOOL, .elem_size = 1, .data = three};
+	t[0] = (struct ls_tensor){
+		.name = "w \"é", .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)four};
+	t[1] = (struct ls_tensor){
+		.name = "mask", .dtype = LS_DT_BOOL, .elem_size = 1, .data = three};
 	assert_int_equal(ls_tensor_set_contiguous(&t[0], (uint64_t[]){2, 2}, 2, NULL), 0);
 	assert_int_equal(ls_tensor_set_contiguous(&t[1], (uint64_t[]){3}, 1, NULL), 0);
 }
@@ -63,7 +65,8 @@ static void safetensors_round_trip(void **state)
 	struct ls_bundle *b;
 	const struct ls_kv meta[] = {{"format", "pt"}, {"a", "b\n"}};
 	sample(t);
-	assert_int_equal(ls_safetensors_write(in_folder("a.safetensors"), t, 2, meta, 2, NULL, &err), 0);
+	assert_int_equal(
+		ls_safetensors_write(in_folder("a.safetensors"), t, 2, meta, 2, NULL, &err), 0);
 	assert_int_equal(ls_safetensors_open(in_folder("a.safetensors"), &b, &err), 0);
 	assert_int_equal(b->n_tensors, 2);
 	assert_string_equal(b->tensors[0].name, t[0].name);
@@ -77,7 +80,8 @@ static void safetensors_round_trip(void **state)
 	ls_bundle_free(b);
 	char hex[LS_SHA256_HEX]; /* the writer's bytes are a promise */
 	assert_int_equal(ls_sha256_file(in_folder("a.safetensors"), hex, &err), 0);
-	assert_string_equal(hex, "037562ad61a17870c3e19025f90567c222f5606bd35c6bcb6ad99c3d41c64150");
+	assert_string_equal(hex,
+			    "037562ad61a17870c3e19025f90567c222f5606bd35c6bcb6ad99c3d41c64150");
 }
 
 static void safetensors_writer_refuses(void **state)
@@ -87,12 +91,15 @@ static void safetensors_writer_refuses(void **state)
 	struct ls_err err;
 	sample(t);
 	t[1].name = t[0].name;
-	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, NULL, &err), LS_EINTERNAL);
+	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, NULL, &err),
+			 LS_EINTERNAL);
 	t[1].name = "\xff";
-	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, NULL, &err), LS_EINTERNAL);
+	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, NULL, &err),
+			 LS_EINTERNAL);
 	sample(t);
 	t[0].swapped = true;
-	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, NULL, &err), LS_EINTERNAL);
+	assert_int_equal(ls_safetensors_write(in_folder("x"), t, 2, NULL, 0, NULL, &err),
+			 LS_EINTERNAL);
 	assert_false(ls_file_exists(in_folder("x")));
 }
 
@@ -102,7 +109,8 @@ static void safetensors_packs_strided(void **state)
 	(void)state;
 	static const float padded[2][2][4] = {{{1, 2, 3}, {4, 5, 6}}, {{7, 8, 9}, {10, 11, 12}}};
 	static const float packed[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-	struct ls_tensor t = {.name = "v", .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)padded};
+	struct ls_tensor t = {
+		.name = "v", .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)padded};
 	struct ls_err err = {0};
 	struct ls_bundle *b;
 	assert_int_equal(ls_tensor_set_contiguous(&t, (uint64_t[]){2, 2, 3}, 3, &err), 0);
@@ -129,7 +137,8 @@ static void refuse_header(const char *header, size_t claim, size_t data, const c
 	if (rc == 0)
 		rc = ls_bundle_seal(b, "f", &err);
 	if (rc != LS_EINPUT || !strstr(err.msg, word))
-		fail_msg("%s\nexpected a refusal with \"%s\", got %d: %s", header, word, rc, err.msg);
+		fail_msg("%s\nexpected a refusal with \"%s\", got %d: %s", header, word, rc,
+			 err.msg);
 	ls_bundle_free(b);
 	free(image);
 }
@@ -141,21 +150,32 @@ static void safetensors_refuses(void **state)
 	refuse_header("{}", (size_t)10 << 30, 0, "the format allows");
 	refuse_header("[]", 0, 0, "does not begin");
 	refuse_header("{\"a\":", 0, 0, "not valid JSON");
-	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},\"a\":{}}", 0, 8, "duplicate");
-	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", 0, 8, "do not hold");
-	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 0, 8, "do not hold");
-	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 0, 4, "has only 4");
-	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 0, 9, "after the last");
-	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 0, 12, "hole");
+	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},\"a\":{}}",
+		      0, 8, "duplicate");
+	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", 0, 8,
+		      "do not hold");
+	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 0, 8,
+		      "do not hold");
+	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 0, 4,
+		      "has only 4");
+	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 0, 9,
+		      "after the last");
+	refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 0, 12,
+		      "hole");
 	refuse_header("{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
 		      "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}",
 		      0, 3, "inside another");
-	refuse_header("{\"a\":{\"dtype\":\"Q7\",\"shape\":[2],\"data_offsets\":[0,8]}}", 0, 8, "unknown dtype");
-	refuse_header("{\"a\":{\"dtype\":\"U8\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 0, 8, "whole number");
-	refuse_header("{\"a\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,2]}}", 0, 2, "whole byte");
-	refuse_header("{\"a\":{\"dtype\":\"U8\",\"shape\":[4611686018427387904,4],\"data_offsets\":[0,0]}}", 0, 0,
-		      "memory");
-	refuse_header("{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2],\"x\":1}}", 0, 2, "unknown key");
+	refuse_header("{\"a\":{\"dtype\":\"Q7\",\"shape\":[2],\"data_offsets\":[0,8]}}", 0, 8,
+		      "unknown dtype");
+	refuse_header("{\"a\":{\"dtype\":\"U8\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 0, 8,
+		      "whole number");
+	refuse_header("{\"a\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,2]}}", 0, 2,
+		      "whole byte");
+	refuse_header("{\"a\":{\"dtype\":\"U8\",\"shape\":[4611686018427387904,4],\"data_offsets\":"
+		      "[0,0]}}",
+		      0, 0, "memory");
+	refuse_header("{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2],\"x\":1}}", 0,
+		      2, "unknown key");
 	refuse_header("{\"__metadata__\":{\"a\":1}}", 0, 0, "only strings");
 }
 
@@ -166,9 +186,12 @@ static void safetensors_shards(void **state)
 	struct ls_err err;
 	struct ls_bundle *b;
 	sample(t);
-	assert_int_equal(ls_safetensors_write(in_folder("1.safetensors"), &t[0], 1, NULL, 0, NULL, &err), 0);
-	assert_int_equal(ls_safetensors_write(in_folder("2.safetensors"), &t[1], 1, NULL, 0, NULL, &err), 0);
-	const char *index = "{\"weight_map\":{\"w \\\"é\":\"1.safetensors\",\"mask\":\"2.safetensors\"}}";
+	assert_int_equal(
+		ls_safetensors_write(in_folder("1.safetensors"), &t[0], 1, NULL, 0, NULL, &err), 0);
+	assert_int_equal(
+		ls_safetensors_write(in_folder("2.safetensors"), &t[1], 1, NULL, 0, NULL, &err), 0);
+	const char *index =
+		"{\"weight_map\":{\"w \\\"é\":\"1.safetensors\",\"mask\":\"2.safetensors\"}}";
 	char path[256];
 	snprintf(path, sizeof path, "%s", in_folder("i.json"));
 	assert_int_equal(ls_file_write_atomic(path, index, strlen(index), &err), 0);
@@ -179,10 +202,12 @@ static void safetensors_shards(void **state)
 	const char *const wrong[][2] = {
 		{"{\"weight_map\":{\"mask\":\"../2.safetensors\"}}", "plain file name"},
 		{"{\"weight_map\":{\"mask\":\"1.safetensors\"}}", "the index says"},
-		{"{\"weight_map\":{\"mask\":\"2.safetensors\",\"x\":\"2.safetensors\"}}", "lists 2"},
+		{"{\"weight_map\":{\"mask\":\"2.safetensors\",\"x\":\"2.safetensors\"}}",
+		 "lists 2"},
 		{"{}", "weight_map"}};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		assert_int_equal(ls_file_write_atomic(path, wrong[i][0], strlen(wrong[i][0]), &err), 0);
+		assert_int_equal(ls_file_write_atomic(path, wrong[i][0], strlen(wrong[i][0]), &err),
+				 0);
 		assert_int_equal(ls_safetensors_open_index(path, &b, &err), LS_EINPUT);
 		assert_non_null(strstr(err.msg, wrong[i][1]));
 	}
@@ -307,7 +332,8 @@ static void zip_reads(void **state)
 	size_t n = deflate_raw(text, sizeof text, packed, sizeof packed);
 	for (int zip64 = 0; zip64 < 2; zip64++) {
 		struct fake f[] = {{"a/b", NULL, "hello", 5, 5, 0, 0, crc_of("hello", 5), zip64, 0},
-				   {"c", NULL, packed, n, sizeof text, 8, 0, crc_of(text, sizeof text), zip64, 0}};
+				   {"c", NULL, packed, n, sizeof text, 8, 0,
+				    crc_of(text, sizeof text), zip64, 0}};
 		struct ls_str s = {0};
 		struct ls_zip zip;
 		struct ls_err err;
@@ -317,7 +343,8 @@ static void zip_reads(void **state)
 		assert_int_equal(ls_zip_extract(ls_zip_find(&zip, "c"), 1000, &out, &err), 0);
 		assert_memory_equal(out, text, sizeof text);
 		free(out);
-		assert_int_equal(ls_zip_extract(ls_zip_find(&zip, "c"), 999, &out, &err), LS_EINPUT);
+		assert_int_equal(ls_zip_extract(ls_zip_find(&zip, "c"), 999, &out, &err),
+				 LS_EINPUT);
 		assert_int_equal(ls_zip_extract(ls_zip_find(&zip, "a/b"), 1000, &out, &err), 0);
 		assert_memory_equal(out, "hello", 5);
 		free(out);
@@ -351,21 +378,28 @@ static void zip_refuses(void **state)
 	(void)state;
 	uint32_t crc = crc_of("hello", 5);
 	refuse_zip(&(struct fake){"../evil", NULL, "hello", 5, 5, 0, 0, crc, 0, 0}, 1, "leads out");
-	refuse_zip(&(struct fake){"a/../../evil", NULL, "hello", 5, 5, 0, 0, crc, 0, 0}, 1, "leads out");
-	refuse_zip(&(struct fake){"/etc/passwd", NULL, "hello", 5, 5, 0, 0, crc, 0, 0}, 1, "leads out");
+	refuse_zip(&(struct fake){"a/../../evil", NULL, "hello", 5, 5, 0, 0, crc, 0, 0}, 1,
+		   "leads out");
+	refuse_zip(&(struct fake){"/etc/passwd", NULL, "hello", 5, 5, 0, 0, crc, 0, 0}, 1,
+		   "leads out");
 	refuse_zip(&(struct fake){"a\\b", NULL, "hello", 5, 5, 0, 0, crc, 0, 0}, 1, "leads out");
 	refuse_zip(&(struct fake){"a", "b", "hello", 5, 5, 0, 0, crc, 0, 0}, 1, "named otherwise");
 	refuse_zip(&(struct fake){"a", NULL, "hello", 5, 6, 0, 0, crc, 0, 0}, 1, "two sizes");
 	refuse_zip(&(struct fake){"a", NULL, "hello", 5, 5, 0, 0, 1, 0, 0}, 1, "checksum");
 	refuse_zip(&(struct fake){"a", NULL, "hello", 5, 5, 0, 1, crc, 0, 0}, 1, "encrypted");
 	refuse_zip(&(struct fake){"a", NULL, "hello", 5, 5, 99, 0, crc, 0, 0}, 1, "method 99");
-	refuse_zip(&(struct fake){"a", NULL, "\xff\xff\xff\xff\xff", 5, 5, 8, 0, crc, 0, 0}, 1, "damaged");
-	refuse_zip(&(struct fake){"a", NULL, "hello", 5, (uint64_t)10 << 30, 8, 0, crc, true, 0}, 1, "unfold");
+	refuse_zip(&(struct fake){"a", NULL, "\xff\xff\xff\xff\xff", 5, 5, 8, 0, crc, 0, 0}, 1,
+		   "damaged");
+	refuse_zip(&(struct fake){"a", NULL, "hello", 5, (uint64_t)10 << 30, 8, 0, crc, true, 0}, 1,
+		   "unfold");
 	uint8_t *zeros = ls_xalloc(1 << 20), packed[8192];
 	size_t n = deflate_raw(zeros, 1 << 20, packed, sizeof packed);
-	refuse_zip(&(struct fake){"a", NULL, packed, n, (1 << 20) - 1, 8, 0, 0, 0, 0}, 1, "does not end");
-	refuse_zip(&(struct fake){"a", NULL, packed, n - 8, 1 << 20, 8, 0, 0, 0, 0}, 1, "cut short");
-	refuse_zip(&(struct fake){"a", NULL, packed, n, (1 << 20) + 1, 8, 0, 0, 0, 0}, 1, "at most");
+	refuse_zip(&(struct fake){"a", NULL, packed, n, (1 << 20) - 1, 8, 0, 0, 0, 0}, 1,
+		   "does not end");
+	refuse_zip(&(struct fake){"a", NULL, packed, n - 8, 1 << 20, 8, 0, 0, 0, 0}, 1,
+		   "cut short");
+	refuse_zip(&(struct fake){"a", NULL, packed, n, (1 << 20) + 1, 8, 0, 0, 0, 0}, 1,
+		   "at most");
 	refuse_zip((struct fake[]){{"a", NULL, "hello", 5, 5, 0, 0, crc, 0, 0},
 				   {"a", NULL, "hello", 5, 5, 0, 0, crc, 0, 0}},
 		   2, "there twice");
@@ -375,7 +409,8 @@ static void zip_refuses(void **state)
 static void zip_bomb_by_size(void **state)
 {
 	(void)state;
-	/* 2 MiB that honestly unfold to 1 GiB: refused from the directory alone, nothing is inflated */
+	/* 2 MiB that honestly unfold to 1 GiB: refused from the directory alone, nothing is
+	 * inflated */
 	size_t n = 2 << 20;
 	uint8_t *data = ls_xalloc(n);
 	refuse_zip(&(struct fake){"a", NULL, data, n, 1 << 30, 8, 0, 0, 0, 0}, 1, "bomb");
@@ -385,12 +420,14 @@ static void zip_bomb_by_size(void **state)
 static void zip_members_do_not_overlap(void **state)
 {
 	(void)state;
-	struct fake f[] = {{"a", NULL, "hello", 5, 5, 0, 0, 0, 0, 0}, {"b", NULL, "hello", 5, 5, 0, 0, 0, 0, 0}};
+	struct fake f[] = {{"a", NULL, "hello", 5, 5, 0, 0, 0, 0, 0},
+			   {"b", NULL, "hello", 5, 5, 0, 0, 0, 0, 0}};
 	struct ls_str s = {0};
 	struct ls_zip zip;
 	struct ls_err err;
 	fake_zip(&s, f, 2, false);
-	/* both entries now lead to the same local header, whose name is made to fit by naming both alike but for case
+	/* both entries now lead to the same local header, whose name is made to fit by naming both
+	 * alike but for case
 	 */
 	char *second = s.s + s.len - 22 - 47;
 	memcpy(second + 42, s.s + s.len - 22 - 94 + 42, 4);
@@ -416,9 +453,12 @@ static void npy_fortran_and_big_endian(void **state)
 {
 	(void)state;
 	uint8_t image[256], out[12];
-	const uint8_t stored[12] = {0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6}; /* columns of [[1,2,3],[4,5,6]], big-endian */
+	const uint8_t stored[12] = {0, 1, 0, 4, 0, 2, 0,
+				    5, 0, 3, 0, 6}; /* columns of [[1,2,3],[4,5,6]], big-endian */
 	const uint8_t wanted[12] = {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0};
-	size_t n = fake_npy(image, "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }  \n", stored, 12), start;
+	size_t n = fake_npy(image, "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }  \n",
+			    stored, 12),
+	       start;
 	struct ls_tensor t = {0};
 	struct ls_err err;
 	assert_int_equal(ls_npy_header(image, n, n, &t, &start, &err), 0);
@@ -441,16 +481,21 @@ static void npy_refuses(void **state)
 	(void)state;
 	const char *const wrong[][2] = {
 		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", "need 12 bytes"},
-		{"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", "unknown or repeated"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}",
+		 "unknown or repeated"},
 		{"{'descr': '<f4', 'fortran_order': False, 'fortran_order': False, 'shape': (2,)}",
 		 "unknown or repeated"},
 		{"{'descr': '<f4', 'shape': (2,)}", "missing"},
 		{"{'descr': '|O', 'fortran_order': False, 'shape': (2,)}", "Python objects"},
-		{"{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (2,)}", "Python objects"},
+		{"{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (2,)}",
+		 "Python objects"},
 		{"{'descr': '<q9', 'fortran_order': False, 'shape': (2,)}", "unknown element type"},
 		{"{'descr': '<f4', 'fortran_order': 1, 'shape': (2,)}", "True or False"},
-		{"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999,)}", "beyond 64"},
-		{"{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999999999,99999999999)}", "memory"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999,)}",
+		 "beyond 64"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': "
+		 "(9999999999999999,99999999999)}",
+		 "memory"},
 		{"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} x", "text after"},
 		{"__import__('os')", "expected"},
 	};
@@ -459,7 +504,8 @@ static void npy_refuses(void **state)
 		size_t n = fake_npy(image, wrong[i][0], four, 8), start;
 		struct ls_tensor t = {0};
 		struct ls_err err = {0};
-		if (ls_npy_header(image, n, n, &t, &start, &err) != LS_EINPUT || !strstr(err.msg, wrong[i][1]))
+		if (ls_npy_header(image, n, n, &t, &start, &err) != LS_EINPUT ||
+		    !strstr(err.msg, wrong[i][1]))
 			fail_msg("%s: %s", wrong[i][0], err.msg);
 		assert_int_equal(t.dtype, LS_DT_NONE); /* untouched */
 	}
@@ -475,7 +521,8 @@ static void npz_deflated_members(void **state)
 {
 	(void)state;
 	uint8_t npy[256], packed[256];
-	size_t n = fake_npy(npy, "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", four, sizeof four);
+	size_t n = fake_npy(npy, "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", four,
+			    sizeof four);
 	size_t p = deflate_raw(npy, n, packed, sizeof packed);
 	struct fake f[] = {{"data.npy", NULL, packed, p, n, 8, 0, crc_of(npy, n), 0, 0},
 			   {"plain.npy", NULL, npy, n, n, 0, 0, crc_of(npy, n), 0, 0},

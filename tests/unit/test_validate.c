@@ -1,4 +1,5 @@
-/* Made-up rows, trials in memory, and the judgement of a validation: what is wrong is found, what is absent is no pass.
+/* Made-up rows, trials in memory, and the judgement of a validation: what is wrong is found, what
+ * is absent is no pass.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +38,8 @@ static int idle(void *state, uint64_t first, uint64_t n, double *ret_loss, struc
 	return 0;
 }
 
-static int zero_scores(void *state, const struct ls_rows *rows, float *ret_score, struct ls_err *err)
+static int zero_scores(void *state, const struct ls_rows *rows, float *ret_score,
+		       struct ls_err *err)
 {
 	(void)state;
 	(void)err;
@@ -45,8 +47,8 @@ static int zero_scores(void *state, const struct ls_rows *rows, float *ret_score
 	return 0;
 }
 
-static int make(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
-		struct ls_engine *ret, struct ls_err *err)
+static int make(void *context, struct ls_fm_model *m, const struct ls_rows *rows,
+		struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err)
 {
 	struct way *w = context;
 	w->made++;
@@ -83,8 +85,12 @@ struct fixture {
 
 static void setup(struct fixture *f, enum fault fault)
 {
-	struct ls_made_spec spec = {
-		.n_rows = 200, .n_features = 120, .n_fields = 3, .values = true, .classes = 2, .seed = 5};
+	struct ls_made_spec spec = {.n_rows = 200,
+				    .n_features = 120,
+				    .n_fields = 3,
+				    .values = true,
+				    .classes = 2,
+				    .seed = 5};
 	memset(f, 0, sizeof *f);
 	assert_int_equal(ls_pool_new(2, &f->two, NULL), 0);
 	assert_int_equal(ls_pool_new(1, &f->one, NULL), 0);
@@ -113,14 +119,16 @@ static void setup(struct fixture *f, enum fault fault)
 	memcpy(f->golden, r.digest, sizeof f->golden);
 	snprintf(f->scratch, sizeof f->scratch, "/tmp/test_validate-XXXXXX");
 	assert_non_null(mkdtemp(f->scratch));
-	f->plan = (struct ls_val_plan){
-		.ways = f->ways,
-		.n_ways = 2,
-		.golden = &f->cell,
-		.n_golden = 1,
-		.small = &f->made->rows,
-		.size = {.batches = {300, 3, 40}, .speeds = {300, 3, 40}, .speed_epochs = {1, 1, 1}, .repeats = 2},
-		.scratch = f->scratch};
+	f->plan = (struct ls_val_plan){.ways = f->ways,
+				       .n_ways = 2,
+				       .golden = &f->cell,
+				       .n_golden = 1,
+				       .small = &f->made->rows,
+				       .size = {.batches = {300, 3, 40},
+						.speeds = {300, 3, 40},
+						.speed_epochs = {1, 1, 1},
+						.repeats = 2},
+				       .scratch = f->scratch};
 }
 
 static void teardown(struct fixture *f)
@@ -183,7 +191,8 @@ static void test_differs(void **state)
 	assert_int_equal(count(v, LS_VAL_GOLDEN, LS_VAL_DIFFERS), 1);
 	assert_int_equal(count(v, LS_VAL_GOLDEN, LS_VAL_PASSED), 1);
 	assert_int_equal(count(v, LS_VAL_BATCHES, LS_VAL_DIFFERS), 9);
-	assert_int_equal(count(v, LS_VAL_TWINS, LS_VAL_DIFFERS), 0); /* wrong, but the same each time */
+	assert_int_equal(count(v, LS_VAL_TWINS, LS_VAL_DIFFERS),
+			 0); /* wrong, but the same each time */
 	assert_int_equal(count(v, LS_VAL_HANDOVER, LS_VAL_DIFFERS), 6);
 	for (size_t i = 0; i < v->n_checks; i++)
 		assert_int_equal(v->checks[i].reason != NULL, v->checks[i].state != LS_VAL_PASSED);
@@ -255,7 +264,8 @@ static void test_nothing(void **state)
 static void test_made(void **state)
 {
 	(void)state;
-	struct ls_made_spec spec = {.n_rows = 1000, .n_features = 703, .n_fields = 7, .classes = 3, .seed = 1};
+	struct ls_made_spec spec = {
+		.n_rows = 1000, .n_features = 703, .n_fields = 7, .classes = 3, .seed = 1};
 	struct ls_made *made[2];
 	for (int i = 0; i < 2; i++) {
 		struct ls_pool *pool;
@@ -272,7 +282,8 @@ static void test_made(void **state)
 		seen[(uint32_t)a->label[i]]++;
 		for (uint64_t e = a->start[i]; e < a->start[i + 1]; e++) {
 			assert_int_equal(a->field[e], e - a->start[i]);
-			assert_int_equal(a->feature[e] / 100, a->field[e]); /* each field has its own features */
+			assert_int_equal(a->feature[e] / 100,
+					 a->field[e]); /* each field has its own features */
 		}
 	}
 	assert_true(seen[0] > 250 && seen[1] > 250 && seen[2] > 250);
@@ -284,8 +295,9 @@ static void test_made(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_green),   cmocka_unit_test(test_differs), cmocka_unit_test(test_control),
-		cmocka_unit_test(test_scores),  cmocka_unit_test(test_absent),  cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_green),   cmocka_unit_test(test_differs),
+		cmocka_unit_test(test_control), cmocka_unit_test(test_scores),
+		cmocka_unit_test(test_absent),  cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_made),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

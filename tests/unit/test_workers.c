@@ -1,5 +1,5 @@
-/* How work is shared out: processors, parts by speed, barriers in halves, the sort that all workers do together, and
- * what they take from each other. */
+/* How work is shared out: processors, parts by speed, barriers in halves, the sort that all workers
+ * do together, and what they take from each other. */
 #include <math.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -53,8 +53,9 @@ static void remove_tree(const char *root)
 }
 
 struct group_case {
-	const char *group, *file, *text; /* /proc/self/cgroup, and a file that is written, after those before it */
-	uint64_t want;                   /* 0: no limit */
+	const char *group, *file,
+		*text; /* /proc/self/cgroup, and a file that is written, after those before it */
+	uint64_t want; /* 0: no limit */
 };
 
 static uint64_t cpus_of(const char *root)
@@ -86,7 +87,8 @@ static void a_groups_limit_counts(void **state)
 	(void)state;
 	static const struct group_case cpus[] = {
 		{"0::/a/b\n", "/sys/fs/cgroup/a/b/cpu.max", "250000 100000\n", 2},
-		{"0::/a/b\n", "/sys/fs/cgroup/a/cpu.max", "350000 100000\n", 2}, /* the one above is larger */
+		{"0::/a/b\n", "/sys/fs/cgroup/a/cpu.max", "350000 100000\n",
+		 2}, /* the one above is larger */
 		{"0::/a/b\n", "/sys/fs/cgroup/cpu.max", "50000 100000\n", 1},
 		{"0::/\n", "/sys/fs/cgroup/cpu.max", "max 100000\n", 0},
 		{"0::/\n", "/sys/fs/cgroup/cpu.max", "800000 100000\n", 8},
@@ -97,7 +99,8 @@ static void a_groups_limit_counts(void **state)
 		{"3:cpu,cpuacct:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n", 0},
 		{"3:cpuacct,cpu:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "300000\n", 3},
 		{"3:cpu:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "-1\n", 0},
-		{"3:cpu:/c\n0::/\n", "/sys/fs/cgroup/cpu.max", "100000 100000\n", 1}, /* both are asked */
+		{"3:cpu:/c\n0::/\n", "/sys/fs/cgroup/cpu.max", "100000 100000\n",
+		 1}, /* both are asked */
 		{"3:cpuset:/c\n", "/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "100000\n", 0},
 	};
 	static const struct group_case memory[] = {
@@ -107,7 +110,8 @@ static void a_groups_limit_counts(void **state)
 		{"0::/\n", "/sys/fs/cgroup/memory.max", "nonsense\n", 0},
 		{"3:cpu:/c\n", "/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "1000\n", 0},
 		{"3:memory:/c\n", "/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "1000\n", 1000},
-		{"3:memory:/c\n", "/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "9223372036854771712\n", 0},
+		{"3:memory:/c\n", "/sys/fs/cgroup/memory/c/memory.limit_in_bytes",
+		 "9223372036854771712\n", 0},
 	};
 	ask_groups(cpus, sizeof cpus / sizeof *cpus, cpus_of);
 	ask_groups(memory, sizeof memory / sizeof *memory, memory_of);
@@ -143,7 +147,9 @@ static void affinity_counts(void **state)
 	CPU_SET(cpu, &one);
 	pid_t child = fork();
 	if (child == 0)
-		_exit(sched_setaffinity(0, sizeof one, &one) == 0 && ls_cpus_at("/nowhere") == 1 ? 0 : 1);
+		_exit(sched_setaffinity(0, sizeof one, &one) == 0 && ls_cpus_at("/nowhere") == 1
+			      ? 0
+			      : 1);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	assert_int_equal(ls_cpus_at("/nowhere"), CPU_COUNT(&all));
@@ -164,7 +170,8 @@ static void equal_times_leave_equal_parts(void **state)
 	ls_shares_free(&s);
 }
 
-/* Workers whose speeds are 4, 1, 2 and 1: parts become proportional to them, whatever comes in between. */
+/* Workers whose speeds are 4, 1, 2 and 1: parts become proportional to them, whatever comes in
+ * between. */
 static void parts_follow_speeds(void **state)
 {
 	(void)state;
@@ -245,7 +252,8 @@ static void nobody_leaves_before_all_have_arrived(void **state)
 /* A batch has a row more than a power of 2, whose number needs a bit more. */
 enum { MADE = 400, MADE_BATCH = 257, MADE_LONG = 8 };
 
-/* Rows of 0 to 8 entries over n_features, of which a few are frequent; every eighth has all, with the last feature. */
+/* Rows of 0 to 8 entries over n_features, of which a few are frequent; every eighth has all, with
+ * the last feature. */
 struct made {
 	uint64_t start[MADE + 1];
 	uint32_t feature[MADE * MADE_LONG];
@@ -262,7 +270,8 @@ static void make_rows(struct made *m, uint64_t n_features)
 		m->label[r] = (float)r;
 		for (uint32_t i = 0; i < (r % 8 ? x.v[0] % MADE_LONG : MADE_LONG); i++, at++) {
 			struct ls_u32x4 y = ls_philox(8, r, i);
-			m->feature[at] = (uint32_t)((y.v[0] % 3 ? y.v[1] : y.v[1] % 5) % n_features);
+			m->feature[at] =
+				(uint32_t)((y.v[0] % 3 ? y.v[1] : y.v[1] % 5) % n_features);
 		}
 		if (r % 8 == 0)
 			m->feature[at - 1] = (uint32_t)(n_features - 1);
@@ -285,9 +294,10 @@ static void check_row(const struct made *m, const struct ls_row_place *at, const
 	assert_memory_equal(feature, m->feature + at->first, at->n * sizeof *feature);
 }
 
-/* What all workers together get from the sort of a batch: each feature in one run, each key once. */
-static void check_keys(const struct made *m, const uint64_t *keys, size_t n, bool by_row, const struct ls_ahead *a,
-		       uint8_t *feature_seen, uint32_t *key_seen)
+/* What all workers together get from the sort of a batch: each feature in one run, each key once.
+ */
+static void check_keys(const struct made *m, const uint64_t *keys, size_t n, bool by_row,
+		       const struct ls_ahead *a, uint8_t *feature_seen, uint32_t *key_seen)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint32_t feature = (uint32_t)(keys[i] >> 32), number = (uint32_t)keys[i];
@@ -319,7 +329,8 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 	uint32_t *key_seen = ls_xalloc(MADE_BATCH * MADE_LONG * sizeof *key_seen);
 	assert_true(ls_ahead_init(&a, MADE_BATCH, MADE_LONG));
 	size_t entries = MADE_BATCH * MADE_LONG;
-	assert_true(ls_sort_init(&s, (uint32_t)threads, n_features, by_row ? MADE_BATCH : entries, entries));
+	assert_true(ls_sort_init(&s, (uint32_t)threads, n_features, by_row ? MADE_BATCH : entries,
+				 entries));
 	if (batch % 2)
 		ls_sort_weigh(&s, &m->rows);
 	size_t n_all = 0, n_sorted = 0;
@@ -328,7 +339,9 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 					 .hi = (uint32_t)ls_shares_begin(shares, order.n, t + 1),
 					 .crowd = threads > 2};
 		r.entry = r.lo * MADE_LONG;
-		struct ls_ahead own = {.longest = MADE_LONG, .place = a.place + r.lo, .feature = a.feature + r.entry};
+		struct ls_ahead own = {.longest = MADE_LONG,
+				       .place = a.place + r.lo,
+				       .feature = a.feature + r.entry};
 		r.place = by_row ? own.place : NULL;
 		r.feature = own.feature;
 		r.n_entries = ls_ahead_find(&own, &m->rows, &order, r.lo, r.hi);
@@ -356,12 +369,13 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 	free(key_seen);
 }
 
-/* Two and three passes, few workers and many, parts of any size; keys of rows have 9 bits for the row, those of entries
- * 12: with the feature's less than 32, exactly 32, 33 and more. */
+/* Two and three passes, few workers and many, parts of any size; keys of rows have 9 bits for the
+ * row, those of entries 12: with the feature's less than 32, exactly 32, 33 and more. */
 static void workers_sort_all_entries_once(void **state)
 {
 	(void)state;
-	static const uint64_t features[] = {1, 5, 1000, 1 << 20, 1 << 21, 1 << 22, 1 << 23, (1 << 23) + 1, 1 << 24};
+	static const uint64_t features[] = {1,       5,       1000,          1 << 20, 1 << 21,
+					    1 << 22, 1 << 23, (1 << 23) + 1, 1 << 24};
 	static const int threads[] = {1, 2, 3, 8, 17};
 	struct made *m = ls_xalloc(sizeof *m);
 	for (size_t f = 0; f < sizeof features / sizeof *features; f++)
@@ -369,10 +383,12 @@ static void workers_sort_all_entries_once(void **state)
 			struct ls_shares shares;
 			ls_shares_init(&shares, threads[t]);
 			make_rows(m, features[f]);
-			for (uint64_t batch = 0; batch < 3; batch++) { /* whole, rest, whole of the next epoch */
+			for (uint64_t batch = 0; batch < 3;
+			     batch++) { /* whole, rest, whole of the next epoch */
 				sort_batch(m, features[f], threads[t], true, &shares, batch);
 				sort_batch(m, features[f], threads[t], false, &shares, batch);
-				for (int w = 1; w < threads[t]; w++) /* smaller and smaller parts; some are empty */
+				for (int w = 1; w < threads[t];
+				     w++) /* smaller and smaller parts; some are empty */
 					shares.begin[w] *= (double)w / threads[t];
 			}
 			ls_shares_free(&shares);
@@ -380,8 +396,8 @@ static void workers_sort_all_entries_once(void **state)
 	free(m);
 }
 
-/* All entries have one of the lowest digits 0 to 9: unknown, they are all in the first of four parts; known, they are
- * half of the work, and so in the first two. */
+/* All entries have one of the lowest digits 0 to 9: unknown, they are all in the first of four
+ * parts; known, they are half of the work, and so in the first two. */
 static void parts_are_of_equal_work(void **state)
 {
 	(void)state;
@@ -505,8 +521,8 @@ static void each_key_is_taken_once(void **state)
 
 enum { LONG = 60, BATCH = 24, ROWS = 10 * BATCH };
 
-/* The first rows of each batch are long, the others short, so that parts of equal numbers of rows are not equal work;
- * and every second batch has a sixth of the entries. */
+/* The first rows of each batch are long, the others short, so that parts of equal numbers of rows
+ * are not equal work; and every second batch has a sixth of the entries. */
 struct uneven {
 	uint64_t start[ROWS + 1];
 	uint32_t feature[ROWS * LONG];
@@ -547,10 +563,10 @@ static struct ls_fm_opts uneven_opts(enum ls_fm_kind kind, uint32_t factors)
 	return o;
 }
 
-/* All parameters after so many steps, so many a call: parts are adjusted every 16, within a call and across two, and a
- * call's last has none to prepare. */
-static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind, uint32_t factors, int threads,
-				   uint64_t steps, uint64_t each, double *ret_loss)
+/* All parameters after so many steps, so many a call: parts are adjusted every 16, within a call
+ * and across two, and a call's last has none to prepare. */
+static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind, uint32_t factors,
+				   int threads, uint64_t steps, uint64_t each, double *ret_loss)
 {
 	struct ls_fm_opts o = uneven_opts(kind, factors);
 	struct ls_pool *pool;
@@ -558,14 +574,16 @@ static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind,
 	struct ls_cpu *cpu;
 	struct ls_err err;
 	assert_int_equal(ls_pool_new(threads, &pool, &err), 0);
-	assert_int_equal(ls_fm_model_new(&o, u->rows.n_features, kind == LS_FM ? 0 : 3, &m, &err), 0);
+	assert_int_equal(ls_fm_model_new(&o, u->rows.n_features, kind == LS_FM ? 0 : 3, &m, &err),
+			 0);
 	ls_fm_model_init(m, pool);
 	assert_int_equal(ls_cpu_new(m, &u->rows, pool, NULL, &cpu, &err), 0);
 	ls_cpu_hold(cpu, threads);
 	*ret_loss = 0.0;
 	for (uint64_t step = 0; step < steps; step += each)
 		assert_int_equal(ls_cpu_steps(cpu, step, each, ret_loss, &err), 0);
-	for (int i = 0; i < 2 && threads > 1 && each > 1; i++) /* parts are no longer what they were at first */
+	for (int i = 0; i < 2 && threads > 1 && each > 1;
+	     i++) /* parts are no longer what they were at first */
 		assert_true(ls_cpu_shares(cpu, i)->begin[1] != 1.0 / threads);
 	ls_cpu_free(cpu);
 	ls_pool_free(pool);
@@ -585,9 +603,11 @@ static void parts_do_not_reach_the_bytes(void **state)
 	for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
 		enum ls_fm_kind kind = models[k].kind;
 		double want_loss, loss;
-		struct ls_fm_model *want = trained(u, kind, models[k].factors, 1, 60, 1, &want_loss);
+		struct ls_fm_model *want =
+			trained(u, kind, models[k].factors, 1, 60, 1, &want_loss);
 		for (int threads = 2; threads <= 9; threads += threads == 2 ? 3 : 4) { /* 2, 5, 9 */
-			struct ls_fm_model *m = trained(u, kind, models[k].factors, threads, 60, 30, &loss);
+			struct ls_fm_model *m =
+				trained(u, kind, models[k].factors, threads, 60, 30, &loss);
 			assert_true(loss == want_loss);
 			assert_same_model(m, want);
 			ls_fm_model_free(m);
@@ -599,9 +619,10 @@ static void parts_do_not_reach_the_bytes(void **state)
 
 enum { CLASSES = 20, CLASSED = 4000, IN_ROW = 5, FEATURES = 50 };
 
-/* Terms of all rows pay with one worker and two, for each then has two entries a row and more; of 30 factors they have
- * room with one. */
-static struct ls_fm_model *classed(const struct ls_rows *rows, uint32_t factors, int threads, double *ret_loss)
+/* Terms of all rows pay with one worker and two, for each then has two entries a row and more; of
+ * 30 factors they have room with one. */
+static struct ls_fm_model *classed(const struct ls_rows *rows, uint32_t factors, int threads,
+				   double *ret_loss)
 {
 	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_MULTICLASS, LS_ADAGRAD);
 	struct ls_pool *pool;
@@ -634,7 +655,8 @@ static void terms_of_rows_do_not_reach_the_bytes(void **state)
 		start[r + 1] = IN_ROW * (r + 1);
 		label[r] = (float)(ls_philox(3, r, IN_ROW).v[0] % CLASSES);
 		for (uint32_t i = 0; i < IN_ROW; i++)
-			feature[r * IN_ROW + i] = ls_philox(3, r, i).v[0] % (FEATURES / IN_ROW) + FEATURES / IN_ROW * i;
+			feature[r * IN_ROW + i] = ls_philox(3, r, i).v[0] % (FEATURES / IN_ROW) +
+						  FEATURES / IN_ROW * i;
 	}
 	const struct ls_rows rows = {.n_rows = CLASSED,
 				     .n_entries = CLASSED * IN_ROW,
@@ -658,7 +680,8 @@ static void terms_of_rows_do_not_reach_the_bytes(void **state)
 	free(label);
 }
 
-/* A step that was not finite leaves features that nobody has taken, and must not leave them to the next. */
+/* A step that was not finite leaves features that nobody has taken, and must not leave them to the
+ * next. */
 static void a_step_that_failed_leaves_nothing(void **state)
 {
 	enum { STEPS = 12 };
@@ -676,7 +699,9 @@ static void a_step_that_failed_leaves_nothing(void **state)
 	assert_int_equal(ls_fm_model_new(&o, u->rows.n_features, 3, &m, &err), 0);
 	assert_int_equal(ls_cpu_new(m, &u->rows, pool, NULL, &cpu, &err), 0);
 	for (int i = 0; i < 10; i++) {
-		ls_cpu_hold(cpu, 33); /* all of which see a row that is not finite; some then stay away */
+		ls_cpu_hold(
+			cpu,
+			33); /* all of which see a row that is not finite; some then stay away */
 		memset(m->linear, 0, m->bytes);
 		ls_fm_model_init(m, pool);
 		ls_fm_model_start_states(m);
@@ -689,7 +714,8 @@ static void a_step_that_failed_leaves_nothing(void **state)
 		assert_true(loss == want_loss);
 		assert_same_model(m, want);
 	}
-	assert_true(ls_cpu_helped(cpu) > 0); /* so many workers have a piece each, if any: who is first takes more */
+	assert_true(ls_cpu_helped(cpu) >
+		    0); /* so many workers have a piece each, if any: who is first takes more */
 	ls_cpu_free(cpu);
 	ls_fm_model_free(m);
 	ls_fm_model_free(want);
@@ -697,7 +723,8 @@ static void a_step_that_failed_leaves_nothing(void **state)
 	free(u);
 }
 
-/* Entries are numbered in 32 bits: rows that could have more in a batch are refused before any of them is read. */
+/* Entries are numbered in 32 bits: rows that could have more in a batch are refused before any of
+ * them is read. */
 static void too_large_a_batch_is_refused(void **state)
 {
 	(void)state;
@@ -712,9 +739,10 @@ static void too_large_a_batch_is_refused(void **state)
 	assert_int_equal(ls_pool_new(1, &pool, &err), 0);
 	assert_int_equal(ls_fm_model_new(&o, 5, 0, &m, &err), 0);
 	assert_int_equal(ls_cpu_new(m, &rows, pool, NULL, &cpu, &err), LS_EINPUT);
-	assert_string_equal(err.msg,
-			    "a batch of 2 rows with up to 2147483648 entries each is too large; take a smaller "
-			    "--batch");
+	assert_string_equal(
+		err.msg,
+		"a batch of 2 rows with up to 2147483648 entries each is too large; take a smaller "
+		"--batch");
 	ls_fm_model_free(m);
 	ls_pool_free(pool);
 }

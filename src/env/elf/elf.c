@@ -31,8 +31,8 @@ static bool read_head(struct image *f)
 		return false;
 	memcpy(&f->head, f->p, sizeof f->head);
 	const unsigned char *id = f->head.e_ident;
-	return memcmp(id, ELFMAG, SELFMAG) == 0 && id[EI_CLASS] == ELFCLASS64 && id[EI_DATA] == ELFDATA2LSB &&
-	       f->head.e_phentsize == sizeof(Elf64_Phdr) &&
+	return memcmp(id, ELFMAG, SELFMAG) == 0 && id[EI_CLASS] == ELFCLASS64 &&
+	       id[EI_DATA] == ELFDATA2LSB && f->head.e_phentsize == sizeof(Elf64_Phdr) &&
 	       inside(f, f->head.e_phoff, (uint64_t)f->head.e_phnum * sizeof(Elf64_Phdr));
 }
 
@@ -56,7 +56,8 @@ static bool file_offset(const struct image *f, uint64_t address, uint64_t *ret)
 	return false;
 }
 
-/* The n entries of the dynamic section, up to its end mark; false when the file has none that lies within it. */
+/* The n entries of the dynamic section, up to its end mark; false when the file has none that lies
+ * within it. */
 static bool find_dynamic(const struct image *f, const uint8_t **ret, size_t *ret_n)
 {
 	for (unsigned i = 0; i < f->head.e_phnum; i++) {
@@ -108,9 +109,12 @@ static char *string_at(const struct image *f, uint64_t at)
 }
 
 /* Takes the string of one entry into ret; false when it lies outside the table. */
-static bool take(const struct image *f, const Elf64_Dyn *d, struct ls_elf *ret, size_t *n, size_t *cap)
+static bool take(const struct image *f, const Elf64_Dyn *d, struct ls_elf *ret, size_t *n,
+		 size_t *cap)
 {
-	char **slot = d->d_tag == DT_RPATH ? &ret->rpath : d->d_tag == DT_RUNPATH ? &ret->runpath : NULL;
+	char **slot = d->d_tag == DT_RPATH     ? &ret->rpath
+		      : d->d_tag == DT_RUNPATH ? &ret->runpath
+					       : NULL;
 	if (!slot && d->d_tag != DT_NEEDED)
 		return true;
 	char *text = *n < MAX_NEEDED ? string_at(f, d->d_un.d_val) : NULL;
@@ -134,16 +138,19 @@ int ls_elf_read(const void *bytes, size_t len, struct ls_elf *ret, struct ls_err
 	size_t n_dynamic, n = 0, cap = 0;
 	Elf64_Dyn d;
 	if (!read_head(&f))
-		return ls_err_set(err, LS_EINPUT, "not a 64-bit little-endian ELF file, or one cut short");
+		return ls_err_set(err, LS_EINPUT,
+				  "not a 64-bit little-endian ELF file, or one cut short");
 	if (!find_dynamic(&f, &dynamic, &n_dynamic) || !find_strings(&f, dynamic, n_dynamic))
-		return ls_err_set(err, LS_EINPUT, "an ELF file without a dynamic section that lies within it");
+		return ls_err_set(err, LS_EINPUT,
+				  "an ELF file without a dynamic section that lies within it");
 	struct ls_elf elf = {.needed = ls_grow(NULL, 0, &cap, sizeof *elf.needed)};
 	elf.needed[0] = NULL;
 	for (size_t i = 0; entry(dynamic, n_dynamic, i, &d); i++)
 		if (!take(&f, &d, &elf, &n, &cap)) {
 			ls_elf_done(&elf);
-			return ls_err_set(err, LS_EINPUT, "entry %zu of the dynamic section points outside the strings",
-					  i);
+			return ls_err_set(
+				err, LS_EINPUT,
+				"entry %zu of the dynamic section points outside the strings", i);
 		}
 	*ret = elf;
 	return 0;

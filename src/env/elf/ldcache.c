@@ -43,7 +43,8 @@ static int find_header(const uint8_t *p, size_t len, size_t *ret)
 			return LS_EINPUT;
 		at = (OLD_HEADER + (size_t)n * OLD_ENTRY + 7) & ~(size_t)7;
 	}
-	if (at > len || len - at < sizeof(struct header) || memcmp(p + at, magic, sizeof magic - 1) != 0)
+	if (at > len || len - at < sizeof(struct header) ||
+	    memcmp(p + at, magic, sizeof magic - 1) != 0)
 		return LS_EINPUT;
 	*ret = at;
 	return 0;
@@ -57,24 +58,29 @@ static const char *string_at(const uint8_t *p, size_t len, uint32_t offset)
 }
 
 int ls_ldcache_each(const void *bytes, size_t len, int32_t flags,
-		    bool (*see)(void *arg, const char *name, const char *path), void *arg, struct ls_err *err)
+		    bool (*see)(void *arg, const char *name, const char *path), void *arg,
+		    struct ls_err *err)
 {
 	const uint8_t *p = bytes;
 	size_t at;
 	struct header h;
 	if (find_header(p, len, &at))
-		return ls_err_set(err, LS_EINPUT, "not a loader cache of the format glibc-ld.so.cache1.1");
+		return ls_err_set(err, LS_EINPUT,
+				  "not a loader cache of the format glibc-ld.so.cache1.1");
 	p += at;
 	len -= at;
 	memcpy(&h, p, sizeof h);
 	if (h.count > (len - sizeof h) / sizeof(struct entry))
-		return ls_err_set(err, LS_EINPUT, "a loader cache of %zu bytes cannot have %u entries", len, h.count);
+		return ls_err_set(err, LS_EINPUT,
+				  "a loader cache of %zu bytes cannot have %u entries", len,
+				  h.count);
 	for (uint32_t i = 0; i < h.count; i++) {
 		struct entry e;
 		memcpy(&e, p + sizeof h + (size_t)i * sizeof e, sizeof e);
 		const char *name = string_at(p, len, e.name), *path = string_at(p, len, e.path);
 		if (!name || !path)
-			return ls_err_set(err, LS_EINPUT, "entry %u of the loader cache points outside it", i);
+			return ls_err_set(err, LS_EINPUT,
+					  "entry %u of the loader cache points outside it", i);
 		if (e.flags == flags && !see(arg, name, path))
 			return 0;
 	}

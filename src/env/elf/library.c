@@ -25,7 +25,8 @@ static char *before_name(const char *path)
 	return slash ? ls_xstrndup(path, (size_t)(slash - path)) : ls_xstrdup(".");
 }
 
-/* What follows ".so." in lib<which>.so.12.1 or lib<which>-9335f6a2.so.12; NULL for other libraries. */
+/* What follows ".so." in lib<which>.so.12.1 or lib<which>-9335f6a2.so.12; NULL for other libraries.
+ */
 static const char *number_of(const char *file, const char *which)
 {
 	if (!ls_str_starts(file, "lib") || !ls_str_starts(file + 3, which))
@@ -37,7 +38,8 @@ static const char *number_of(const char *file, const char *which)
 			return NULL; /* libnvrtc-builtins is another library */
 		p += 1 + n;
 	}
-	if (!ls_str_starts(p, ".so.") || !isdigit((unsigned char)p[4]) || p[4 + strspn(p + 4, "0123456789.")])
+	if (!ls_str_starts(p, ".so.") || !isdigit((unsigned char)p[4]) ||
+	    p[4 + strspn(p + 4, "0123456789.")])
 		return NULL;
 	return p + 4;
 }
@@ -124,14 +126,16 @@ static char *in_list(const char *root, const char *list, const struct sought *so
 {
 	char *found = NULL;
 	if (list && !*list)
-		return NULL;                                                          /* as if not set */
-	for (char *dir; !found && (dir = ls_root_next(root, &list, ":;")); free(dir)) /* glibc takes both signs */
+		return NULL; /* as if not set */
+	for (char *dir; !found && (dir = ls_root_next(root, &list, ":;"));
+	     free(dir)) /* glibc takes both signs */
 		found = in_folder(root, dir, sought);
 	return found;
 }
 
-static const char defaults[] = "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
-			       "/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
+static const char defaults[] =
+	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
+	"/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
 
 static void settle(struct ls_found_library *found, char *path, const char *how)
 {
@@ -148,7 +152,8 @@ static void by_system(const char *root, const struct sought *sought, struct ls_f
 		settle(found, in_list(root, defaults, sought), "default folder");
 }
 
-bool ls_library_find(const char *root, const char *ld_library_path, const char *which, struct ls_found_library *ret)
+bool ls_library_find(const char *root, const char *ld_library_path, const char *which,
+		     struct ls_found_library *ret)
 {
 	struct ls_found_library found = {0};
 	const struct sought any = {which, NULL};
@@ -184,7 +189,8 @@ static char *plain_take(const char *root, char *path)
 }
 
 /* In the folders that the file at path asks for; list may be NULL. */
-static char *in_own_list(const char *root, const char *list, const char *path, const struct sought *sought)
+static char *in_own_list(const char *root, const char *list, const char *path,
+			 const struct sought *sought)
 {
 	if (!list)
 		return NULL;
@@ -204,8 +210,9 @@ static const char *needed_of(const struct ls_elf *elf, const char *which)
 	return NULL;
 }
 
-static void by_rpath(const char *root, const struct ls_elf *elf, const char *file, const char *program,
-		     const struct sought *sought, struct ls_found_library *found)
+static void by_rpath(const char *root, const struct ls_elf *elf, const char *file,
+		     const char *program, const struct sought *sought,
+		     struct ls_found_library *found)
 {
 	struct ls_elf main_elf = {0};
 	if (elf->runpath)
@@ -216,8 +223,9 @@ static void by_rpath(const char *root, const struct ls_elf *elf, const char *fil
 	ls_elf_done(&main_elf);
 }
 
-int ls_library_link(const char *root, const char *file, const char *program, const char *ld_library_path,
-		    const char *which, struct ls_found_library *ret, char **ret_needed)
+int ls_library_link(const char *root, const char *file, const char *program,
+		    const char *ld_library_path, const char *which, struct ls_found_library *ret,
+		    char **ret_needed)
 {
 	struct ls_elf elf;
 	struct ls_found_library found = {0};
@@ -259,10 +267,12 @@ static size_t dots(const char *s)
 	return n;
 }
 
-/* libcudart.so.12.1.105 tells; libcudart.so.11.0 is a SONAME that every 11.x has, so two numbers do not. */
+/* libcudart.so.12.1.105 tells; libcudart.so.11.0 is a SONAME that every 11.x has, so two numbers do
+ * not. */
 static char *from_name(const char *real, const char *which)
 {
-	const char *slash = strrchr(real, '/'), *number = number_of(slash ? slash + 1 : real, which);
+	const char *slash = strrchr(real, '/'),
+		   *number = number_of(slash ? slash + 1 : real, which);
 	return number && dots(number) >= 2 ? ls_xstrdup(number) : NULL;
 }
 
@@ -297,12 +307,15 @@ static long defined(const char *text, const char *name)
 
 static const struct header {
 	const char *which, *file;
-	const char *parts[4]; /* macros of the parts; one alone is CUDA's thousand-and-ten encoding */
+	const char
+		*parts[4]; /* macros of the parts; one alone is CUDA's thousand-and-ten encoding */
 } headers[] = {
 	{"cudart", "cuda_runtime_api.h", {"CUDART_VERSION"}},
 	{"cudnn", "cudnn_version.h", {"CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL"}},
 	{"cudnn", "cudnn.h", {"CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL"}},
-	{"cublas", "cublas_api.h", {"CUBLAS_VER_MAJOR", "CUBLAS_VER_MINOR", "CUBLAS_VER_PATCH", "CUBLAS_VER_BUILD"}},
+	{"cublas",
+	 "cublas_api.h",
+	 {"CUBLAS_VER_MAJOR", "CUBLAS_VER_MINOR", "CUBLAS_VER_PATCH", "CUBLAS_VER_BUILD"}},
 	{"nccl", "nccl.h", {"NCCL_MAJOR", "NCCL_MINOR", "NCCL_PATCH"}},
 };
 
@@ -353,7 +366,8 @@ static char *from_call(const char *which, const char *path, char **ret_source)
 	return ls_xstrdup(text);
 }
 
-char *ls_library_version(const char *root, const char *which, const char *path, bool ask, char **ret_source)
+char *ls_library_version(const char *root, const char *which, const char *path, bool ask,
+			 char **ret_source)
 {
 	char *real = ls_root_resolve(root, path);
 	if (!real)

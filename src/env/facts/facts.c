@@ -87,7 +87,8 @@ static struct ls_fact *slot(struct ls_facts *facts, const char *key)
 
 static void put(struct ls_facts *facts, const char *key, const struct ls_fact *from)
 {
-	/* copied first: from may be an element of the array that slot() moves, or the very fact that it clears */
+	/* copied first: from may be an element of the array that slot() moves, or the very fact
+	 * that it clears */
 	struct ls_fact c = {.state = from->state,
 			    .value = copy(from->value),
 			    .source = ls_xstrdup(from->source),
@@ -102,19 +103,23 @@ void ls_facts_set(struct ls_facts *facts, const char *key, const char *value, co
 {
 	assert(value && source);
 	put(facts, key,
-	    &(struct ls_fact){
-		    .state = LS_FACT_KNOWN, .value = (char *)(uintptr_t)value, .source = (char *)(uintptr_t)source});
+	    &(struct ls_fact){.state = LS_FACT_KNOWN,
+			      .value = (char *)(uintptr_t)value,
+			      .source = (char *)(uintptr_t)source});
 }
 
-void ls_facts_absent(struct ls_facts *facts, const char *key, const char *source, const char *reason)
+void ls_facts_absent(struct ls_facts *facts, const char *key, const char *source,
+		     const char *reason)
 {
 	assert(source && reason);
 	put(facts, key,
-	    &(struct ls_fact){
-		    .state = LS_FACT_ABSENT, .source = (char *)(uintptr_t)source, .reason = (char *)(uintptr_t)reason});
+	    &(struct ls_fact){.state = LS_FACT_ABSENT,
+			      .source = (char *)(uintptr_t)source,
+			      .reason = (char *)(uintptr_t)reason});
 }
 
-void ls_facts_unknown(struct ls_facts *facts, const char *key, const char *source, const char *reason)
+void ls_facts_unknown(struct ls_facts *facts, const char *key, const char *source,
+		      const char *reason)
 {
 	assert(source && reason);
 	put(facts, key,

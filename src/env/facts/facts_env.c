@@ -24,8 +24,10 @@ static json_t *cudnn_code(const struct ls_facts *facts)
 /* What nvidia-smi prints in its heading, from the same library calls. */
 static json_t *smi(const struct ls_facts *facts)
 {
-	const char *driver = ls_facts_value(facts, "driver"), *cuda = ls_facts_value(facts, "driver_cuda");
-	return driver && cuda ? json_sprintf("Driver Version: %s CUDA Version: %s", driver, cuda) : json_null();
+	const char *driver = ls_facts_value(facts, "driver"),
+		   *cuda = ls_facts_value(facts, "driver_cuda");
+	return driver && cuda ? json_sprintf("Driver Version: %s CUDA Version: %s", driver, cuda)
+			      : json_null();
 }
 
 json_t *ls_facts_env_block(const struct ls_facts *facts)

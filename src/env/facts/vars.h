@@ -1,5 +1,5 @@
-/* Environment variables that change numerics: what each does and whether a value is the deterministic one.
- * Constant data, borrowed for ever; any thread. */
+/* Environment variables that change numerics: what each does and whether a value is the
+ * deterministic one. Constant data, borrowed for ever; any thread. */
 #ifndef LS_ENV_FACTS_VARS_H
 #define LS_ENV_FACTS_VARS_H
 
@@ -8,12 +8,14 @@
 enum ls_verdict {
 	LS_VAR_DETERMINISTIC, /* as it should be for repeatable results */
 	LS_VAR_FREE,          /* leaves results to chance, or changes the arithmetic */
-	LS_VAR_RECORDED,      /* changes what runs, not what comes out, or a choice that is only to be written down */
+	LS_VAR_RECORDED, /* changes what runs, not what comes out, or a choice that is only to be
+			    written down */
 };
 
 struct ls_var {
 	const char *name;
-	const char *wanted; /* the deterministic state, for people: ":4096:8 or :16:8", "not set or 0"; NULL: any */
+	const char *wanted; /* the deterministic state, for people: ":4096:8 or :16:8", "not set or
+			       0"; NULL: any */
 	const char *why;    /* what the variable does */
 };
 

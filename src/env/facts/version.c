@@ -56,7 +56,8 @@ static void pre_release(const char **p, struct ls_version *v)
 	static const struct {
 		const char *word;
 		int rank;
-	} words[] = {{"alpha", 'a'}, {"beta", 'b'}, {"rc", 'r'}, {"a", 'a'}, {"b", 'b'}, {"c", 'r'}};
+	} words[] = {{"alpha", 'a'}, {"beta", 'b'}, {"rc", 'r'},
+		     {"a", 'a'},     {"b", 'b'},    {"c", 'r'}};
 	for (size_t i = 0; i < sizeof words / sizeof *words && !v->pre; i++)
 		if (tag(p, words[i].word, &v->pre_n))
 			v->pre = words[i].rank;
@@ -98,7 +99,8 @@ bool ls_version_kernel(const char *s, struct ls_version *ret_release, struct ls_
 	struct ls_version first = {0}, second = {0};
 	if (!release(&s, &first))
 		return false;
-	if (ls_str_starts(s, "-rc") && isdigit((unsigned char)s[3])) { /* -arm64 is no alpha, -bpo no beta */
+	if (ls_str_starts(s, "-rc") &&
+	    isdigit((unsigned char)s[3])) { /* -arm64 is no alpha, -bpo no beta */
 		first.pre = 'r';
 		s += 3;
 		number(&s, &first.pre_n);
@@ -162,7 +164,8 @@ bool ls_version_cudnn(const char *value, char ret[LS_VERSION_TEXT])
 	if (number(&p, &code) && !*p && code >= 1000) {
 		uint64_t major = code < 10000 ? 1000 : 10000;
 		snprintf(ret, LS_VERSION_TEXT, "%llu.%llu.%llu", (unsigned long long)(code / major),
-			 (unsigned long long)(code % major / 100), (unsigned long long)(code % 100));
+			 (unsigned long long)(code % major / 100),
+			 (unsigned long long)(code % 100));
 		return true;
 	}
 	if (strlen(value) >= LS_VERSION_TEXT || !ls_version_parse(value, &v))
@@ -174,7 +177,8 @@ bool ls_version_cudnn(const char *value, char ret[LS_VERSION_TEXT])
 uint64_t ls_version_cudnn_code(const char *text)
 {
 	struct ls_version v;
-	if (!ls_version_parse(text, &v) || v.n_parts < 3 || v.part[0] > 1000 || v.part[1] > 99 || v.part[2] > 99)
+	if (!ls_version_parse(text, &v) || v.n_parts < 3 || v.part[0] > 1000 || v.part[1] > 99 ||
+	    v.part[2] > 99)
 		return 0;
 	return v.part[0] * (v.part[0] < 9 ? 1000 : 10000) + v.part[1] * 100 + v.part[2];
 }
@@ -184,9 +188,16 @@ bool ls_version_memory(const char *text, double *ret_mib)
 	static const struct {
 		const char *unit;
 		double mib;
-	} units[] = {
-		{"", 1},     {"MiB", 1},           {"MB", 1},           {"M", 1},           {"GiB", 1024}, {"GB", 1024},
-		{"G", 1024}, {"TiB", 1024 * 1024}, {"TB", 1024 * 1024}, {"KiB", 1.0 / 1024}};
+	} units[] = {{"", 1},
+		     {"MiB", 1},
+		     {"MB", 1},
+		     {"M", 1},
+		     {"GiB", 1024},
+		     {"GB", 1024},
+		     {"G", 1024},
+		     {"TiB", 1024 * 1024},
+		     {"TB", 1024 * 1024},
+		     {"KiB", 1.0 / 1024}};
 	char *end;
 	if (!isdigit((unsigned char)*text))
 		return false;

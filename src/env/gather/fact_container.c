@@ -58,7 +58,8 @@ static void image(struct ls_look *look, bool inside)
 {
 	char *named = containerenv_image(look);
 	const char *apptainer = ls_look_env(look, "APPTAINER_CONTAINER");
-	const char *cuda = ls_look_env(look, "CUDA_VERSION"), *require = ls_look_env(look, "NVIDIA_REQUIRE_CUDA");
+	const char *cuda = ls_look_env(look, "CUDA_VERSION"),
+		   *require = ls_look_env(look, "NVIDIA_REQUIRE_CUDA");
 	if (!apptainer)
 		apptainer = ls_look_env(look, "SINGULARITY_CONTAINER");
 	if (named) {
@@ -67,13 +68,16 @@ static void image(struct ls_look *look, bool inside)
 		ls_facts_set(look->facts, "image", apptainer, "environment: APPTAINER_CONTAINER");
 	} else if (inside && cuda && require) {
 		char *text = ls_xasprintf("made from nvidia/cuda:%s", cuda);
-		ls_facts_set(look->facts, "image", text, "environment: CUDA_VERSION, NVIDIA_REQUIRE_CUDA");
+		ls_facts_set(look->facts, "image", text,
+			     "environment: CUDA_VERSION, NVIDIA_REQUIRE_CUDA");
 		free(text);
 	} else if (inside) {
 		ls_facts_unknown(look->facts, "image", "/run/.containerenv, environment",
-				 "a container is not told its image; podman and apptainer say it, docker does not");
+				 "a container is not told its image; podman and apptainer say it, "
+				 "docker does not");
 	} else {
-		ls_facts_absent(look->facts, "image", "/run/.containerenv, environment", "not in a container");
+		ls_facts_absent(look->facts, "image", "/run/.containerenv, environment",
+				"not in a container");
 	}
 	free(named);
 }
@@ -122,16 +126,19 @@ static void container_toolkit(struct ls_look *look, bool inside)
 	if (version) {
 		/* upstream's number only: 1.17.8-1 */
 		version[strcspn(version, "-+~")] = 0;
-		ls_facts_set(look->facts, key, version, "/var/lib/dpkg/status: nvidia-container-toolkit");
+		ls_facts_set(look->facts, key, version,
+			     "/var/lib/dpkg/status: nvidia-container-toolkit");
 	} else if (inside && driver_is_mounted(look)) {
-		ls_facts_unknown(look->facts, key, "/proc/self/mountinfo",
-				 "it mounted the driver into this container; its version is on the host");
+		ls_facts_unknown(
+			look->facts, key, "/proc/self/mountinfo",
+			"it mounted the driver into this container; its version is on the host");
 	} else if (program) {
 		ls_facts_unknown(look->facts, key, program,
 				 "the program is there, no package database has its version");
 	} else if (inside) {
 		ls_facts_unknown(look->facts, key, "/proc/self/mountinfo",
-				 "no driver is mounted into this container; the toolkit would be on the host");
+				 "no driver is mounted into this container; the toolkit would be "
+				 "on the host");
 	} else {
 		ls_facts_absent(look->facts, key, "/usr/bin/nvidia-ctk", "not installed");
 	}
@@ -146,7 +153,8 @@ void ls_look_container(struct ls_look *look)
 		ls_facts_set(look->facts, "container", sign.kind, sign.source);
 	else
 		ls_facts_absent(look->facts, "container",
-				"/.dockerenv, /run/.containerenv, /proc/1/cgroup, environment", "no sign of one");
+				"/.dockerenv, /run/.containerenv, /proc/1/cgroup, environment",
+				"no sign of one");
 	image(look, sign.kind != NULL);
 	container_toolkit(look, sign.kind != NULL);
 	free(cgroup);

@@ -1,4 +1,5 @@
-/* --deep: the same questions asked of a running Python. Facts go under "deep."; findings compare them with the files.
+/* --deep: the same questions asked of a running Python. Facts go under "deep."; findings compare
+ * them with the files.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@ static char *text_of(const json_t *v)
 		struct ls_str s = {0};
 		size_t i;
 		json_t *e;
-		json_array_foreach(v, i, e)
-			ls_str_addf(&s, "%s%s", i ? " " : "", json_is_string(e) ? json_string_value(e) : "?");
+		json_array_foreach(v, i, e) ls_str_addf(
+			&s, "%s%s", i ? " " : "", json_is_string(e) ? json_string_value(e) : "?");
 		return ls_str_take(&s);
 	}
 	return json_dumps(v, JSON_ENCODE_ANY);
@@ -36,9 +37,11 @@ static void answer(struct ls_look *look, const json_t *doc, const char *name)
 {
 	char *key = ls_xasprintf("deep.%s", name);
 	const json_t *v = json_object_get(doc, name);
-	const char *fault = json_string_value(json_object_get(json_object_get(doc, "errors"), name));
+	const char *fault =
+		json_string_value(json_object_get(json_object_get(doc, "errors"), name));
 	if (!fault)
-		fault = json_string_value(json_object_get(json_object_get(doc, "errors"), "_torch"));
+		fault = json_string_value(
+			json_object_get(json_object_get(doc, "errors"), "_torch"));
 	if (v && json_is_null(v)) {
 		ls_facts_absent(look->facts, key, source, "None");
 	} else if (v && json_is_array(v) && json_array_size(v) == 0) {
@@ -68,8 +71,9 @@ static void members(struct ls_look *look, const json_t *object, const char *pref
 
 static void all_answers(struct ls_look *look, const json_t *doc)
 {
-	static const char *const names[] = {"python",         "torch",     "torch_file", "torch_cuda", "cudnn",
-					    "cuda_available", "arch_list", "nccl",       NULL};
+	static const char *const names[] = {"python",     "torch", "torch_file",
+					    "torch_cuda", "cudnn", "cuda_available",
+					    "arch_list",  "nccl",  NULL};
 	for (const char *const *n = names; *n; n++)
 		answer(look, doc, *n);
 	members(look, json_object_get(doc, "libraries"), "deep.lib.");
@@ -94,7 +98,8 @@ static char *package_list(const struct ls_look *look)
 	struct ls_str s = {0};
 	for (size_t i = 0; i < look->facts->n; i++)
 		if (ls_str_starts(look->facts->items[i].key, "package."))
-			ls_str_addf(&s, "%s%s", s.len ? "," : "", look->facts->items[i].key + strlen("package."));
+			ls_str_addf(&s, "%s%s", s.len ? "," : "",
+				    look->facts->items[i].key + strlen("package."));
 	return ls_str_take(&s);
 }
 
@@ -108,10 +113,12 @@ void ls_look_deep(struct ls_look *look)
 {
 	const struct ls_blob *script = ls_embed_find("python/probe/deep_probe.py");
 	if (!look->python || !script) {
-		refused(look, look->python ? "the probe is not in this program" : "no Python was found");
+		refused(look,
+			look->python ? "the probe is not in this program" : "no Python was found");
 		return;
 	}
-	char *packages = package_list(look), *program = ls_xasprintf("%s%s", look->root, look->python->path);
+	char *packages = package_list(look),
+	     *program = ls_xasprintf("%s%s", look->root, look->python->path);
 	const char *const argv[] = {program, "-c", (const char *)script->data, packages, NULL};
 	struct ls_proc_result r = {0};
 	struct ls_err err;
@@ -121,9 +128,9 @@ void ls_look_deep(struct ls_look *look)
 		all_answers(look, doc);
 	} else {
 		char *why = rc ? ls_xstrdup(err.msg)
-			       : ls_xasprintf("%s ended with status %d%s%s%.300s", program, r.status,
-					      r.timed_out ? " (took too long)" : "", r.err.len ? ": " : "",
-					      r.err.len ? r.err.s : "");
+			       : ls_xasprintf("%s ended with status %d%s%s%.300s", program,
+					      r.status, r.timed_out ? " (took too long)" : "",
+					      r.err.len ? ": " : "", r.err.len ? r.err.s : "");
 		refused(look, ls_str_trim(why));
 		free(why);
 	}

@@ -14,12 +14,14 @@
 
 static const char soname[] = "libnvidia-ml.so.1";
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.161.08  Sat Feb…": the first word that is digits and dots. */
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.161.08  Sat Feb…": the first word that is
+ * digits and dots. */
 static char *nvrm_version(const char *text)
 {
 	for (const char *p = text; *p && *p != '\n'; p += strspn(p, " ")) {
 		size_t len = strcspn(p, " \n");
-		if (isdigit((unsigned char)*p) && strspn(p, "0123456789.") == len && memchr(p, '.', len))
+		if (isdigit((unsigned char)*p) && strspn(p, "0123456789.") == len &&
+		    memchr(p, '.', len))
 			return ls_xstrndup(p, len);
 		p += len;
 	}
@@ -28,7 +30,8 @@ static char *nvrm_version(const char *text)
 
 static void kernel_side(struct ls_look *look)
 {
-	static const char sys[] = "/sys/module/nvidia/version", proc[] = "/proc/driver/nvidia/version";
+	static const char sys[] = "/sys/module/nvidia/version",
+			  proc[] = "/proc/driver/nvidia/version";
 	char *version = ls_root_line(look->root, sys);
 	char *text = ls_root_read(look->root, proc, 1 << 14, NULL);
 	const char *source = sys;
@@ -39,10 +42,12 @@ static void kernel_side(struct ls_look *look)
 	if (version)
 		ls_facts_set(look->facts, "driver_kernel", version, source);
 	else
-		ls_facts_unknown(look->facts, "driver_kernel", sys, "no NVIDIA kernel module is loaded");
+		ls_facts_unknown(look->facts, "driver_kernel", sys,
+				 "no NVIDIA kernel module is loaded");
 	if (version && text)
 		ls_facts_note(look->facts, "driver_kernel",
-			      strstr(text, "Open Kernel Module") ? "open kernel module" : "proprietary kernel module");
+			      strstr(text, "Open Kernel Module") ? "open kernel module"
+								 : "proprietary kernel module");
 	free(version);
 	free(text);
 }
@@ -54,12 +59,14 @@ static void pci(struct ls_look *look)
 	char **names = ls_root_list(look->root, dir);
 	size_t n = 0;
 	for (char **p = names; p && *p; p++) {
-		char *file = ls_xasprintf("%s/%s/vendor", dir, *p), *vendor = ls_root_line(look->root, file);
+		char *file = ls_xasprintf("%s/%s/vendor", dir, *p),
+		     *vendor = ls_root_line(look->root, file);
 		free(file);
 		if (vendor && strcmp(vendor, "0x10de") == 0) {
 			file = ls_xasprintf("%s/%s/class", dir, *p);
 			char *class = ls_root_line(look->root, file);
-			n += class && (ls_str_starts(class, "0x03") || ls_str_starts(class, "0x12"));
+			n += class &&
+			     (ls_str_starts(class, "0x03") || ls_str_starts(class, "0x12"));
 			free(class);
 			free(file);
 		}
@@ -85,7 +92,9 @@ static char *library_in_root(const struct ls_look *look, const char *name)
 					   NULL};
 	for (const char *const *d = dirs; *d; d++) {
 		char *path = ls_xasprintf("%s/%s", *d, name);
-		char *file = ls_root_exists(look->root, path) ? ls_xasprintf("%s%s", look->root, path) : NULL;
+		char *file = ls_root_exists(look->root, path)
+				     ? ls_xasprintf("%s%s", look->root, path)
+				     : NULL;
 		free(path);
 		if (file)
 			return file;
@@ -107,7 +116,8 @@ static const char *absent_reason(const struct ls_look *look)
 static void driver_cuda_from_libcuda(struct ls_look *look, const char *nvml_reason)
 {
 	static const char key[] = "driver_cuda";
-	char *file = *look->root ? library_in_root(look, "libcuda.so.1") : ls_xstrdup("libcuda.so.1");
+	char *file =
+		*look->root ? library_in_root(look, "libcuda.so.1") : ls_xstrdup("libcuda.so.1");
 	char version[LS_LIBVER_TEXT];
 	const char *call;
 	struct ls_err err;
@@ -131,7 +141,8 @@ static void driver_cuda(struct ls_look *look, struct ls_nvml *nvml)
 }
 
 /* One answer about GPU i: code 0 sets value, others say why it is unknown. */
-static void gpu_fact(struct ls_look *look, unsigned i, const char *what, int code, const char *value, const char *call)
+static void gpu_fact(struct ls_look *look, unsigned i, const char *what, int code,
+		     const char *value, const char *call)
 {
 	char key[64], source[96];
 	snprintf(key, sizeof key, "gpu.%u.%s", i, what);
@@ -139,7 +150,8 @@ static void gpu_fact(struct ls_look *look, unsigned i, const char *what, int cod
 	if (code == 0)
 		ls_facts_set(look->facts, key, value, source);
 	else if (code == LS_NVML_NOT_SUPPORTED)
-		ls_facts_absent(look->facts, key, source, ls_nvml_reason(code)); /* an answer: it has no such thing */
+		ls_facts_absent(look->facts, key, source,
+				ls_nvml_reason(code)); /* an answer: it has no such thing */
 	else
 		ls_facts_unknown(look->facts, key, source, ls_nvml_reason(code));
 }
@@ -208,7 +220,8 @@ static bool gpus_from_proc(struct ls_look *look, const char *reason)
 			char key[48], *value = at ? ls_xstrndup(at, strcspn(at, "\n")) : NULL;
 			snprintf(key, sizeof key, "gpu.%u.%s", n, fields[f][1]);
 			if (value)
-				ls_facts_set(look->facts, key, ls_str_trim(value + strlen(fields[f][0])), file);
+				ls_facts_set(look->facts, key,
+					     ls_str_trim(value + strlen(fields[f][0])), file);
 			else
 				ls_facts_unknown(look->facts, key, file, reason);
 			free(value);
@@ -224,7 +237,8 @@ static bool gpus_from_proc(struct ls_look *look, const char *reason)
 	return n > 0;
 }
 
-static void device_fact(struct ls_look *look, int i, const char *what, const char *value, const char *call)
+static void device_fact(struct ls_look *look, int i, const char *what, const char *value,
+			const char *call)
 {
 	char key[48], source[64];
 	snprintf(key, sizeof key, "gpu.%d.%s", i, what);
@@ -235,12 +249,14 @@ static void device_fact(struct ls_look *look, int i, const char *what, const cha
 		ls_facts_unknown(look->facts, key, source, "this driver does not tell");
 }
 
-/* A container may have libcuda and not NVML; then CUDA's own list of devices is there to be asked. */
+/* A container may have libcuda and not NVML; then CUDA's own list of devices is there to be asked.
+ */
 static bool gpus_from_libcuda(struct ls_look *look)
 {
 	enum { MAX = 64 };
 	struct ls_device *d = ls_xalloc(MAX * sizeof *d);
-	char *file = *look->root ? library_in_root(look, "libcuda.so.1") : ls_xstrdup("libcuda.so.1");
+	char *file =
+		*look->root ? library_in_root(look, "libcuda.so.1") : ls_xstrdup("libcuda.so.1");
 	int n = 0;
 	bool ok = file && ls_devices_list(file, d, MAX, &n, NULL) == 0 && n > 0;
 	for (int i = 0; ok && i < n && i < MAX; i++) {
@@ -272,7 +288,8 @@ static void least(struct ls_look *look, const char *key, const char *what)
 			best = n;
 			break;
 		}
-		double x = strtod(v, NULL); /* capabilities have one digit after the point, so this orders them */
+		double x = strtod(v, NULL); /* capabilities have one digit after the point, so this
+					       orders them */
 		if (best == n || x < lowest) {
 			best = i;
 			lowest = x;
@@ -283,13 +300,16 @@ static void least(struct ls_look *look, const char *key, const char *what)
 	if (best < n)
 		ls_facts_copy(look->facts, key, from);
 	else
-		ls_facts_unknown(look->facts, key, "NVML", n ? "a GPU does not tell" : "no GPU is seen");
+		ls_facts_unknown(look->facts, key, "NVML",
+				 n ? "a GPU does not tell" : "no GPU is seen");
 }
 
-static void without_nvml(struct ls_look *look, int code, const char *library, const struct ls_err *err)
+static void without_nvml(struct ls_look *look, int code, const char *library,
+			 const struct ls_err *err)
 {
 	struct ls_facts *f = look->facts;
-	const char *reason = code == LS_NVML_NO_LIBRARY ? absent_reason(look) : ls_nvml_reason(code);
+	const char *reason =
+		code == LS_NVML_NO_LIBRARY ? absent_reason(look) : ls_nvml_reason(code);
 	if (code == LS_NVML_NO_LIBRARY) {
 		ls_facts_unknown(f, "nvml", soname, err->msg);
 	} else {
@@ -303,7 +323,8 @@ static void without_nvml(struct ls_look *look, int code, const char *library, co
 	else
 		ls_facts_unknown(f, "driver_nvml", soname, reason);
 	driver_cuda_from_libcuda(look, reason);
-	if (!(code == LS_NVML_NO_LIBRARY && gpus_from_libcuda(look)) && !gpus_from_proc(look, reason))
+	if (!(code == LS_NVML_NO_LIBRARY && gpus_from_libcuda(look)) &&
+	    !gpus_from_proc(look, reason))
 		ls_facts_unknown(f, "gpu_count", "NVML, /proc/driver/nvidia/gpus", reason);
 }
 
@@ -317,7 +338,8 @@ static void with_nvml(struct ls_look *look, struct ls_nvml *nvml)
 	if (code == 0)
 		ls_facts_set(f, "driver_nvml", text, "NVML: nvmlSystemGetDriverVersion");
 	else
-		ls_facts_unknown(f, "driver_nvml", "NVML: nvmlSystemGetDriverVersion", ls_nvml_reason(code));
+		ls_facts_unknown(f, "driver_nvml", "NVML: nvmlSystemGetDriverVersion",
+				 ls_nvml_reason(code));
 	driver_cuda(look, nvml);
 	code = ls_nvml_count(nvml, &n);
 	snprintf(text, sizeof text, "%u", n);

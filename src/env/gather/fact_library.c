@@ -22,24 +22,29 @@ static bool is_bundled(const struct ls_look *look, const char *bundled_key, cons
 
 static void read_version(struct ls_look *look, const char *key, const char *which, const char *path)
 {
-	char *source = NULL, *version = ls_library_version(look->root, which, path, look->how->deep, &source);
+	char *source = NULL,
+	     *version = ls_library_version(look->root, which, path, look->how->deep, &source);
 	if (version)
 		ls_facts_set(look->facts, key, version, source);
 	else
-		ls_facts_unknown(look->facts, key, path, "neither its name nor a header beside it tells the version");
+		ls_facts_unknown(look->facts, key, path,
+				 "neither its name nor a header beside it tells the version");
 	free(version);
 	free(source);
 }
 
-/* The version of the library that asker (a file, or NULL: any program) would be given, with where it lies and why. */
-static void put_found(struct ls_look *look, const char *key, const char *which, const struct ls_found_library *lib,
-		      const char *asker)
+/* The version of the library that asker (a file, or NULL: any program) would be given, with where
+ * it lies and why. */
+static void put_found(struct ls_look *look, const char *key, const char *which,
+		      const struct ls_found_library *lib, const char *asker)
 {
 	char *bundled_key = ls_xasprintf("bundled.%s", which);
 	bool own_list = strcmp(lib->how, "RPATH") == 0 || strcmp(lib->how, "RUNPATH") == 0;
-	char *note = ls_xasprintf("%s, by %s%s%s", lib->path, lib->how, own_list ? " of " : "", own_list ? asker : "");
+	char *note = ls_xasprintf("%s, by %s%s%s", lib->path, lib->how, own_list ? " of " : "",
+				  own_list ? asker : "");
 	if (is_bundled(look, bundled_key, lib->path))
-		ls_facts_copy(look->facts, key, bundled_key); /* the wheel's metadata know the fourth number */
+		ls_facts_copy(look->facts, key,
+			      bundled_key); /* the wheel's metadata know the fourth number */
 	else
 		read_version(look, key, which, lib->path);
 	ls_facts_note(look->facts, key, note);
@@ -52,7 +57,8 @@ static void loaded(struct ls_look *look, const char *which)
 	struct ls_found_library lib;
 	char *key = ls_xasprintf("lib.%s", which);
 	if (!ls_library_find(look->root, ls_look_env(look, "LD_LIBRARY_PATH"), which, &lib)) {
-		ls_facts_absent(look->facts, key, "LD_LIBRARY_PATH, /etc/ld.so.cache, default folders",
+		ls_facts_absent(look->facts, key,
+				"LD_LIBRARY_PATH, /etc/ld.so.cache, default folders",
 				"the loader would find none");
 		free(key);
 		return;
@@ -83,7 +89,8 @@ static const struct bundle {
 /* The wheel's own folder, or the one that CUDA 13's wheels share. */
 static char *wheel_library(const struct ls_look *look, const struct bundle *b, long major)
 {
-	char *names[2] = {ls_xasprintf("nvidia/%s/lib", b->folder), ls_xasprintf("nvidia/cu%ld/lib", major)};
+	char *names[2] = {ls_xasprintf("nvidia/%s/lib", b->folder),
+			  ls_xasprintf("nvidia/cu%ld/lib", major)};
 	char *found = NULL;
 	for (size_t i = 0; i < 2; i++) {
 		char *dir = found ? NULL : ls_interp_file(look->root, look->python, names[i]);
@@ -101,7 +108,8 @@ static bool from_wheel(struct ls_look *look, const struct bundle *b, const char 
 	char *version = NULL, *source = NULL;
 	bool found = false;
 	for (size_t i = 0; i < 2; i++) {
-		found = found || ls_interp_package(look->root, look->python, names[i], &version, &source, NULL);
+		found = found || ls_interp_package(look->root, look->python, names[i], &version,
+						   &source, NULL);
 		free(names[i]);
 	}
 	if (!found)
@@ -119,16 +127,19 @@ static bool from_wheel(struct ls_look *look, const struct bundle *b, const char 
 /* conda-meta/cudnn-8.9.2.26-cuda12_0.json */
 static bool from_conda(struct ls_look *look, const struct bundle *b, const char *key)
 {
-	char *dir = ls_xasprintf("%s/conda-meta", look->python->prefix), **names = ls_root_list(look->root, dir);
+	char *dir = ls_xasprintf("%s/conda-meta", look->python->prefix),
+	     **names = ls_root_list(look->root, dir);
 	size_t len = strlen(b->conda);
 	bool found = false;
 	for (char **n = names; n && *n && !found; n++) {
-		if (strncmp(*n, b->conda, len) != 0 || (*n)[len] != '-' || !ls_str_ends(*n, ".json"))
+		if (strncmp(*n, b->conda, len) != 0 || (*n)[len] != '-' ||
+		    !ls_str_ends(*n, ".json"))
 			continue;
 		const char *v = *n + len + 1;
 		if (*v < '0' || *v > '9')
 			continue;
-		char *version = ls_xstrndup(v, strcspn(v, "-")), *source = ls_xasprintf("%s/%s", dir, *n);
+		char *version = ls_xstrndup(v, strcspn(v, "-")),
+		     *source = ls_xasprintf("%s/%s", dir, *n);
 		ls_facts_set(look->facts, key, version, source);
 		free(version);
 		free(source);
@@ -151,7 +162,8 @@ static bool from_torch_lib(struct ls_look *look, const struct bundle *b, const c
 	if (version)
 		ls_facts_set(look->facts, key, version, source);
 	else
-		ls_facts_unknown(look->facts, key, file, "its name has only the major number; --deep asks torch");
+		ls_facts_unknown(look->facts, key, file,
+				 "its name has only the major number; --deep asks torch");
 	ls_facts_note(look->facts, key, file);
 	free(version);
 	free(source);
@@ -169,7 +181,8 @@ static void bundled(struct ls_look *look, const struct bundle *b, const char *ab
 		ls_facts_unknown(look->facts, key, torch->source, torch->reason);
 	else if (absent)
 		ls_facts_absent(look->facts, key, "torch/version.py", absent);
-	else if (!from_wheel(look, b, key, major) && !from_torch_lib(look, b, key) && !from_conda(look, b, key))
+	else if (!from_wheel(look, b, key, major) && !from_torch_lib(look, b, key) &&
+		 !from_conda(look, b, key))
 		ls_facts_absent(look->facts, key, look->torch_dir,
 				"none came with this torch; the loader's would be used");
 	free(key);
@@ -179,7 +192,8 @@ static const char *why_nothing_is_bundled(const struct ls_look *look)
 {
 	if (!look->torch_dir)
 		return "there is no torch";
-	return ls_facts_value(look->facts, "torch_cuda") ? NULL : "this torch is built without CUDA";
+	return ls_facts_value(look->facts, "torch_cuda") ? NULL
+							 : "this torch is built without CUDA";
 }
 
 /* The copy that one of torch's own libraries would be given. False: it asks for none. */
@@ -187,10 +201,11 @@ static bool asked_by(struct ls_look *look, const char *which, const char *key, c
 {
 	char *file = ls_xasprintf("%s/lib/%s", look->torch_dir, asker), *needed = NULL;
 	struct ls_found_library lib;
-	int found = ls_library_link(look->root, file, look->python->path, ls_look_env(look, "LD_LIBRARY_PATH"), which,
-				    &lib, &needed);
+	int found = ls_library_link(look->root, file, look->python->path,
+				    ls_look_env(look, "LD_LIBRARY_PATH"), which, &lib, &needed);
 	if (found == 0) {
-		char *reason = ls_xasprintf("it asks for %s, and the loader would find none", needed);
+		char *reason =
+			ls_xasprintf("it asks for %s, and the loader would find none", needed);
 		ls_facts_absent(look->facts, key, file, reason);
 		free(reason);
 		free(needed);
@@ -205,8 +220,8 @@ static bool asked_by(struct ls_look *look, const char *which, const char *key, c
 /* In the order in which torch loads them: who asks first decides for all. */
 static void torch_lib(struct ls_look *look, const char *which)
 {
-	static const char *const askers[] = {"libtorch_global_deps.so", "libc10_cuda.so", "libtorch_cuda.so",
-					     "libtorch_cpu.so", NULL};
+	static const char *const askers[] = {"libtorch_global_deps.so", "libc10_cuda.so",
+					     "libtorch_cuda.so", "libtorch_cpu.so", NULL};
 	char *key = ls_xasprintf("torch_lib.%s", which);
 	bool asked = false;
 	for (const char *const *a = askers; *a && !asked; a++)
@@ -214,18 +229,20 @@ static void torch_lib(struct ls_look *look, const char *which)
 	free(key);
 }
 
-/* What torch would run with: what its libraries would be given where they can be read, otherwise its own copy,
- * otherwise the loader's. */
+/* What torch would run with: what its libraries would be given where they can be read, otherwise
+ * its own copy, otherwise the loader's. */
 static void effective(struct ls_look *look, const char *which)
 {
 	char *own_key = ls_xasprintf("bundled.%s", which), *lib_key = ls_xasprintf("lib.%s", which);
 	char *given_key = ls_xasprintf("torch_lib.%s", which);
-	const struct ls_fact *own = ls_facts_find(look->facts, own_key), *given = ls_facts_find(look->facts, given_key);
+	const struct ls_fact *own = ls_facts_find(look->facts, own_key),
+			     *given = ls_facts_find(look->facts, given_key);
 	bool cpu_build = look->torch_dir && !ls_facts_value(look->facts, "torch_cuda");
 	if (given && given->state != LS_FACT_ABSENT)
 		ls_facts_copy(look->facts, which, given_key);
 	else
-		ls_facts_copy(look->facts, which, own->state != LS_FACT_ABSENT || cpu_build ? own_key : lib_key);
+		ls_facts_copy(look->facts, which,
+			      own->state != LS_FACT_ABSENT || cpu_build ? own_key : lib_key);
 	free(given_key);
 	free(lib_key);
 	free(own_key);

@@ -1,4 +1,5 @@
-/* The interpreter, torch as its files describe it, and the distributions that a spec or a person asks for. */
+/* The interpreter, torch as its files describe it, and the distributions that a spec or a person
+ * asks for. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,15 @@ static void not_found(struct ls_look *look, const char *key, const char *reason)
 	const struct ls_interp *py = look->python;
 	for (size_t i = 0; i < py->n_sites; i++)
 		if (!py->sites[i].names) {
-			ls_facts_unknown(look->facts, key, py->sites[i].dir, "this site folder cannot be read");
+			ls_facts_unknown(look->facts, key, py->sites[i].dir,
+					 "this site folder cannot be read");
 			return;
 		}
 	if (py->minor)
 		ls_facts_absent(look->facts, key, "site folders of this Python", reason);
 	else
-		ls_facts_unknown(look->facts, key, py->path, "its version is unknown, and with it its site folders");
+		ls_facts_unknown(look->facts, key, py->path,
+				 "its version is unknown, and with it its site folders");
 }
 
 static void interpreter(struct ls_look *look)
@@ -33,7 +36,8 @@ static void interpreter(struct ls_look *look)
 	if (py->version)
 		ls_facts_set(f, "python", py->version, py->source);
 	else
-		ls_facts_unknown(f, "python", py->path, "neither its file nor its installation tells the version");
+		ls_facts_unknown(f, "python", py->path,
+				 "neither its file nor its installation tells the version");
 	ls_facts_set(f, "python.path", py->path, look->how->python ? "--python" : "PATH");
 	if (py->shim) {
 		char *note = ls_xasprintf("by the pyenv shim %s", py->shim);
@@ -69,7 +73,8 @@ static char *normalised(const char *name)
 	return out;
 }
 
-/* torchvision and torchaudio have a version.py like torch's; it keeps the +cuXXX that METADATA may have lost. */
+/* torchvision and torchaudio have a version.py like torch's; it keeps the +cuXXX that METADATA may
+ * have lost. */
 static bool from_version_file(struct ls_look *look, const char *name, const char *key)
 {
 	if (strcmp(name, "torchvision") != 0 && strcmp(name, "torchaudio") != 0)
@@ -98,7 +103,8 @@ static void package(struct ls_look *look, const char *name)
 	if (!ls_facts_find(look->facts, key)) {
 		if (from_version_file(look, plain, key))
 			; /* said by the package itself */
-		else if (ls_interp_package(look->root, look->python, plain, &version, &source, NULL))
+		else if (ls_interp_package(look->root, look->python, plain, &version, &source,
+					   NULL))
 			ls_facts_set(look->facts, key, version, source);
 		else
 			not_found(look, key, "not installed");
@@ -121,7 +127,8 @@ static void torch_from_file(struct ls_look *look, const char *path, const char *
 	if (t.cuda)
 		ls_facts_set(f, "torch_cuda", t.cuda, path);
 	else if (t.cuda_is_none)
-		ls_facts_absent(f, "torch_cuda", path, t.hip ? "a ROCm build" : "a build without CUDA");
+		ls_facts_absent(f, "torch_cuda", path,
+				t.hip ? "a ROCm build" : "a build without CUDA");
 	else
 		ls_facts_unknown(f, "torch_cuda", path, "the file does not say");
 	if (t.git)

@@ -68,7 +68,8 @@ static void kernel(struct ls_look *look)
 	if (release)
 		ls_facts_set(look->facts, "kernel", release, "/proc/sys/kernel/osrelease");
 	else
-		ls_facts_unknown(look->facts, "kernel", "/proc/sys/kernel/osrelease", "the file is not there");
+		ls_facts_unknown(look->facts, "kernel", "/proc/sys/kernel/osrelease",
+				 "the file is not there");
 	free(release);
 }
 
@@ -94,8 +95,9 @@ static void glibc(struct ls_look *look)
 		ls_facts_set(look->facts, "glibc", gnu_get_libc_version(), "gnu_get_libc_version");
 		return;
 	}
-	static const char *const places[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/lib/aarch64-linux-gnu/libc.so.6",
-					     "/lib64/libc.so.6", NULL};
+	static const char *const places[] = {"/lib/x86_64-linux-gnu/libc.so.6",
+					     "/lib/aarch64-linux-gnu/libc.so.6", "/lib64/libc.so.6",
+					     NULL};
 	for (const char *const *p = places; *p; p++) {
 		size_t len = 0;
 		char *bytes = ls_root_read(look->root, *p, 8 << 20, &len);
@@ -133,11 +135,14 @@ static char *arm_name(const char *text)
 	static const struct {
 		unsigned implementer, part;
 		const char *name;
-	} cores[] = {{0x41, 0xd07, "Cortex-A57"},  {0x41, 0xd08, "Cortex-A72"},  {0x41, 0xd0b, "Cortex-A76"},
-		     {0x41, 0xd0c, "Neoverse-N1"}, {0x41, 0xd40, "Neoverse-V1"}, {0x41, 0xd49, "Neoverse-N2"},
-		     {0x41, 0xd4f, "Neoverse-V2"}, {0x41, 0xd84, "Neoverse-V3"}, {0x41, 0xd8e, "Neoverse-N3"},
-		     {0x4e, 0x004, "Carmel"},      {0xc0, 0xac3, "Ampere-1"},    {0xc0, 0xac4, "Ampere-1a"}};
-	char *implementer = cpuinfo_value(text, "CPU implementer"), *part = cpuinfo_value(text, "CPU part");
+	} cores[] = {{0x41, 0xd07, "Cortex-A57"},  {0x41, 0xd08, "Cortex-A72"},
+		     {0x41, 0xd0b, "Cortex-A76"},  {0x41, 0xd0c, "Neoverse-N1"},
+		     {0x41, 0xd40, "Neoverse-V1"}, {0x41, 0xd49, "Neoverse-N2"},
+		     {0x41, 0xd4f, "Neoverse-V2"}, {0x41, 0xd84, "Neoverse-V3"},
+		     {0x41, 0xd8e, "Neoverse-N3"}, {0x4e, 0x004, "Carmel"},
+		     {0xc0, 0xac3, "Ampere-1"},    {0xc0, 0xac4, "Ampere-1a"}};
+	char *implementer = cpuinfo_value(text, "CPU implementer"),
+	     *part = cpuinfo_value(text, "CPU part");
 	char *name = NULL;
 	if (implementer && part) {
 		unsigned long i = strtoul(implementer, NULL, 16), p = strtoul(part, NULL, 16);
@@ -156,9 +161,10 @@ static char *arm_name(const char *text)
 static char *isa_of(const char *flags)
 {
 	static const char *const wanted[] = {
-		"sse4_2",   "avx",         "f16c",        "fma",         "avx2",     "avx512f",  "avx512bw",
-		"avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "asimd",
-		"asimdhp",  "asimddp",     "sve",         "sve2",        "bf16",     "i8mm",     NULL};
+		"sse4_2",   "avx",      "f16c",        "fma",         "avx2",        "avx512f",
+		"avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile",
+		"amx_bf16", "asimd",    "asimdhp",     "asimddp",     "sve",         "sve2",
+		"bf16",     "i8mm",     NULL};
 	struct ls_str out = {0};
 	for (const char *const *w = wanted; *w; w++) {
 		size_t len = strlen(*w);
@@ -213,8 +219,9 @@ static void cpu(struct ls_look *look)
 
 static void arch(struct ls_look *look)
 {
-	char *scripted =
-		ls_root_line(look->root, "/proc/sys/kernel/arch"); /* Linux 6.1 and later, and scripted machines */
+	char *scripted = ls_root_line(
+		look->root,
+		"/proc/sys/kernel/arch"); /* Linux 6.1 and later, and scripted machines */
 	struct utsname u;
 	if (scripted)
 		ls_facts_set(look->facts, "arch", scripted, "/proc/sys/kernel/arch");

@@ -72,7 +72,8 @@ static void version_txt(struct ls_look *look, const struct toolkit *t)
 	} else {
 		ls_facts_unknown(look->facts, key, t->json_path,
 				 t->json ? "the file has no CUDA version"
-					 : "neither version.json nor version.txt is there; many images leave them out");
+					 : "neither version.json nor version.txt is there; many "
+					   "images leave them out");
 	}
 	free(version);
 }
@@ -144,7 +145,8 @@ static void nvcc(struct ls_look *look, const struct toolkit *t)
 {
 	char *file = find_nvcc(look, t->dir);
 	if (!file) {
-		ls_facts_absent(look->facts, "nvcc", "PATH, /usr/local/cuda/bin", "no nvcc; runtime images have none");
+		ls_facts_absent(look->facts, "nvcc", "PATH, /usr/local/cuda/bin",
+				"no nvcc; runtime images have none");
 		return;
 	}
 	char *real = ls_root_resolve(look->root, file), *home = ls_root_resolve(look->root, t->dir);

@@ -14,7 +14,8 @@ static void one(struct ls_look *look, const struct ls_var *var)
 	else
 		ls_facts_absent(look->facts, key, "environment", "not set");
 	enum ls_verdict verdict = ls_var_judge(var->name, value);
-	char *note = verdict == LS_VAR_FREE ? ls_xasprintf("%s; should be: %s", ls_verdict_text(verdict), var->wanted)
+	char *note = verdict == LS_VAR_FREE ? ls_xasprintf("%s; should be: %s",
+							   ls_verdict_text(verdict), var->wanted)
 					    : ls_xstrdup(ls_verdict_text(verdict));
 	ls_facts_note(look->facts, key, note);
 	free(note);

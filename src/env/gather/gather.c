@@ -12,8 +12,10 @@ const char *ls_look_env(const struct ls_look *look, const char *name)
 int ls_gather(const struct ls_gather *how, struct ls_facts **ret, struct ls_err *err)
 {
 	struct ls_look look = {.how = how, .root = how->root ? how->root : ""};
-	/* an interpreter that was named and is none is wrong input; one that was only looked for is a fact */
-	look.no_python.code = ls_interp_find(look.root, how->env, how->python, &look.python, &look.no_python);
+	/* an interpreter that was named and is none is wrong input; one that was only looked for is
+	 * a fact */
+	look.no_python.code =
+		ls_interp_find(look.root, how->env, how->python, &look.python, &look.no_python);
 	if (how->python && look.no_python.code) {
 		if (err)
 			*err = look.no_python;

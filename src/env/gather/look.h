@@ -1,5 +1,6 @@
 /* One look at the machine, shared by the files that gather facts (fact_*.c). Internal to src/env.
- * The look borrows the request and the facts and owns what it found on the way. One thread at a time an object. */
+ * The look borrows the request and the facts and owns what it found on the way. One thread at a
+ * time an object. */
 #ifndef LS_ENV_GATHER_LOOK_H
 #define LS_ENV_GATHER_LOOK_H
 
@@ -25,7 +26,7 @@ void ls_look_driver(struct ls_look *look);    /* driver*, gpu* */
 void ls_look_toolkit(struct ls_look *look);   /* cuda, cuda_version_txt, nvcc */
 void ls_look_libraries(struct ls_look *look); /* lib.*: what the loader would take */
 void ls_look_python(struct ls_look *look);    /* python*, torch*, package.* */
-void ls_look_bundled(struct ls_look *look);   /* bundled.*, cudnn, nccl; after libraries and python */
+void ls_look_bundled(struct ls_look *look); /* bundled.*, cudnn, nccl; after libraries and python */
 void ls_look_variables(struct ls_look *look); /* env.* */
 void ls_look_deep(struct ls_look *look);      /* deep.*: starts Python */
 

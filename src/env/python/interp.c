@@ -51,7 +51,8 @@ static char *on_path(const char *root, const char *path, const char *const *name
 	const char *list = path ? path : "/usr/local/bin:/usr/bin:/bin";
 	char *found = NULL;
 	for (char *dir; !found && (dir = ls_root_next(root, &list, ":")); free(dir))
-		for (const char *const *n = names; *n && !found && (!skip || strcmp(dir, skip) != 0); n++)
+		for (const char *const *n = names;
+		     *n && !found && (!skip || strcmp(dir, skip) != 0); n++)
 			found = program_in(root, dir, *n);
 	return found;
 }
@@ -104,10 +105,12 @@ static char *pyenv_wanted(const char *root, const char *const *env, const char *
 	return text;
 }
 
-/* pyenv reads 3.11 as the newest 3.11.x that is installed; names sort so that 3.11.10 needs a numeric look. */
+/* pyenv reads 3.11 as the newest 3.11.x that is installed; names sort so that 3.11.10 needs a
+ * numeric look. */
 static char *newest_version(const char *root, const char *home, const char *wanted)
 {
-	char *dir = ls_xasprintf("%s/versions", home), *best = NULL, **names = ls_root_list(root, dir);
+	char *dir = ls_xasprintf("%s/versions", home), *best = NULL,
+	     **names = ls_root_list(root, dir);
 	size_t len = strlen(wanted);
 	long patch = -1;
 	for (char **n = names; n && *n; n++) {
@@ -116,7 +119,9 @@ static char *newest_version(const char *root, const char *home, const char *want
 			best = ls_xstrdup(*n);
 			break;
 		}
-		long p = strncmp(*n, wanted, len) == 0 && (*n)[len] == '.' ? strtol(*n + len + 1, NULL, 10) : -1;
+		long p = strncmp(*n, wanted, len) == 0 && (*n)[len] == '.'
+				 ? strtol(*n + len + 1, NULL, 10)
+				 : -1;
 		if (p > patch) {
 			patch = p;
 			free(best);
@@ -159,7 +164,8 @@ static char *behind_shim(const char *root, const char *const *env, const char *s
 
 /* --- layout --- */
 
-/* Reads pyvenv.cfg beside the program or one folder up, before any link is followed; that folder is the prefix. */
+/* Reads pyvenv.cfg beside the program or one folder up, before any link is followed; that folder is
+ * the prefix. */
 static bool read_venv(const char *root, struct ls_interp *py, struct ls_pyvenv *ret)
 {
 	char *bin = parent(py->path), *up = parent(bin);
@@ -192,10 +198,12 @@ static char *minor_in_name(const char *name)
 	return memchr(v, '.', n) ? ls_xstrndup(v, n) : NULL;
 }
 
-/* The only lib/pythonX.Y that holds a standard library or site folder; NULL when there is none or a choice. */
+/* The only lib/pythonX.Y that holds a standard library or site folder; NULL when there is none or a
+ * choice. */
 static char *minor_in_lib(const char *root, const char *prefix)
 {
-	char *dir = ls_xasprintf("%s/lib", strcmp(prefix, "/") == 0 ? "" : prefix), **names = ls_root_list(root, dir);
+	char *dir = ls_xasprintf("%s/lib", strcmp(prefix, "/") == 0 ? "" : prefix),
+	     **names = ls_root_list(root, dir);
 	char *found = NULL;
 	for (char **n = names; n && *n; n++) {
 		char *minor = minor_in_name(*n);
@@ -244,12 +252,14 @@ static void set_version(struct ls_interp *py, char *version, const char *source)
 	py->source = ls_xstrdup(source);
 }
 
-/* The binary itself, the library it may be only a front for, the header of the same installation, pyvenv.cfg. */
+/* The binary itself, the library it may be only a front for, the header of the same installation,
+ * pyvenv.cfg. */
 static void find_version(const char *root, struct ls_interp *py, const char *binary)
 {
 	if (py->minor) {
 		char *lib = ls_xasprintf("%s/lib/libpython%s.so.1.0", py->base, py->minor);
-		char *header = ls_xasprintf("%s/include/python%s/patchlevel.h", py->base, py->minor);
+		char *header =
+			ls_xasprintf("%s/include/python%s/patchlevel.h", py->base, py->minor);
 		set_version(py, version_in_file(root, binary, py->minor), binary);
 		if (!py->version)
 			set_version(py, version_in_file(root, lib, py->minor), lib);
@@ -276,7 +286,8 @@ static const char *kind_of(const char *root, const struct ls_interp *py, bool ve
 	return strcmp(py->prefix, "/usr") == 0 ? "system" : "plain";
 }
 
-/* The folder above bin/. Of a conda environment the unresolved one, for its python is a link within itself. */
+/* The folder above bin/. Of a conda environment the unresolved one, for its python is a link within
+ * itself. */
 static char *prefix_of(const char *binary)
 {
 	char *bin = parent(binary), *prefix = parent(bin);
@@ -284,7 +295,8 @@ static char *prefix_of(const char *binary)
 	return prefix;
 }
 
-static int describe(const char *root, const char *const *env, struct ls_interp *py, struct ls_err *err)
+static int describe(const char *root, const char *const *env, struct ls_interp *py,
+		    struct ls_err *err)
 {
 	struct ls_pyvenv cfg = {0};
 	bool venv = read_venv(root, py, &cfg);
@@ -315,7 +327,8 @@ static bool is_script(const char *root, const char *path)
 	return yes;
 }
 
-/* A bare name is looked up on PATH, a relative path is seen from where we are; NULL when there is no such program. */
+/* A bare name is looked up on PATH, a relative path is seen from where we are; NULL when there is
+ * no such program. */
 static char *named(const char *root, const char *path, const char *python)
 {
 	char here[4096];
@@ -326,30 +339,37 @@ static char *named(const char *root, const char *path, const char *python)
 	return on_path(root, path, (const char *const[]){python, NULL}, NULL);
 }
 
-static int choose(const char *root, const char *const *env, const char *python, struct ls_interp *py,
-		  struct ls_err *err)
+static int choose(const char *root, const char *const *env, const char *python,
+		  struct ls_interp *py, struct ls_err *err)
 {
 	const char *path = ls_env_get(env, "PATH");
 	py->path = python ? named(root, path, python) : on_path(root, path, pythons, NULL);
 	if (!py->path && !python)
-		return ls_err_set(err, LS_ENOENT, "no python3 or python on PATH; name one with --python");
-	if (!py->path || !ls_root_is_program(root, py->path))
 		return ls_err_set(err, LS_ENOENT,
-				  "\"%s\" is not a program that can be run; --python wants an interpreter", python);
+				  "no python3 or python on PATH; name one with --python");
+	if (!py->path || !ls_root_is_program(root, py->path))
+		return ls_err_set(
+			err, LS_ENOENT,
+			"\"%s\" is not a program that can be run; --python wants an interpreter",
+			python);
 	if (is_shim(root, py->path)) {
 		py->shim = py->path;
 		py->path = behind_shim(root, env, py->shim);
 		if (!py->path)
-			return ls_err_set(err, LS_ENOENT, "%s: pyenv has no version chosen behind this shim", py->shim);
+			return ls_err_set(err, LS_ENOENT,
+					  "%s: pyenv has no version chosen behind this shim",
+					  py->shim);
 	}
 	if (is_script(root, py->path))
-		return ls_err_set(err, LS_EINPUT,
-				  "%s: a script, not an interpreter; name the one it starts with --python", py->path);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: a script, not an interpreter; name the one it starts with --python",
+			py->path);
 	return 0;
 }
 
-int ls_interp_find(const char *root, const char *const *env, const char *python, struct ls_interp **ret,
-		   struct ls_err *err)
+int ls_interp_find(const char *root, const char *const *env, const char *python,
+		   struct ls_interp **ret, struct ls_err *err)
 {
 	struct ls_interp *py = ls_xalloc(sizeof *py);
 	root = root ? root : "";

@@ -1,6 +1,7 @@
-/* The Python interpreter that would run: found on PATH or named, followed through venvs, conda, pyenv shims and
- * Debian's layout to its version and its site folders, without starting it. Paths are without the root prefix.
- * ls_interp_free frees all and accepts NULL. Read-only afterwards; any thread. */
+/* The Python interpreter that would run: found on PATH or named, followed through venvs, conda,
+ * pyenv shims and Debian's layout to its version and its site folders, without starting it. Paths
+ * are without the root prefix. ls_interp_free frees all and accepts NULL. Read-only afterwards; any
+ * thread. */
 #ifndef LS_ENV_PYTHON_INTERP_H
 #define LS_ENV_PYTHON_INTERP_H
 
@@ -15,30 +16,34 @@ struct ls_site {
 };
 
 struct ls_interp {
-	char *path;            /* the program to start: as named or found, shims replaced by what they lead to */
-	char *shim;            /* the pyenv shim that led here, or NULL */
-	const char *kind;      /* "venv", "conda", "pyenv", "system" (the distribution's) or "plain" */
-	char *prefix;          /* sys.prefix */
-	char *base;            /* sys.base_prefix */
-	char *minor;           /* "3.11", or NULL */
-	char *version;         /* "3.11.7", or NULL */
-	char *source;          /* what told the version */
-	char *cfg_version;     /* what pyvenv.cfg says, or NULL */
+	char *path; /* the program to start: as named or found, shims replaced by what they lead to
+		     */
+	char *shim; /* the pyenv shim that led here, or NULL */
+	const char *kind;  /* "venv", "conda", "pyenv", "system" (the distribution's) or "plain" */
+	char *prefix;      /* sys.prefix */
+	char *base;        /* sys.base_prefix */
+	char *minor;       /* "3.11", or NULL */
+	char *version;     /* "3.11.7", or NULL */
+	char *source;      /* what told the version */
+	char *cfg_version; /* what pyvenv.cfg says, or NULL */
 	struct ls_site *sites; /* in the order of sys.path */
 	size_t n_sites, cap_sites;
 };
 
-/* python NULL: the first python3 or python on PATH. LS_ENOENT when there is none. env: "NAME=value", NULL-terminated.
+/* python NULL: the first python3 or python on PATH. LS_ENOENT when there is none. env:
+ * "NAME=value", NULL-terminated.
  */
-int ls_interp_find(const char *root, const char *const *env, const char *python, struct ls_interp **ret,
-		   struct ls_err *err);
+int ls_interp_find(const char *root, const char *const *env, const char *python,
+		   struct ls_interp **ret, struct ls_err *err);
 void ls_interp_free(struct ls_interp *py);
 
-/* A distribution by its normalised name (lower case, dashes): its version and the file that says so, both the caller's
- * to free. False when no site folder has it; *ret_site (may be NULL) gets the index of the one that has. */
-bool ls_interp_package(const char *root, const struct ls_interp *py, const char *name, char **ret_version,
-		       char **ret_source, size_t *ret_site);
-/* The first site folder that holds relative (a file or folder), as a whole path; NULL when none does. Caller frees. */
+/* A distribution by its normalised name (lower case, dashes): its version and the file that says
+ * so, both the caller's to free. False when no site folder has it; *ret_site (may be NULL) gets the
+ * index of the one that has. */
+bool ls_interp_package(const char *root, const struct ls_interp *py, const char *name,
+		       char **ret_version, char **ret_source, size_t *ret_site);
+/* The first site folder that holds relative (a file or folder), as a whole path; NULL when none
+ * does. Caller frees. */
 char *ls_interp_file(const char *root, const struct ls_interp *py, const char *relative);
 
 /* Value of NAME in a list of "NAME=value", or NULL. */

@@ -102,7 +102,8 @@ void ls_metadata_parse(const char *text, size_t len, struct ls_metadata *ret)
 	*ret = (struct ls_metadata){0};
 	while (next_line(&rest, &line)) {
 		if (!trim(line).n)
-			return; /* headers end at the first blank line; what follows is a description */
+			return; /* headers end at the first blank line; what follows is a
+				   description */
 		if (isspace((unsigned char)*line.p) || !split(line, ':', &key, &value))
 			continue;
 		if (is(key, "Name"))

@@ -34,10 +34,12 @@ static bool add(const char *root, struct ls_interp *py, const char *dir)
 	return true;
 }
 
-/* Lines of a .pth file that are folders; those that start with "import" are programs and are not run here. */
+/* Lines of a .pth file that are folders; those that start with "import" are programs and are not
+ * run here. */
 static void add_pth(const char *root, struct ls_interp *py, const char *dir, const char *name)
 {
-	char *file = ls_xasprintf("%s/%s", dir, name), *text = ls_root_read(root, file, 1 << 16, NULL);
+	char *file = ls_xasprintf("%s/%s", dir, name),
+	     *text = ls_root_read(root, file, 1 << 16, NULL);
 	free(file);
 	for (char *line = text, *next; line && *line; line = next) {
 		next = line + strcspn(line, "\n");
@@ -45,7 +47,8 @@ static void add_pth(const char *root, struct ls_interp *py, const char *dir, con
 		if (next > line && next[-1] == '\n')
 			next[-1] = 0;
 		char *entry = ls_str_trim(line);
-		if (!*entry || *entry == '#' || ls_str_starts(entry, "import ") || ls_str_starts(entry, "import\t"))
+		if (!*entry || *entry == '#' || ls_str_starts(entry, "import ") ||
+		    ls_str_starts(entry, "import\t"))
 			continue;
 		char *path = *entry == '/' ? ls_xstrdup(entry) : ls_xasprintf("%s/%s", dir, entry);
 		add(root, py, path);
@@ -90,7 +93,8 @@ static void add_pythonpath(const char *root, struct ls_interp *py, const char *l
 
 static void add_user(const char *root, const char *const *env, struct ls_interp *py)
 {
-	const char *no = ls_env_get(env, "PYTHONNOUSERSITE"), *base = ls_env_get(env, "PYTHONUSERBASE");
+	const char *no = ls_env_get(env, "PYTHONNOUSERSITE"),
+		   *base = ls_env_get(env, "PYTHONUSERBASE");
 	const char *home = ls_env_get(env, "HOME");
 	if (no && *no)
 		return;
@@ -112,7 +116,8 @@ static void add_installation(const char *root, struct ls_interp *py, const char 
 	add_sitef(root, py, "%s/lib64/python%s/site-packages", prefix, m);
 }
 
-void ls_site_collect(const char *root, const char *const *env, struct ls_interp *py, bool venv, bool system_site)
+void ls_site_collect(const char *root, const char *const *env, struct ls_interp *py, bool venv,
+		     bool system_site)
 {
 	add_pythonpath(root, py, ls_env_get(env, "PYTHONPATH"));
 	if (!py->minor)
@@ -125,7 +130,8 @@ void ls_site_collect(const char *root, const char *const *env, struct ls_interp 
 	add_installation(root, py, py->base);
 }
 
-/* Does "Typing_Extensions-4.1.dist-info" belong to the normalised name? What follows the name is at *ret_rest. */
+/* Does "Typing_Extensions-4.1.dist-info" belong to the normalised name? What follows the name is at
+ * *ret_rest. */
 static bool belongs(const char *entry, const char *name, const char **ret_rest)
 {
 	const char *e = entry;
@@ -154,9 +160,10 @@ static char *version_in_name(const char *rest)
 	return version;
 }
 
-/* The folder or file that describes a distribution says its version; failing that its own name does. */
-static bool read_entry(const char *root, const char *dir, const char *entry, const char *rest, char **ret_version,
-		       char **ret_source)
+/* The folder or file that describes a distribution says its version; failing that its own name
+ * does. */
+static bool read_entry(const char *root, const char *dir, const char *entry, const char *rest,
+		       char **ret_version, char **ret_source)
 {
 	static const char *const files[] = {"/METADATA", "/PKG-INFO", ""};
 	for (size_t i = 0; i < 3; i++) {
@@ -184,8 +191,8 @@ static bool read_entry(const char *root, const char *dir, const char *entry, con
 	return true;
 }
 
-bool ls_interp_package(const char *root, const struct ls_interp *py, const char *name, char **ret_version,
-		       char **ret_source, size_t *ret_site)
+bool ls_interp_package(const char *root, const struct ls_interp *py, const char *name,
+		       char **ret_version, char **ret_source, size_t *ret_site)
 {
 	for (size_t s = 0; s < py->n_sites; s++) {
 		const struct ls_site *site = &py->sites[s];

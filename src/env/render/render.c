@@ -9,13 +9,15 @@
 
 /* --- shared --- */
 
-void ls_render_head(const struct ls_spec *spec, const char *option, const char *prefix, struct ls_str *out)
+void ls_render_head(const struct ls_spec *spec, const char *option, const char *prefix,
+		    struct ls_str *out)
 {
 	const char *ref;
 	if (ls_render_spec_ref(spec, &ref, NULL))
 		ref = spec->name; /* a path that no command line should hold as it is */
 	ls_str_addf(out,
-		    "%s Rendered by `lockstep spec render %s --%s`. Edit the spec and render again, not this file.\n",
+		    "%s Rendered by `lockstep spec render %s --%s`. Edit the spec and render "
+		    "again, not this file.\n",
 		    prefix, ref, option);
 	/* make takes a comment that ends in a backslash as going on in the next line */
 	if (spec->description)
@@ -32,10 +34,10 @@ int ls_render_spec_ref(const struct ls_spec *spec, const char **ret, struct ls_e
 {
 	const char *path = ls_render_spec_is_file(spec) ? spec->path : spec->name;
 	if (path[strspn(path, SAFE)] || path[0] == '-')
-		return ls_err_set(
-			err, LS_EINPUT,
-			"%s: the rendered file refers to the spec by this path; rename it to letters, digits, . _ - /",
-			path);
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: the rendered file refers to the spec by this path; rename "
+				  "it to letters, digits, . _ - /",
+				  path);
 	*ret = path;
 	return 0;
 }
@@ -59,22 +61,24 @@ static int one_requirement(const struct ls_spec *spec, const char *name, const s
 	ls_str_add(&s, name);
 	if (!ls_matcher_requirement(c->matcher, &s)) {
 		ls_str_done(&s);
-		return ls_err_set(err, LS_EINPUT, "%s: %s: pip has no way to ask for \"%s\"", spec->path, name,
-				  ls_check_text(c));
+		return ls_err_set(err, LS_EINPUT, "%s: %s: pip has no way to ask for \"%s\"",
+				  spec->path, name, ls_check_text(c));
 	}
 	each(arg, s.s);
 	ls_str_done(&s);
 	return 0;
 }
 
-int ls_render_each_requirement(const struct ls_spec *spec, ls_requirement_fn *each, void *arg, struct ls_err *err)
+int ls_render_each_requirement(const struct ls_spec *spec, ls_requirement_fn *each, void *arg,
+			       struct ls_err *err)
 {
 	static const char prefix[] = "package.";
 	const struct ls_check *torch = ls_spec_find(spec, "torch");
 	int rc = torch ? one_requirement(spec, "torch", torch, each, arg, err) : 0;
 	for (size_t i = 0; i < spec->n_checks && !rc; i++) {
 		const struct ls_check *c = &spec->checks[i];
-		if (ls_str_starts(c->key, prefix) && (!torch || strcmp(c->key, "package.torch") != 0))
+		if (ls_str_starts(c->key, prefix) &&
+		    (!torch || strcmp(c->key, "package.torch") != 0))
 			rc = one_requirement(spec, c->key + strlen(prefix), c, each, arg, err);
 	}
 	for (char **p = spec->lines; p && *p && !rc; p++)
@@ -104,7 +108,8 @@ int ls_render_requirements(const struct ls_spec *spec, struct ls_str *out, struc
 	struct ls_str body = {0};
 	int rc = ls_render_each_requirement(spec, requirement_line, &body, err);
 	if (!rc && !body.len)
-		rc = ls_err_set(err, LS_EINPUT, "%s: names no torch and no packages: there is nothing to require",
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: names no torch and no packages: there is nothing to require",
 				spec->path);
 	if (!rc) {
 		ls_render_head(spec, "requirements", "#", out);
@@ -125,10 +130,12 @@ struct made {
 	bool wanted;
 };
 
-static void makefile_rules(const struct ls_spec *spec, const struct made *files, size_t n, struct ls_str *out)
+static void makefile_rules(const struct ls_spec *spec, const struct made *files, size_t n,
+			   struct ls_str *out)
 {
 	const char *depend = ls_render_spec_is_file(spec) ? " $(SPEC)" : "";
-	ls_str_add(out, "# every file that the spec stands for: a version bump is one edit and `make parity.files`\n"
+	ls_str_add(out, "# every file that the spec stands for: a version bump is one edit and "
+			"`make parity.files`\n"
 			"parity.files:");
 	for (size_t i = 0; i < n; i++)
 		if (files[i].wanted)
@@ -136,7 +143,9 @@ static void makefile_rules(const struct ls_spec *spec, const struct made *files,
 	ls_str_add(out, "\n\n");
 	for (size_t i = 0; i < n; i++)
 		if (files[i].wanted)
-			ls_str_addf(out, "%s:%s\n\t@mkdir -p $(@D)\n\t$(LOCKSTEP) spec render $(SPEC) --%s -o $@\n\n",
+			ls_str_addf(out,
+				    "%s:%s\n\t@mkdir -p $(@D)\n\t$(LOCKSTEP) spec render $(SPEC) "
+				    "--%s -o $@\n\n",
 				    files[i].file, depend, files[i].option);
 }
 
@@ -144,7 +153,8 @@ int ls_render_makefile(const struct ls_spec *spec, struct ls_str *out, struct ls
 {
 	const char *ref;
 	struct ls_str requirements = {0};
-	bool image = spec->image.base, packages = ls_render_requirements(spec, &requirements, NULL) == 0;
+	bool image = spec->image.base,
+	     packages = ls_render_requirements(spec, &requirements, NULL) == 0;
 	ls_str_done(&requirements);
 	const struct made files[] = {{"requirements.txt", "requirements", packages},
 				     {"bin/kaggle-boot.sh", "kaggle-boot", packages},
@@ -154,18 +164,21 @@ int ls_render_makefile(const struct ls_spec *spec, struct ls_str *out, struct ls
 	if (rc)
 		return rc;
 	ls_render_head(spec, "makefile", "#", out);
-	ls_str_addf(
-		out,
-		"SPEC ?= %s\nIMAGE ?= %s\nLOCKSTEP ?= lockstep\n\n.PHONY: parity.files spec.check cuda.parity%s\n\n",
-		ref, ls_render_tag(spec), image ? " image.build image.push" : "");
+	ls_str_addf(out,
+		    "SPEC ?= %s\nIMAGE ?= %s\nLOCKSTEP ?= lockstep\n\n.PHONY: parity.files "
+		    "spec.check cuda.parity%s\n\n",
+		    ref, ls_render_tag(spec), image ? " image.build image.push" : "");
 	makefile_rules(spec, files, sizeof files / sizeof *files, out);
 	ls_str_add(out, "spec.check:\n\t$(LOCKSTEP) spec check $(SPEC)\n\n"
-			"cuda.parity:\n\t$(LOCKSTEP) doctor --cuda --spec $(SPEC) --fail-on-mismatch --emit-json "
+			"cuda.parity:\n\t$(LOCKSTEP) doctor --cuda --spec $(SPEC) "
+			"--fail-on-mismatch --emit-json "
 			"parity_report.json\n");
 	if (image)
-		ls_str_add(out, "\nimage.build: Dockerfile.ci.cuda\n\tdocker buildx build -f Dockerfile.ci.cuda -t "
+		ls_str_add(out, "\nimage.build: Dockerfile.ci.cuda\n\tdocker buildx build -f "
+				"Dockerfile.ci.cuda -t "
 				"$(IMAGE) --load .\n"
-				"\nimage.push: Dockerfile.ci.cuda\n\tdocker buildx build -f Dockerfile.ci.cuda -t "
+				"\nimage.push: Dockerfile.ci.cuda\n\tdocker buildx build -f "
+				"Dockerfile.ci.cuda -t "
 				"$(IMAGE) --push .\n");
 	return 0;
 }

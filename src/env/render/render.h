@@ -1,6 +1,6 @@
-/* Files made from one spec, so that a version bump is one edit: Dockerfile, requirements.txt, GitHub Actions workflow,
- * Makefile, Kaggle bootstrap script. Text is appended to the caller's string; the spec is borrowed for the call.
- * No state; any thread. */
+/* Files made from one spec, so that a version bump is one edit: Dockerfile, requirements.txt,
+ * GitHub Actions workflow, Makefile, Kaggle bootstrap script. Text is appended to the caller's
+ * string; the spec is borrowed for the call. No state; any thread. */
 #ifndef LS_ENV_RENDER_RENDER_H
 #define LS_ENV_RENDER_RENDER_H
 
@@ -8,7 +8,8 @@
 #include "base/str.h"
 #include "env/spec/spec.h"
 
-/* Fail with LS_EINPUT when the spec lacks what the file needs (an image, a version that pip can be told). */
+/* Fail with LS_EINPUT when the spec lacks what the file needs (an image, a version that pip can be
+ * told). */
 int ls_render_dockerfile(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err);
 int ls_render_requirements(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err);
 int ls_render_github(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err);
@@ -18,16 +19,19 @@ int ls_render_kaggle_boot(const struct ls_spec *spec, struct ls_str *out, struct
 /* --- shared by the renderers --- */
 
 /* "# Rendered by …" and the spec's name and description, each line behind prefix. */
-void ls_render_head(const struct ls_spec *spec, const char *option, const char *prefix, struct ls_str *out);
+void ls_render_head(const struct ls_spec *spec, const char *option, const char *prefix,
+		    struct ls_str *out);
 /* How files refer to the spec: the path it was read from, or its shipped name. */
 int ls_render_spec_ref(const struct ls_spec *spec, const char **ret, struct ls_err *err);
 bool ls_render_spec_is_file(const struct ls_spec *spec);
 const char *ls_render_tag(const struct ls_spec *spec); /* what the built image is called */
 /* text as one shell word. */
 void ls_render_quote(const char *text, struct ls_str *out);
-/* Calls each for every requirement ("torch==2.3.1+cu121"), torch first, then the packages, then the further lines. */
+/* Calls each for every requirement ("torch==2.3.1+cu121"), torch first, then the packages, then the
+ * further lines. */
 typedef void ls_requirement_fn(void *arg, const char *requirement);
-int ls_render_each_requirement(const struct ls_spec *spec, ls_requirement_fn *each, void *arg, struct ls_err *err);
+int ls_render_each_requirement(const struct ls_spec *spec, ls_requirement_fn *each, void *arg,
+			       struct ls_err *err);
 /* Calls each for every environment variable that the spec pins to one value. */
 typedef void ls_variable_fn(void *arg, const char *name, const char *value);
 void ls_render_each_variable(const struct ls_spec *spec, ls_variable_fn *each, void *arg);

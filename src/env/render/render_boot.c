@@ -1,4 +1,5 @@
-/* The bootstrap of a Kaggle notebook: set what must be set, install nothing of the torch family, check the versions. */
+/* The bootstrap of a Kaggle notebook: set what must be set, install nothing of the torch family,
+ * check the versions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,8 @@ static void sort_requirement(void *arg, const char *requirement)
 }
 
 static const char install_part[] =
-	"\n# Offline sessions have no index: attach the wheels as a dataset and name its folder in LOCKSTEP_WHEELS.\n"
+	"\n# Offline sessions have no index: attach the wheels as a dataset and name its folder in "
+	"LOCKSTEP_WHEELS.\n"
 	"if [ \"$install\" = 1 ] && [ ${#extras[@]} -gt 0 ]; then\n"
 	"  wheels=${LOCKSTEP_WHEELS:-/kaggle/input/wheels}\n"
 	"  if [ -d \"$wheels\" ]; then\n"
@@ -54,40 +56,44 @@ static const char install_part[] =
 	"  fi\n"
 	"fi\n";
 
-static const char check_part[] =
-	"\nif command -v \"${LOCKSTEP:-lockstep}\" >/dev/null; then\n"
-	"  status=0\n"
-	"  \"${LOCKSTEP:-lockstep}\" doctor --cuda --spec \"$spec\" --fail-on-mismatch || status=$?\n"
-	"  exit \"$status\"\n"
-	"fi\n"
-	"\n# without lockstep: the pinned versions alone, as the installed distributions state them\n"
-	"python3 - \"${pins[@]}\" \"${extras[@]}\" <<'PY'\n"
-	"import sys\n"
-	"from importlib.metadata import PackageNotFoundError, version\n"
-	"\n"
-	"wrong = 0\n"
-	"for pin in sys.argv[1:]:\n"
-	"    name, exact, wanted = pin.partition(\"==\")\n"
-	"    if not exact or wanted.endswith(\"*\"):\n"
-	"        continue\n"
-	"    try:\n"
-	"        found = version(name)\n"
-	"    except PackageNotFoundError:\n"
-	"        found = \"not installed\"\n"
-	"    if name.startswith(\"torch\") and \"+\" not in found:\n"
-	"        wanted = wanted.partition(\"+\")[0]  # some distributions leave the build out of their metadata\n"
-	"    same = found == wanted\n"
-	"    wrong += not same\n"
-	"    print(f\"{'ok' if same else 'MISMATCH':8} {name:16} expected {wanted:16} found {found}\")\n"
-	"sys.exit(1 if wrong else 0)\n"
-	"PY\n";
+static const char check_part[] = "\nif command -v \"${LOCKSTEP:-lockstep}\" >/dev/null; then\n"
+				 "  status=0\n"
+				 "  \"${LOCKSTEP:-lockstep}\" doctor --cuda --spec \"$spec\" "
+				 "--fail-on-mismatch || status=$?\n"
+				 "  exit \"$status\"\n"
+				 "fi\n"
+				 "\n# without lockstep: the pinned versions alone, as the "
+				 "installed distributions state them\n"
+				 "python3 - \"${pins[@]}\" \"${extras[@]}\" <<'PY'\n"
+				 "import sys\n"
+				 "from importlib.metadata import PackageNotFoundError, version\n"
+				 "\n"
+				 "wrong = 0\n"
+				 "for pin in sys.argv[1:]:\n"
+				 "    name, exact, wanted = pin.partition(\"==\")\n"
+				 "    if not exact or wanted.endswith(\"*\"):\n"
+				 "        continue\n"
+				 "    try:\n"
+				 "        found = version(name)\n"
+				 "    except PackageNotFoundError:\n"
+				 "        found = \"not installed\"\n"
+				 "    if name.startswith(\"torch\") and \"+\" not in found:\n"
+				 "        wanted = wanted.partition(\"+\")[0]  # some "
+				 "distributions leave the build out of their metadata\n"
+				 "    same = found == wanted\n"
+				 "    wrong += not same\n"
+				 "    print(f\"{'ok' if same else 'MISMATCH':8} {name:16} expected "
+				 "{wanted:16} found {found}\")\n"
+				 "sys.exit(1 if wrong else 0)\n"
+				 "PY\n";
 
 static void options_part(const struct ls_spec *spec, struct ls_str *out)
 {
-	ls_str_add(out,
-		   "install=0\nprint_env=0\nfor option in \"$@\"; do\n  case $option in\n  --install) install=1 ;;\n"
-		   "  --print-env) print_env=1 ;;\n"
-		   "  *) echo \"usage: kaggle-boot.sh [--install] [--print-env]\" >&2; exit 2 ;;\n  esac\ndone\n\n");
+	ls_str_add(out, "install=0\nprint_env=0\nfor option in \"$@\"; do\n  case $option in\n  "
+			"--install) install=1 ;;\n"
+			"  --print-env) print_env=1 ;;\n"
+			"  *) echo \"usage: kaggle-boot.sh [--install] [--print-env]\" >&2; exit 2 "
+			";;\n  esac\ndone\n\n");
 	ls_render_each_variable(spec, export_line, out);
 	ls_str_add(out, "if [ \"$print_env\" = 1 ]; then\n");
 	ls_render_each_variable(spec, print_line, out);
@@ -104,14 +110,15 @@ int ls_render_kaggle_boot(const struct ls_spec *spec, struct ls_str *out, struct
 	if (!rc) {
 		ls_str_add(out, "#!/usr/bin/env bash\n");
 		ls_render_head(spec, "kaggle-boot", "#", out);
-		ls_str_add(
-			out,
-			"#\n# In a notebook:  !bash bin/kaggle-boot.sh            0 parity, 1 mismatch, 3 cannot tell "
-			"here\n"
-			"#                 !bash bin/kaggle-boot.sh --install  also installs the packages that are not "
-			"torch's\n"
-			"#                 !bash bin/kaggle-boot.sh --print-env  the variables, one NAME=value a line\n"
-			"set -euo pipefail\n\n");
+		ls_str_add(out, "#\n# In a notebook:  !bash bin/kaggle-boot.sh            0 "
+				"parity, 1 mismatch, 3 cannot tell "
+				"here\n"
+				"#                 !bash bin/kaggle-boot.sh --install  also "
+				"installs the packages that are not "
+				"torch's\n"
+				"#                 !bash bin/kaggle-boot.sh --print-env  the "
+				"variables, one NAME=value a line\n"
+				"set -euo pipefail\n\n");
 		ls_str_addf(out, "spec=%s\n", ref);
 		options_part(spec, out);
 		ls_str_addf(out, "\npins=(\n%s)\nextras=(\n%s)\n", l.pins.s ? l.pins.s : "",

@@ -1,4 +1,5 @@
-/* The Dockerfile of a spec: a first stage builds lockstep on the same base, the second is the environment itself. */
+/* The Dockerfile of a spec: a first stage builds lockstep on the same base, the second is the
+ * environment itself. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,10 @@ static int choose_python(const struct ls_spec *spec, struct python_way *ret, str
 		ret->way = DEADSNAKES;
 	if (!agrees && ret->way != DEADSNAKES)
 		return ls_err_set(err, LS_EINPUT,
-				  "%s: image %s comes with Python %s, the spec asks for %s: choose python:%s-slim",
-				  spec->path, spec->image.base, ref.python, ls_check_text(c), ret->minor);
+				  "%s: image %s comes with Python %s, the spec asks for %s: choose "
+				  "python:%s-slim",
+				  spec->path, spec->image.base, ref.python, ls_check_text(c),
+				  ret->minor);
 	return 0;
 }
 
@@ -53,27 +56,31 @@ static void install(const char *const *packages, struct ls_str *out)
 
 static void build_stage(const struct ls_spec *spec, struct ls_str *out)
 {
-	static const char *const packages[] = {"ca-certificates", "gcc",           "libc6-dev",   "libjansson-dev",
-					       "libssl-dev",      "libxxhash-dev", "ninja-build", "pkg-config",
-					       "python3",         "python3-venv",  "zlib1g-dev",  NULL};
-	ls_str_add(
-		out,
-		"\n# lockstep itself, built where it will run; ./lockstep is its source (a submodule or a checkout)\n");
+	static const char *const packages[] = {"ca-certificates", "gcc",        "libc6-dev",
+					       "libjansson-dev",  "libssl-dev", "libxxhash-dev",
+					       "ninja-build",     "pkg-config", "python3",
+					       "python3-venv",    "zlib1g-dev", NULL};
+	ls_str_add(out, "\n# lockstep itself, built where it will run; ./lockstep is its source (a "
+			"submodule or a checkout)\n");
 	from_line(spec, "lockstep", out);
-	ls_str_add(out,
-		   "ARG DEBIAN_FRONTEND=noninteractive\nSHELL [\"/bin/bash\", \"-o\", \"pipefail\", \"-c\"]\nRUN ");
+	ls_str_add(out, "ARG DEBIAN_FRONTEND=noninteractive\nSHELL [\"/bin/bash\", \"-o\", "
+			"\"pipefail\", \"-c\"]\nRUN ");
 	install(packages, out);
-	ls_str_add(out, "RUN python3 -m venv /opt/cmake && /opt/cmake/bin/pip install --no-cache-dir cmake==3.31.6\n"
-			"COPY lockstep/ /src/\n"
-			"# with its libraries beside it, so that the folder also runs in other images of this age\n"
-			"RUN /opt/cmake/bin/cmake -S /src -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release "
-			"-DBUILD_TESTING=OFF \\\n"
-			"      -DCMAKE_INSTALL_PREFIX=/opt/lockstep -DCMAKE_INSTALL_LIBDIR=lib "
-			"'-DCMAKE_INSTALL_RPATH=$ORIGIN/../lib' \\\n"
-			" && /opt/cmake/bin/cmake --build /build \\\n"
-			" && /opt/cmake/bin/cmake --install /build \\\n"
-			" && ldd /opt/lockstep/bin/lockstep | awk '/jansson|xxhash|crypto|libz\\./ {print $3}' \\\n"
-			"      | xargs -I{} cp -L {} /opt/lockstep/lib/\n");
+	ls_str_add(out,
+		   "RUN python3 -m venv /opt/cmake && /opt/cmake/bin/pip install --no-cache-dir "
+		   "cmake==3.31.6\n"
+		   "COPY lockstep/ /src/\n"
+		   "# with its libraries beside it, so that the folder also runs in other images "
+		   "of this age\n"
+		   "RUN /opt/cmake/bin/cmake -S /src -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release "
+		   "-DBUILD_TESTING=OFF \\\n"
+		   "      -DCMAKE_INSTALL_PREFIX=/opt/lockstep -DCMAKE_INSTALL_LIBDIR=lib "
+		   "'-DCMAKE_INSTALL_RPATH=$ORIGIN/../lib' \\\n"
+		   " && /opt/cmake/bin/cmake --build /build \\\n"
+		   " && /opt/cmake/bin/cmake --install /build \\\n"
+		   " && ldd /opt/lockstep/bin/lockstep | awk '/jansson|xxhash|crypto|libz\\./ "
+		   "{print $3}' \\\n"
+		   "      | xargs -I{} cp -L {} /opt/lockstep/lib/\n");
 }
 
 static void variable(void *arg, const char *name, const char *value)
@@ -85,11 +92,13 @@ static void variable(void *arg, const char *name, const char *value)
 	ls_str_add(out, "\"");
 }
 
-static void apt_stage(const struct ls_spec *spec, const struct python_way *python, struct ls_str *out)
+static void apt_stage(const struct ls_spec *spec, const struct python_way *python,
+		      struct ls_str *out)
 {
 	enum { MAX = 64 };
-	char *named[] = {ls_xasprintf("python%s", python->way == DEADSNAKES ? python->minor : "3"),
-			 ls_xasprintf("python%s-venv", python->way == DEADSNAKES ? python->minor : "3")};
+	char *named[] = {
+		ls_xasprintf("python%s", python->way == DEADSNAKES ? python->minor : "3"),
+		ls_xasprintf("python%s-venv", python->way == DEADSNAKES ? python->minor : "3")};
 	const char *list[MAX + 4] = {"ca-certificates"};
 	size_t n = 1;
 	for (size_t i = 0; i < 2 && python->way != PRESENT; i++)
@@ -139,10 +148,12 @@ static void final_lines(const struct ls_spec *spec, const char *ref, struct ls_s
 		ls_str_addf(out, "COPY %s %s\n", ref, spec_word);
 	}
 	ls_str_addf(out,
-		    "# what can be told without a GPU must already agree: 3 is \"cannot tell here\", anything else "
+		    "# what can be told without a GPU must already agree: 3 is \"cannot tell "
+		    "here\", anything else "
 		    "stops the build\n"
 		    "RUN lockstep doctor --spec %s --fail-on-mismatch || [ $? -eq 3 ]\n"
-		    "RUN useradd --create-home --shell /bin/bash runner\nUSER runner\nWORKDIR /workspace\n"
+		    "RUN useradd --create-home --shell /bin/bash runner\nUSER runner\nWORKDIR "
+		    "/workspace\n"
 		    "CMD [\"lockstep\", \"doctor\", \"--cuda\", \"--spec\", \"%s\"]\n",
 		    spec_word, spec_word);
 }
@@ -152,7 +163,8 @@ int ls_render_dockerfile(const struct ls_spec *spec, struct ls_str *out, struct 
 	const char *ref;
 	struct python_way python;
 	if (!spec->image.base)
-		return ls_err_set(err, LS_EINPUT, "%s: a Dockerfile needs \"image\": the image to start from",
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: a Dockerfile needs \"image\": the image to start from",
 				  spec->path);
 	int rc = ls_render_spec_ref(spec, &ref, err);
 	if (!rc)
@@ -164,12 +176,16 @@ int ls_render_dockerfile(const struct ls_spec *spec, struct ls_str *out, struct 
 	build_stage(spec, out);
 	ls_str_add(out, "\n");
 	from_line(spec, "", out);
-	ls_str_add(out, "ARG DEBIAN_FRONTEND=noninteractive\nSHELL [\"/bin/bash\", \"-o\", \"pipefail\", \"-c\"]\n"
-			"ENV LANG=\"C.UTF-8\" \\\n    LC_ALL=\"C.UTF-8\" \\\n    PYTHONDONTWRITEBYTECODE=\"1\"");
+	ls_str_add(out, "ARG DEBIAN_FRONTEND=noninteractive\nSHELL [\"/bin/bash\", \"-o\", "
+			"\"pipefail\", \"-c\"]\n"
+			"ENV LANG=\"C.UTF-8\" \\\n    LC_ALL=\"C.UTF-8\" \\\n    "
+			"PYTHONDONTWRITEBYTECODE=\"1\"");
 	ls_render_each_variable(spec, variable, out);
 	ls_str_add(out, "\n");
 	apt_stage(spec, &python, out);
-	ls_str_addf(out, "RUN python%s -m venv /opt/venv\nENV PATH=\"/opt/venv/bin:/opt/lockstep/bin:$PATH\"\n",
+	ls_str_addf(out,
+		    "RUN python%s -m venv /opt/venv\nENV "
+		    "PATH=\"/opt/venv/bin:/opt/lockstep/bin:$PATH\"\n",
 		    python.way == DEADSNAKES ? python.minor : "3");
 	rc = pip_stage(spec, out, err);
 	if (!rc)

@@ -1,4 +1,5 @@
-/* The GitHub Actions workflow of a spec: the parity gate, its GPU rule, and the weekly look for drift. */
+/* The GitHub Actions workflow of a spec: the parity gate, its GPU rule, and the weekly look for
+ * drift. */
 #include <string.h>
 
 #include "env/render/render.h"
@@ -13,7 +14,8 @@ static const char doctor_step[] =
 	"          status=0\n"
 	"          docker run --rm \"${gpus[@]}\" --ipc=host --user \"$(id -u):$(id -g)\" \\\n"
 	"            -v \"$PWD:/workspace\" -w /workspace \"$IMAGE\" \\\n"
-	"            lockstep doctor --cuda --spec \"$SPEC\" --fail-on-mismatch --emit-json parity_report.json || "
+	"            lockstep doctor --cuda --spec \"$SPEC\" --fail-on-mismatch --emit-json "
+	"parity_report.json || "
 	"status=$?\n"
 	"          case $status in\n"
 	"          0) state=pass ;;\n"
@@ -22,7 +24,8 @@ static const char doctor_step[] =
 	"          esac\n"
 	"          echo \"state=$state\" >>\"$GITHUB_OUTPUT\"\n"
 	"          if [ $state = skip ]; then\n"
-	"            echo '::warning title=CUDA parity::required but skipped: this runner cannot tell (no GPU)'\n"
+	"            echo '::warning title=CUDA parity::required but skipped: this runner cannot "
+	"tell (no GPU)'\n"
 	"          fi\n"
 	"          [ $state != fail ] || exit \"$status\"\n"
 	"      - name: Upload parity report\n"
@@ -44,12 +47,15 @@ static const char gate_job[] =
 	"        shell: bash\n"
 	"        env:\n"
 	"          STATE: ${{ needs.parity.outputs.state }}\n"
-	"          LABELLED: ${{ contains(github.event.pull_request.labels.*.name, 'gpu-required') }}\n"
+	"          LABELLED: ${{ contains(github.event.pull_request.labels.*.name, 'gpu-required') "
+	"}}\n"
 	"        run: |\n"
 	"          case $STATE:$LABELLED in\n"
 	"          pass:*) echo 'parity holds' ;;\n"
-	"          skip:false) echo '::notice::parity was not looked at on a GPU; label gpu-required asks for it' ;;\n"
-	"          skip:*) echo '::error::gpu-required is set and no GPU runner has looked yet'; exit 1 ;;\n"
+	"          skip:false) echo '::notice::parity was not looked at on a GPU; label "
+	"gpu-required asks for it' ;;\n"
+	"          skip:*) echo '::error::gpu-required is set and no GPU runner has looked yet'; "
+	"exit 1 ;;\n"
 	"          *) echo '::error::parity does not hold'; exit 1 ;;\n"
 	"          esac\n";
 
@@ -63,7 +69,8 @@ static const char drift_steps[] =
 	"          docker cp \"$tool:/opt/lockstep\" lockstep-tool\n"
 	"          docker rm \"$tool\"\n"
 	"          docker run --rm --entrypoint /opt/lockstep/bin/lockstep \\\n"
-	"            -v \"$PWD/lockstep-tool:/opt/lockstep:ro\" -v \"$PWD:/workspace:ro\" -w /workspace \"$WATCH\" \\\n"
+	"            -v \"$PWD/lockstep-tool:/opt/lockstep:ro\" -v \"$PWD:/workspace:ro\" -w "
+	"/workspace \"$WATCH\" \\\n"
 	"            spec capture --like \"$SPEC\" --name fresh >fresh.json\n"
 	"      - name: Compare with the pin\n"
 	"        id: diff\n"
@@ -94,7 +101,8 @@ static const char drift_steps[] =
 	"          GH_TOKEN: ${{ github.token }}\n"
 	"        run: |\n"
 	"          title=\"Environment drift against $SPEC\"\n"
-	"          number=$(gh issue list --state open --search \"in:title \\\"$title\\\"\" --json number --jq "
+	"          number=$(gh issue list --state open --search \"in:title \\\"$title\\\"\" --json "
+	"number --jq "
 	"'.[0].number // "
 	"empty')\n"
 	"          if [ -n \"$number\" ]; then\n"
@@ -119,7 +127,8 @@ int ls_render_github(const struct ls_spec *spec, struct ls_str *out, struct ls_e
 	const char *ref, *watch = spec->image.watch ? spec->image.watch : spec->image.base;
 	int rc = ls_render_spec_ref(spec, &ref, err);
 	if (!rc && !spec->image.base)
-		rc = ls_err_set(err, LS_EINPUT, "%s: the workflow runs in a container: \"image\" is missing",
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: the workflow runs in a container: \"image\" is missing",
 				spec->path);
 	if (rc)
 		return rc;
@@ -130,20 +139,21 @@ int ls_render_github(const struct ls_spec *spec, struct ls_str *out, struct ls_e
 		    "  schedule:\n    - cron: \"%s\"\n  workflow_dispatch:\n\n"
 		    "permissions:\n  contents: read\n\n"
 		    "env:\n  SPEC: \"%s\"\n  IMAGE: \"%s\"\n  WATCH: \"%s\"\n\njobs:\n"
-		    "  parity:\n    name: CUDA parity (%s)\n    if: github.event_name != 'schedule'\n    runs-on: ",
-		    spec->schedule ? spec->schedule : "17 4 * * 1", ref, ls_render_tag(spec), watch, spec->name);
+		    "  parity:\n    name: CUDA parity (%s)\n    if: github.event_name != "
+		    "'schedule'\n    runs-on: ",
+		    spec->schedule ? spec->schedule : "17 4 * * 1", ref, ls_render_tag(spec), watch,
+		    spec->name);
 	runner(spec, out);
-	ls_str_add(
-		out,
-		"\n    timeout-minutes: 30\n    outputs:\n      state: ${{ steps.doctor.outputs.state }}\n    steps:\n"
-		"      - uses: actions/checkout@v4\n");
+	ls_str_add(out, "\n    timeout-minutes: 30\n    outputs:\n      state: ${{ "
+			"steps.doctor.outputs.state }}\n    steps:\n"
+			"      - uses: actions/checkout@v4\n");
 	ls_str_add(out, doctor_step);
 	ls_str_add(out, gate_job);
-	ls_str_add(
-		out,
-		"\n  drift:\n    name: Weekly look for drift\n"
-		"    if: github.event_name == 'schedule' || github.event_name == 'workflow_dispatch'\n"
-		"    runs-on: ubuntu-24.04\n    permissions:\n      contents: read\n      issues: write\n    steps:\n");
+	ls_str_add(out, "\n  drift:\n    name: Weekly look for drift\n"
+			"    if: github.event_name == 'schedule' || github.event_name == "
+			"'workflow_dispatch'\n"
+			"    runs-on: ubuntu-24.04\n    permissions:\n      contents: read\n      "
+			"issues: write\n    steps:\n");
 	ls_str_add(out, drift_steps);
 	return 0;
 }

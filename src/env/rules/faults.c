@@ -15,8 +15,9 @@ static bool is(const char *value, const char *text)
 }
 
 /* What could not be looked at, and matters. */
-static void blind(struct ls_findings *list, enum ls_level level, const char *id, const char *expected,
-		  const struct ls_fact *fact, const char *found, const char *advice)
+static void blind(struct ls_findings *list, enum ls_level level, const char *id,
+		  const char *expected, const struct ls_fact *fact, const char *found,
+		  const char *advice)
 {
 	ls_findings_add(list, &(struct ls_finding){.id = id,
 						   .fault = true,
@@ -34,58 +35,71 @@ static void no_gpu(struct ls_findings *list, const struct ls_facts *f, bool need
 	const struct ls_fact *count = ls_facts_find(f, "gpu_count");
 	if (!count || (count->state == LS_FACT_KNOWN && !is(count->value, "0")))
 		return;
-	bool inside = ls_facts_value(f, "container") != NULL, loaded = ls_facts_value(f, "driver_kernel") != NULL;
+	bool inside = ls_facts_value(f, "container") != NULL,
+	     loaded = ls_facts_value(f, "driver_kernel") != NULL;
 	struct ls_str s = {0};
 	if (is(ls_facts_value(f, "pci_gpu_count"), "0"))
+		ls_str_add(&s, "hardware: the PCI bus shows no NVIDIA device; on a virtual "
+			       "machine, ask for one with a GPU\n");
+	if (loaded)
+		ls_str_add(&s, "driver: the kernel module is loaded; on the host, `nvidia-smi` "
+			       "must list the GPU\n");
+	else
+		ls_str_add(&s, "driver: install the NVIDIA driver on the host and see that "
+			       "`nvidia-smi` lists the GPU\n");
+	if (inside || !loaded)
 		ls_str_add(
 			&s,
-			"hardware: the PCI bus shows no NVIDIA device; on a virtual machine, ask for one with a GPU\n");
-	if (loaded)
-		ls_str_add(&s, "driver: the kernel module is loaded; on the host, `nvidia-smi` must list the GPU\n");
-	else
-		ls_str_add(&s,
-			   "driver: install the NVIDIA driver on the host and see that `nvidia-smi` lists the GPU\n");
-	if (inside || !loaded)
-		ls_str_add(&s, "container toolkit: install nvidia-container-toolkit on the host and try "
-			       "`docker run --rm --gpus all IMAGE nvidia-smi`\n");
+			"container toolkit: install nvidia-container-toolkit on the host and try "
+			"`docker run --rm --gpus all IMAGE nvidia-smi`\n");
 	if (inside)
-		ls_str_add(&s,
-			   "container flags: start with `--gpus all` (compose: deploy.resources.reservations.devices), "
-			   "NVIDIA_VISIBLE_DEVICES=all and NVIDIA_DRIVER_CAPABILITIES=compute,utility\n");
-	blind(list, need ? LS_LEVEL_REQUIRED : LS_LEVEL_INFORMATIONAL, "no-gpu", "a GPU that is seen", count,
-	      count->value ? "no GPU" : count->reason, s.s);
+		ls_str_add(&s, "container flags: start with `--gpus all` (compose: "
+			       "deploy.resources.reservations.devices), "
+			       "NVIDIA_VISIBLE_DEVICES=all and "
+			       "NVIDIA_DRIVER_CAPABILITIES=compute,utility\n");
+	blind(list, need ? LS_LEVEL_REQUIRED : LS_LEVEL_INFORMATIONAL, "no-gpu",
+	      "a GPU that is seen", count, count->value ? "no GPU" : count->reason, s.s);
 	ls_str_done(&s);
 }
 
 static void hidden_gpus(struct ls_findings *list, const struct ls_facts *f)
 {
-	static const char *const names[] = {"env.CUDA_VISIBLE_DEVICES", "env.NVIDIA_VISIBLE_DEVICES", NULL};
+	static const char *const names[] = {"env.CUDA_VISIBLE_DEVICES",
+					    "env.NVIDIA_VISIBLE_DEVICES", NULL};
 	for (const char *const *n = names; *n; n++) {
 		const char *v = ls_facts_value(f, *n);
-		if (is(v, "") || is(v, "-1") || is(v, "void") || is(v, "none") || is(v, "NoDevFiles"))
-			ls_findings_fault(list, LS_LEVEL_RECOMMENDED, "gpus-hidden", "GPUs visible to programs",
-					  *v ? v : "(empty)", *n, "unset the variable, or list GPUs in it");
+		if (is(v, "") || is(v, "-1") || is(v, "void") || is(v, "none") ||
+		    is(v, "NoDevFiles"))
+			ls_findings_fault(list, LS_LEVEL_RECOMMENDED, "gpus-hidden",
+					  "GPUs visible to programs", *v ? v : "(empty)", *n,
+					  "unset the variable, or list GPUs in it");
 	}
 }
 
-/* After an upgrade without a reboot the library is new and the module in the kernel still the old one. */
+/* After an upgrade without a reboot the library is new and the module in the kernel still the old
+ * one. */
 static void kernel_and_library(struct ls_findings *list, const struct ls_facts *f)
 {
-	const char *kernel = ls_facts_value(f, "driver_kernel"), *user = ls_facts_value(f, "driver_nvml");
+	const char *kernel = ls_facts_value(f, "driver_kernel"),
+		   *user = ls_facts_value(f, "driver_nvml");
 	bool code18 = is(ls_facts_value(f, "nvml"), "18");
 	if (!code18 && (!kernel || !user || strcmp(kernel, user) == 0))
 		return;
-	char *found = ls_xasprintf("kernel module %s, NVML library %s%s", kernel ? kernel : "unknown",
-				   user ? user : "unknown", code18 ? " (nvmlInit answers 18)" : "");
+	char *found =
+		ls_xasprintf("kernel module %s, NVML library %s%s", kernel ? kernel : "unknown",
+			     user ? user : "unknown", code18 ? " (nvmlInit answers 18)" : "");
 	ls_findings_fault(
-		list, LS_LEVEL_REQUIRED, "driver-mismatch", "one driver version in kernel and library", found,
+		list, LS_LEVEL_REQUIRED, "driver-mismatch",
+		"one driver version in kernel and library", found,
 		"/sys/module/nvidia/version, NVML",
 		"reboot: the driver was upgraded and the old kernel module is still loaded\n"
-		"without a reboot: stop every GPU program, `rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia`, "
+		"without a reboot: stop every GPU program, `rmmod nvidia_uvm nvidia_drm "
+		"nvidia_modeset nvidia`, "
 		"`modprobe "
 		"nvidia`\n"
 		"in a container: restart it, so that it gets the host's present libraries\n"
-		"keep unattended upgrades from changing the driver under running jobs (apt-mark hold)");
+		"keep unattended upgrades from changing the driver under running jobs (apt-mark "
+		"hold)");
 	free(found);
 }
 
@@ -94,30 +108,36 @@ static void nvml_fails(struct ls_findings *list, const struct ls_facts *f)
 	const struct ls_fact *nvml = ls_facts_find(f, "nvml");
 	if (!nvml || !nvml->value || is(nvml->value, "0") || is(nvml->value, "18"))
 		return;
-	char *found = ls_xasprintf("nvmlInit answers %s: %s", nvml->value, nvml->note ? nvml->note : "");
+	char *found =
+		ls_xasprintf("nvmlInit answers %s: %s", nvml->value, nvml->note ? nvml->note : "");
 	const char *advice =
 		is(nvml->value, "9")
 			? "load the module: `modprobe nvidia`, then look at `dmesg`\n"
-			  "after a kernel upgrade the module must be rebuilt (DKMS); with Secure Boot it must be "
+			  "after a kernel upgrade the module must be rebuilt (DKMS); with Secure "
+			  "Boot it must be "
 			  "signed\n"
-			  "in a container: the host's driver is not loaded, or /dev/nvidia* was not passed in"
+			  "in a container: the host's driver is not loaded, or /dev/nvidia* was "
+			  "not passed in"
 			: "look at `dmesg` for Xid errors; a lost GPU needs a reset or a reboot";
 	/* a driver package on a machine without a GPU is no fault, only nothing to ask */
 	if (is(ls_facts_value(f, "pci_gpu_count"), "0"))
-		blind(list, LS_LEVEL_REQUIRED, "driver-fails", "NVML that starts", nvml, found, advice);
+		blind(list, LS_LEVEL_REQUIRED, "driver-fails", "NVML that starts", nvml, found,
+		      advice);
 	else
-		ls_findings_fault(list, LS_LEVEL_REQUIRED, "driver-fails", "NVML that starts", found, nvml->source,
-				  advice);
+		ls_findings_fault(list, LS_LEVEL_REQUIRED, "driver-fails", "NVML that starts",
+				  found, nvml->source, advice);
 	free(found);
 }
 
-/* nvidia-smi and NVML come with the capability "utility"; programs run without it, but nobody can look. */
+/* nvidia-smi and NVML come with the capability "utility"; programs run without it, but nobody can
+ * look. */
 static void nvml_missing(struct ls_findings *list, const struct ls_facts *f)
 {
 	const struct ls_fact *nvml = ls_facts_find(f, "nvml");
 	if (!nvml || nvml->state != LS_FACT_UNKNOWN || !ls_facts_value(f, "driver_kernel"))
 		return;
-	blind(list, LS_LEVEL_RECOMMENDED, "nvml-missing", "the driver's libnvidia-ml.so.1", nvml, nvml->reason,
+	blind(list, LS_LEVEL_RECOMMENDED, "nvml-missing", "the driver's libnvidia-ml.so.1", nvml,
+	      nvml->reason,
 	      "in a container: start it with NVIDIA_DRIVER_CAPABILITIES=compute,utility\n"
 	      "on a host: install the library package of the driver that is loaded");
 }
@@ -125,12 +145,14 @@ static void nvml_missing(struct ls_findings *list, const struct ls_facts *f)
 static void cpu_torch(struct ls_findings *list, const struct ls_facts *f, bool need)
 {
 	const struct ls_fact *cuda = ls_facts_find(f, "torch_cuda");
-	if (!cuda || cuda->state != LS_FACT_ABSENT || !ls_facts_value(f, "torch") || ls_facts_gpu_count(f) == 0)
+	if (!cuda || cuda->state != LS_FACT_ABSENT || !ls_facts_value(f, "torch") ||
+	    ls_facts_gpu_count(f) == 0)
 		return;
-	ls_findings_fault(
-		list, need ? LS_LEVEL_REQUIRED : LS_LEVEL_RECOMMENDED, "torch-without-cuda",
-		"a torch built for CUDA, as there is a GPU", cuda->reason, cuda->source,
-		"install torch from the wheel index of the CUDA version wanted; the plain index may give a CPU build");
+	ls_findings_fault(list, need ? LS_LEVEL_REQUIRED : LS_LEVEL_RECOMMENDED,
+			  "torch-without-cuda", "a torch built for CUDA, as there is a GPU",
+			  cuda->reason, cuda->source,
+			  "install torch from the wheel index of the CUDA version wanted; the "
+			  "plain index may give a CPU build");
 }
 
 /* True when both begin with the same major.minor. */
@@ -142,12 +164,14 @@ static bool same_minor(const char *a, const char *b)
 	return x.part[0] == y.part[0] && x.part[1] == y.part[1];
 }
 
-static const char *const unshadow = "take the folder of the other copy out of LD_LIBRARY_PATH; torch brings its own\n"
-				    "where the image sets LD_LIBRARY_PATH: rebuild from one with torch's CUDA version "
-				    "(`docker compose build --no-cache`)\n"
-				    "--deep tells which copy torch really runs with";
+static const char *const unshadow =
+	"take the folder of the other copy out of LD_LIBRARY_PATH; torch brings its own\n"
+	"where the image sets LD_LIBRARY_PATH: rebuild from one with torch's CUDA version "
+	"(`docker compose build --no-cache`)\n"
+	"--deep tells which copy torch really runs with";
 
-/* A toolkit of another version is harmless until an extension is built with it or its libraries are put first. */
+/* A toolkit of another version is harmless until an extension is built with it or its libraries are
+ * put first. */
 static void toolkit_differs(struct ls_findings *list, const struct ls_facts *f)
 {
 	const char *torch = ls_facts_value(f, "torch_cuda");
@@ -156,17 +180,19 @@ static void toolkit_differs(struct ls_findings *list, const struct ls_facts *f)
 		return;
 	char *found = ls_xasprintf("toolkit %s, torch built for %s", cuda->value, torch);
 	bool major = strtol(torch, NULL, 10) != strtol(cuda->value, NULL, 10);
-	ls_findings_fault(
-		list, major ? LS_LEVEL_RECOMMENDED : LS_LEVEL_INFORMATIONAL, "toolkit-differs",
-		"toolkit and torch of one CUDA version", found, cuda->source,
-		"extensions compiled here will not load beside torch: expect \"version CUDA_X.Y not found\" or missing "
-		"symbols\n"
-		"rebuild the container from an image with torch's CUDA version (`docker compose build --no-cache`)");
+	ls_findings_fault(list, major ? LS_LEVEL_RECOMMENDED : LS_LEVEL_INFORMATIONAL,
+			  "toolkit-differs", "toolkit and torch of one CUDA version", found,
+			  cuda->source,
+			  "extensions compiled here will not load beside torch: expect \"version "
+			  "CUDA_X.Y not found\" or missing "
+			  "symbols\n"
+			  "rebuild the container from an image with torch's CUDA version (`docker "
+			  "compose build --no-cache`)");
 	free(found);
 }
 
-/* LD_LIBRARY_PATH is looked at before what torch brought where torch's libraries have a RUNPATH, behind it where they
- * have an RPATH. Where they cannot be read the first is feared. */
+/* LD_LIBRARY_PATH is looked at before what torch brought where torch's libraries have a RUNPATH,
+ * behind it where they have an RPATH. Where they cannot be read the first is feared. */
 static void shadowed(struct ls_findings *list, const struct ls_facts *f, const char *which)
 {
 	char key[32];
@@ -176,7 +202,8 @@ static void shadowed(struct ls_findings *list, const struct ls_facts *f, const c
 	lib = lib ? lib : ls_facts_find(f, key);
 	snprintf(key, sizeof key, "bundled.%s", which);
 	const struct ls_fact *own = ls_facts_find(f, key);
-	if (!lib || !own || !lib->value || !own->value || !lib->note || !strstr(lib->note, "by LD_LIBRARY_PATH"))
+	if (!lib || !own || !lib->value || !own->value || !lib->note ||
+	    !strstr(lib->note, "by LD_LIBRARY_PATH"))
 		return;
 	struct ls_version a, b;
 	if (!ls_version_parse(lib->value, &a) || !ls_version_parse(own->value, &b))
@@ -200,10 +227,11 @@ static void gpu_silent(struct ls_findings *list, const struct ls_facts *f, size_
 	if (!name || name->state != LS_FACT_UNKNOWN || !is(ls_facts_value(f, "nvml"), "0"))
 		return;
 	char *found = ls_xasprintf("GPU %zu: %s", i, name->reason);
-	ls_findings_fault(list, LS_LEVEL_REQUIRED, "gpu-silent", "GPUs that answer", found, name->source,
-			  "look at `dmesg` for Xid lines\n"
-			  "reset it (`nvidia-smi --gpu-reset -i N`) with no program using it, or reboot\n"
-			  "if it comes back: power, cooling, seating of the card");
+	ls_findings_fault(
+		list, LS_LEVEL_REQUIRED, "gpu-silent", "GPUs that answer", found, name->source,
+		"look at `dmesg` for Xid lines\n"
+		"reset it (`nvidia-smi --gpu-reset -i N`) with no program using it, or reboot\n"
+		"if it comes back: power, cooling, seating of the card");
 	free(found);
 }
 
@@ -217,10 +245,12 @@ static void gpu_state(struct ls_findings *list, const struct ls_facts *f, size_t
 		 "look at cooling, power supply and power limit; times measured now do not count",
 		 LS_LEVEL_RECOMMENDED},
 		{"mig", "off", "gpu-mig", "whole GPUs",
-		 "MIG is on: programs see slices, and each only one; `nvidia-smi -mig 0` gives whole GPUs back",
+		 "MIG is on: programs see slices, and each only one; `nvidia-smi -mig 0` gives "
+		 "whole GPUs back",
 		 LS_LEVEL_INFORMATIONAL},
 		{"persistence", "on", "gpu-persistence", "persistence on",
-		 "`nvidia-smi -pm 1`: without it the driver unloads between programs and each start takes seconds",
+		 "`nvidia-smi -pm 1`: without it the driver unloads between programs and each "
+		 "start takes seconds",
 		 LS_LEVEL_INFORMATIONAL},
 	};
 	for (size_t k = 0; k < sizeof states / sizeof *states; k++) {
@@ -228,11 +258,12 @@ static void gpu_state(struct ls_findings *list, const struct ls_facts *f, size_t
 		if (!fact || !fact->value || is(fact->value, states[k].good))
 			continue;
 		char *found = ls_xasprintf("GPU %zu: %s", i, fact->value);
-		ls_findings_fault(list, states[k].level, states[k].id, states[k].expected, found, fact->source,
-				  states[k].advice);
+		ls_findings_fault(list, states[k].level, states[k].id, states[k].expected, found,
+				  fact->source, states[k].advice);
 		free(found);
 	}
-	const char *limit = ls_facts_gpu_value(f, i, "power_limit"), *usual = ls_facts_gpu_value(f, i, "power_default");
+	const char *limit = ls_facts_gpu_value(f, i, "power_limit"),
+		   *usual = ls_facts_gpu_value(f, i, "power_default");
 	if (limit && usual && strtod(limit, NULL) < strtod(usual, NULL)) {
 		char *found = ls_xasprintf("GPU %zu: %s", i, limit);
 		ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "gpu-power-limit", usual, found,
@@ -242,7 +273,8 @@ static void gpu_state(struct ls_findings *list, const struct ls_facts *f, size_t
 	}
 }
 
-/* Somebody set it, and to a value that makes results vary: worth a line. Unset ones are in the table of facts. */
+/* Somebody set it, and to a value that makes results vary: worth a line. Unset ones are in the
+ * table of facts. */
 static void variables(struct ls_findings *list, const struct ls_facts *f)
 {
 	for (const struct ls_var *v = ls_vars; v->name; v++) {
@@ -250,8 +282,8 @@ static void variables(struct ls_findings *list, const struct ls_facts *f)
 		snprintf(key, sizeof key, "env.%s", v->name);
 		const char *value = ls_facts_value(f, key);
 		if (value && ls_var_judge(v->name, value) == LS_VAR_FREE)
-			ls_findings_fault(list, LS_LEVEL_RECOMMENDED, key, v->wanted, *value ? value : "(empty)",
-					  "environment", v->why);
+			ls_findings_fault(list, LS_LEVEL_RECOMMENDED, key, v->wanted,
+					  *value ? value : "(empty)", "environment", v->why);
 	}
 }
 
@@ -261,19 +293,24 @@ static void torch_twice(struct ls_findings *list, const struct ls_facts *f)
 	const char *file = ls_facts_value(f, "torch");
 	const struct ls_fact *meta = ls_facts_find(f, "package.torch");
 	int order;
-	if (!file || !meta || !meta->value || !ls_version_compare(file, meta->value, &order) || order == 0)
+	if (!file || !meta || !meta->value || !ls_version_compare(file, meta->value, &order) ||
+	    order == 0)
 		return;
-	ls_findings_fault(list, LS_LEVEL_RECOMMENDED, "torch-installed-twice", file, meta->value, meta->source,
-			  "two installs of torch overlap: `pip uninstall torch` until none is left, then install once");
+	ls_findings_fault(list, LS_LEVEL_RECOMMENDED, "torch-installed-twice", file, meta->value,
+			  meta->source,
+			  "two installs of torch overlap: `pip uninstall torch` until none is "
+			  "left, then install once");
 }
 
 static void stale_venv(struct ls_findings *list, const struct ls_facts *f)
 {
-	const char *cfg = ls_facts_value(f, "python.pyvenv_cfg"), *python = ls_facts_value(f, "python");
+	const char *cfg = ls_facts_value(f, "python.pyvenv_cfg"),
+		   *python = ls_facts_value(f, "python");
 	if (!cfg || !python || strcmp(cfg, python) == 0)
 		return;
-	ls_findings_fault(list, same_minor(cfg, python) ? LS_LEVEL_INFORMATIONAL : LS_LEVEL_RECOMMENDED, "venv-stale",
-			  cfg, python, ls_facts_find(f, "python")->source,
+	ls_findings_fault(list,
+			  same_minor(cfg, python) ? LS_LEVEL_INFORMATIONAL : LS_LEVEL_RECOMMENDED,
+			  "venv-stale", cfg, python, ls_facts_find(f, "python")->source,
 			  "Python was upgraded under the venv; make the venv anew");
 }
 

@@ -1,4 +1,5 @@
-/* Faults that the compatibility tables know: driver too old for this CUDA, GPU not in this torch build, end of life. */
+/* Faults that the compatibility tables know: driver too old for this CUDA, GPU not in this torch
+ * build, end of life. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,50 +11,58 @@
 #include "env/rules/findings.h"
 #include "env/spec/compat.h"
 
-/* Torch will not run at all below the minimum of its CUDA; a toolkit that is only there to compile is less of a worry.
+/* Torch will not run at all below the minimum of its CUDA; a toolkit that is only there to compile
+ * is less of a worry.
  */
-static void driver_too_old(struct ls_findings *list, const struct ls_facts *f, const struct ls_compat *c,
-			   const char *key, enum ls_level level)
+static void driver_too_old(struct ls_findings *list, const struct ls_facts *f,
+			   const struct ls_compat *c, const char *key, enum ls_level level)
 {
 	const struct ls_fact *driver = ls_facts_find(f, "driver");
 	const char *cuda = ls_facts_value(f, key);
 	const char *min = cuda ? ls_compat_min_driver(c, cuda) : NULL;
 	int order;
-	if (!driver || !driver->value || !min || !ls_version_compare(driver->value, min, &order) || order >= 0)
+	if (!driver || !driver->value || !min || !ls_version_compare(driver->value, min, &order) ||
+	    order >= 0)
 		return;
 	char *expected = ls_xasprintf("driver >= %s for CUDA %s (%s)", min, cuda, key);
 	char *advice = ls_xasprintf("install a driver of at least %s on the host and reboot\n"
 				    "or take a torch built for an older CUDA that driver %s runs",
 				    min, driver->value);
-	ls_findings_fault(list, level, "driver-too-old", expected, driver->value, driver->source, advice);
+	ls_findings_fault(list, level, "driver-too-old", expected, driver->value, driver->source,
+			  advice);
 	free(advice);
 	free(expected);
 }
 
-/* Within one major version an older driver runs newer CUDA, but it cannot compile that CUDA's PTX. */
+/* Within one major version an older driver runs newer CUDA, but it cannot compile that CUDA's PTX.
+ */
 static void minor_compatibility(struct ls_findings *list, const struct ls_facts *f)
 {
 	const struct ls_fact *driver = ls_facts_find(f, "driver_cuda");
 	const char *torch = ls_facts_value(f, "torch_cuda");
 	int order;
-	if (!torch || !driver || !driver->value || !ls_version_compare(driver->value, torch, &order) || order >= 0)
+	if (!torch || !driver || !driver->value ||
+	    !ls_version_compare(driver->value, torch, &order) || order >= 0)
 		return;
 	if (strtol(torch, NULL, 10) != strtol(driver->value, NULL, 10))
 		return; /* another major version: driver_too_old has said it */
 	char *expected = ls_xasprintf("a driver for CUDA %s, as torch", torch);
-	ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "driver-minor", expected, driver->value, driver->source,
-			  "torch runs by minor-version compatibility; kernels that come as PTX (Triton, torch.compile, "
+	ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "driver-minor", expected, driver->value,
+			  driver->source,
+			  "torch runs by minor-version compatibility; kernels that come as PTX "
+			  "(Triton, torch.compile, "
 			  "extensions) "
 			  "may not: a newer driver takes the limit away");
 	free(expected);
 }
 
-/* "sm_70 sm_75 compute_90", as torch.cuda.get_arch_list() says: an sm runs on its major at its minor or above, a
- * compute on everything from it on. */
+/* "sm_70 sm_75 compute_90", as torch.cuda.get_arch_list() says: an sm runs on its major at its
+ * minor or above, a compute on everything from it on. */
 static bool in_arch_list(const char *list, const char *capability)
 {
 	char *end;
-	long major = strtol(capability, &end, 10), minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+	long major = strtol(capability, &end, 10),
+	     minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	for (const char *p = list; *p; p += strspn(p, " ")) {
 		size_t len = strcspn(p, " ");
 		const char *digits = p + strcspn(p, "0123456789 ");
@@ -67,28 +76,31 @@ static bool in_arch_list(const char *list, const char *capability)
 	return false;
 }
 
-static void not_in_build(struct ls_findings *list, const struct ls_facts *f, size_t i, const char *capability,
-			 const char *builds, const char *source)
+static void not_in_build(struct ls_findings *list, const struct ls_facts *f, size_t i,
+			 const char *capability, const char *builds, const char *source)
 {
 	const char *name = ls_facts_gpu_value(f, i, "name"), *torch = ls_facts_value(f, "torch");
 	char *expected = ls_xasprintf("a GPU that torch %s has code for: %s", torch, builds);
-	char *found = ls_xasprintf("GPU %zu: %s, compute capability %s", i, name ? name : "?", capability);
-	ls_findings_fault(
-		list, LS_LEVEL_REQUIRED, "arch-not-in-build", expected, found, source,
-		"expect \"no kernel image is available for execution on the device\"\n"
-		"install a torch whose wheels have this architecture: an older CUDA build for an old GPU, a newer one "
-		"for a new "
-		"GPU");
+	char *found = ls_xasprintf("GPU %zu: %s, compute capability %s", i, name ? name : "?",
+				   capability);
+	ls_findings_fault(list, LS_LEVEL_REQUIRED, "arch-not-in-build", expected, found, source,
+			  "expect \"no kernel image is available for execution on the device\"\n"
+			  "install a torch whose wheels have this architecture: an older CUDA "
+			  "build for an old GPU, a newer one "
+			  "for a new "
+			  "GPU");
 	free(found);
 	free(expected);
 }
 
 /* Asked of torch itself where --deep did, otherwise of the table of wheels. */
-static void architectures(struct ls_findings *list, const struct ls_facts *f, const struct ls_compat *c)
+static void architectures(struct ls_findings *list, const struct ls_facts *f,
+			  const struct ls_compat *c)
 {
 	const char *torch = ls_facts_value(f, "torch"), *deep = ls_facts_value(f, "deep.arch_list");
 	const char *machine = ls_facts_value(f, "arch");
-	const json_t *row = torch && ls_facts_value(f, "torch_cuda") ? ls_compat_torch(c, torch) : NULL;
+	const json_t *row =
+		torch && ls_facts_value(f, "torch_cuda") ? ls_compat_torch(c, torch) : NULL;
 	for (size_t i = 0; i < ls_facts_gpu_count(f); i++) {
 		const char *capability = ls_facts_gpu_value(f, i, "capability"),
 			   *name = ls_facts_gpu_value(f, i, "name");
@@ -99,24 +111,29 @@ static void architectures(struct ls_findings *list, const struct ls_facts *f, co
 			continue;
 		if (deep && *deep) {
 			if (!in_arch_list(deep, capability))
-				not_in_build(list, f, i, capability, deep, "torch.cuda.get_arch_list()");
-		} else if (row && machine && !ls_compat_runs_on(row, machine, capability, &builds) && builds) {
-			not_in_build(list, f, i, capability, builds, ls_compat_file(LS_COMPAT_TORCH));
+				not_in_build(list, f, i, capability, deep,
+					     "torch.cuda.get_arch_list()");
+		} else if (row && machine &&
+			   !ls_compat_runs_on(row, machine, capability, &builds) && builds) {
+			not_in_build(list, f, i, capability, builds,
+				     ls_compat_file(LS_COMPAT_TORCH));
 		}
 	}
 }
 
-static void end_of_life(struct ls_findings *list, const struct ls_facts *f, const struct ls_compat *c,
-			const char *today)
+static void end_of_life(struct ls_findings *list, const struct ls_facts *f,
+			const struct ls_compat *c, const char *today)
 {
 	const struct ls_fact *driver = ls_facts_find(f, "driver");
 	const json_t *row = driver && driver->value ? ls_compat_branch(c, driver->value) : NULL;
-	const char *eol = row ? ls_row_text(row, "eol") : NULL, *branch = row ? ls_row_text(row, "branch") : NULL;
+	const char *eol = row ? ls_row_text(row, "eol") : NULL,
+		   *branch = row ? ls_row_text(row, "branch") : NULL;
 	if (!eol || !branch || strncmp(eol, today, strlen(eol)) >= 0)
 		return;
 	char *found = ls_xasprintf("%s, of branch %s, which ended %s", driver->value, branch, eol);
 	ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "driver-end-of-life",
-			  "a driver branch that is still maintained", found, ls_compat_file(LS_COMPAT_BRANCHES),
+			  "a driver branch that is still maintained", found,
+			  ls_compat_file(LS_COMPAT_BRANCHES),
 			  "plan the move to a maintained branch; R580 is long-term");
 	free(found);
 }
@@ -126,8 +143,9 @@ void ls_findings_compat(struct ls_findings *list, const struct ls_facts *facts, 
 	struct ls_compat *c;
 	struct ls_err err;
 	if (ls_compat_load(&c, &err)) {
-		ls_findings_fault(list, LS_LEVEL_REQUIRED, "compatibility-tables", "tables that can be read", err.msg,
-				  "data/", "a defect of this build of lockstep");
+		ls_findings_fault(list, LS_LEVEL_REQUIRED, "compatibility-tables",
+				  "tables that can be read", err.msg, "data/",
+				  "a defect of this build of lockstep");
 		return;
 	}
 	driver_too_old(list, facts, c, "torch_cuda", LS_LEVEL_REQUIRED);

@@ -8,8 +8,8 @@
 #include "env/facts/version.h"
 #include "env/rules/findings.h"
 
-static void differ(struct ls_findings *list, const char *id, const char *expected, const char *found,
-		   const char *advice)
+static void differ(struct ls_findings *list, const char *id, const char *expected,
+		   const char *found, const char *advice)
 {
 	ls_findings_fault(list, LS_LEVEL_REQUIRED, id, expected, found, "--deep", advice);
 }
@@ -19,14 +19,16 @@ static const char *shown(const struct ls_fact *f)
 	return f->state == LS_FACT_KNOWN ? f->value : "none";
 }
 
-/* cuDNN's text and its integer are one version when they encode alike; the wheel's fourth part is not in the integer.
+/* cuDNN's text and its integer are one version when they encode alike; the wheel's fourth part is
+ * not in the integer.
  */
 static bool same_cudnn(const char *a, const char *b)
 {
 	char x[LS_VERSION_TEXT], y[LS_VERSION_TEXT];
 	if (!ls_version_cudnn(a, x) || !ls_version_cudnn(b, y))
 		return false;
-	return ls_version_cudnn_code(x) != 0 && ls_version_cudnn_code(x) == ls_version_cudnn_code(y);
+	return ls_version_cudnn_code(x) != 0 &&
+	       ls_version_cudnn_code(x) == ls_version_cudnn_code(y);
 }
 
 static bool agree(const char *key, const struct ls_fact *file, const struct ls_fact *deep)
@@ -35,7 +37,8 @@ static bool agree(const char *key, const struct ls_fact *file, const struct ls_f
 		return file->state == deep->state;
 	if (strcmp(key, "cudnn") == 0)
 		return same_cudnn(file->value, deep->value);
-	int order; /* version.py has +cu121, METADATA may not: of packages only the release counts */
+	int order; /* version.py has +cu121, METADATA may not: of packages only the release counts
+		    */
 	if (ls_str_starts(key, "package.") && ls_version_compare(file->value, deep->value, &order))
 		return order == 0;
 	return strcmp(file->value, deep->value) == 0;
@@ -45,12 +48,13 @@ static char *advice_for(const struct ls_facts *f, const char *key)
 {
 	const char *loaded = ls_facts_value(f, "deep.lib.cudnn");
 	if (strcmp(key, "cudnn") == 0)
-		return ls_xasprintf("torch runs with another cuDNN than the one it brought%s%s\n"
-				    "take the folder of that copy out of LD_LIBRARY_PATH (and LD_PRELOAD)",
-				    loaded ? ": " : "", loaded ? loaded : "");
-	return ls_xstrdup(
-		"the interpreter takes it from another place than its site folders say: look at PYTHONPATH and at "
-		"overlapping installs");
+		return ls_xasprintf(
+			"torch runs with another cuDNN than the one it brought%s%s\n"
+			"take the folder of that copy out of LD_LIBRARY_PATH (and LD_PRELOAD)",
+			loaded ? ": " : "", loaded ? loaded : "");
+	return ls_xstrdup("the interpreter takes it from another place than its site folders say: "
+			  "look at PYTHONPATH and at "
+			  "overlapping installs");
 }
 
 static void cross_check(struct ls_findings *list, const struct ls_facts *f, const char *key)
@@ -83,7 +87,8 @@ static void other_file(struct ls_findings *list, const struct ls_facts *f, const
 		return;
 	char *id = ls_xasprintf("deep-lib-%s", which);
 	differ(list, id, own->note, loaded,
-	       "another copy of the library is found first: take its folder out of LD_LIBRARY_PATH and LD_PRELOAD");
+	       "another copy of the library is found first: take its folder out of LD_LIBRARY_PATH "
+	       "and LD_PRELOAD");
 	free(id);
 }
 
@@ -94,21 +99,27 @@ static void import_failed(struct ls_findings *list, const struct ls_facts *f)
 		return;
 	bool symbol = strstr(deep->reason, "version `") || strstr(deep->reason, "version '") ||
 		      strstr(deep->reason, "undefined symbol");
-	differ(list, symbol ? "cuda-version-not-found" : "torch-import", "a torch that can be imported", deep->reason,
-	       symbol ? "a library of another CUDA version is found first: rebuild the container from an image with "
+	differ(list, symbol ? "cuda-version-not-found" : "torch-import",
+	       "a torch that can be imported", deep->reason,
+	       symbol ? "a library of another CUDA version is found first: rebuild the container "
+			"from an image with "
 			"torch's "
 			"CUDA version (`docker compose build --no-cache`)\n"
 			"take the other CUDA out of LD_LIBRARY_PATH"
-		      : "start that Python and `import torch`: the last line of what it says is the cause");
+		      : "start that Python and `import torch`: the last line of what it says is "
+			"the cause");
 }
 
 static void not_available(struct ls_findings *list, const struct ls_facts *f)
 {
 	const char *answer = ls_facts_value(f, "deep.cuda_available");
-	if (!answer || strcmp(answer, "false") != 0 || ls_facts_gpu_count(f) == 0 || !ls_facts_value(f, "torch_cuda"))
+	if (!answer || strcmp(answer, "false") != 0 || ls_facts_gpu_count(f) == 0 ||
+	    !ls_facts_value(f, "torch_cuda"))
 		return;
-	differ(list, "deep-no-cuda", "torch.cuda.is_available() is True, as NVML sees GPUs", "False",
-	       "driver: `nvidia-smi` works, so the driver is there; is it new enough for torch's CUDA?\n"
+	differ(list, "deep-no-cuda", "torch.cuda.is_available() is True, as NVML sees GPUs",
+	       "False",
+	       "driver: `nvidia-smi` works, so the driver is there; is it new enough for torch's "
+	       "CUDA?\n"
 	       "container flags: NVIDIA_DRIVER_CAPABILITIES must have compute\n"
 	       "CUDA_VISIBLE_DEVICES must not hide the GPUs");
 }
@@ -116,7 +127,8 @@ static void not_available(struct ls_findings *list, const struct ls_facts *f)
 void ls_findings_deep(struct ls_findings *list, const struct ls_facts *facts)
 {
 	static const char *const keys[] = {"python", "torch", "torch_cuda", "cudnn", NULL};
-	static const char *const libraries[] = {"cudart", "cudnn", "cublas", "nccl", "nvrtc", "cupti", NULL};
+	static const char *const libraries[] = {"cudart", "cudnn", "cublas", "nccl",
+						"nvrtc",  "cupti", NULL};
 	if (!ls_facts_find(facts, "deep.python"))
 		return;
 	for (const char *const *k = keys; *k; k++)

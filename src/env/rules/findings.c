@@ -17,7 +17,8 @@ void ls_findings_free(struct ls_findings *list)
 		return;
 	for (size_t i = 0; i < list->n; i++) {
 		const struct ls_finding *f = &list->items[i];
-		const char *const owned[] = {f->id, f->expected, f->found, f->source, f->why, f->advice};
+		const char *const owned[] = {f->id,     f->expected, f->found,
+					     f->source, f->why,      f->advice};
 		for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
 			free((void *)(uintptr_t)owned[j]);
 	}
@@ -44,7 +45,8 @@ void ls_findings_add(struct ls_findings *list, const struct ls_finding *f)
 						     .advice = copy(f->advice)};
 }
 
-void ls_findings_add_fact(struct ls_findings *list, const struct ls_finding *f, const struct ls_fact *fact)
+void ls_findings_add_fact(struct ls_findings *list, const struct ls_finding *f,
+			  const struct ls_fact *fact)
 {
 	struct ls_finding with = *f;
 	char *text = NULL;
@@ -60,8 +62,9 @@ void ls_findings_add_fact(struct ls_findings *list, const struct ls_finding *f, 
 	free(text);
 }
 
-void ls_findings_fault(struct ls_findings *list, enum ls_level level, const char *id, const char *expected,
-		       const char *found, const char *source, const char *advice)
+void ls_findings_fault(struct ls_findings *list, enum ls_level level, const char *id,
+		       const char *expected, const char *found, const char *source,
+		       const char *advice)
 {
 	ls_findings_add(list, &(struct ls_finding){.id = id,
 						   .fault = true,
@@ -97,7 +100,9 @@ enum ls_outcome ls_findings_verdict(const struct ls_findings *list)
 
 const char *ls_outcome_name(enum ls_outcome outcome)
 {
-	return outcome == LS_OUTCOME_MATCH ? "match" : outcome == LS_OUTCOME_MISMATCH ? "mismatch" : "unknown";
+	return outcome == LS_OUTCOME_MATCH      ? "match"
+	       : outcome == LS_OUTCOME_MISMATCH ? "mismatch"
+						: "unknown";
 }
 
 static json_t *text(const char *s)

@@ -8,7 +8,8 @@
 #include "env/facts/version.h"
 #include "env/rules/findings.h"
 
-/* "pip install 'torch==2.3.1+cu121' --extra-index-url …", or a sentence where the spec pins no single version. */
+/* "pip install 'torch==2.3.1+cu121' --extra-index-url …", or a sentence where the spec pins no
+ * single version. */
 static char *pip_advice(const struct ls_spec *spec, const char *name, const struct ls_check *check)
 {
 	const char *exact = ls_matcher_exact(check->matcher);
@@ -24,7 +25,8 @@ static char *pip_advice(const struct ls_spec *spec, const char *name, const stru
 static char *image_advice(const struct ls_spec *spec, const char *what)
 {
 	if (spec->image.base)
-		return ls_xasprintf("%s comes with the image: build from %s (`lockstep spec render %s --dockerfile`)",
+		return ls_xasprintf("%s comes with the image: build from %s (`lockstep spec render "
+				    "%s --dockerfile`)",
 				    what, spec->image.base, spec->path);
 	return ls_xasprintf("%s comes with the machine or its image: take one that has it", what);
 }
@@ -38,7 +40,8 @@ static char *env_advice(const char *name, const struct ls_check *check, const st
 			    fact && fact->state == LS_FACT_ABSENT ? "; it is not set" : "");
 }
 
-static char *mismatch_advice(const struct ls_spec *spec, const struct ls_check *c, const struct ls_fact *fact)
+static char *mismatch_advice(const struct ls_spec *spec, const struct ls_check *c,
+			     const struct ls_fact *fact)
 {
 	const char *key = c->key;
 	if (strcmp(key, "torch") == 0)
@@ -48,17 +51,21 @@ static char *mismatch_advice(const struct ls_spec *spec, const struct ls_check *
 	if (ls_str_starts(key, "env."))
 		return env_advice(key + strlen("env."), c, fact);
 	if (strcmp(key, "torch_cuda") == 0)
-		return ls_xasprintf("install the torch build for CUDA %s; the spec's torch brings it",
-				    ls_check_text(c));
+		return ls_xasprintf(
+			"install the torch build for CUDA %s; the spec's torch brings it",
+			ls_check_text(c));
 	if (strcmp(key, "cudnn") == 0 || strcmp(key, "nccl") == 0)
-		return ls_xasprintf("reinstall torch, whose wheel brings its own %s, and take other copies out of "
+		return ls_xasprintf("reinstall torch, whose wheel brings its own %s, and take "
+				    "other copies out of "
 				    "LD_LIBRARY_PATH",
 				    key);
 	if (strcmp(key, "driver") == 0 || strcmp(key, "driver_cuda") == 0)
-		return ls_xasprintf("install an NVIDIA driver on the host that makes %s %s, then reboot", key,
-				    ls_check_text(c));
+		return ls_xasprintf(
+			"install an NVIDIA driver on the host that makes %s %s, then reboot", key,
+			ls_check_text(c));
 	if (strcmp(key, "python") == 0)
-		return ls_xasprintf("make the environment with Python %s, or name it with --python", ls_check_text(c));
+		return ls_xasprintf("make the environment with Python %s, or name it with --python",
+				    ls_check_text(c));
 	if (strcmp(key, "gpus") == 0 || strcmp(key, "gpu_count") == 0 || strcmp(key, "vram") == 0 ||
 	    strcmp(key, "capability") == 0 || strcmp(key, "ram") == 0)
 		return ls_xasprintf("run on a machine with %s %s", key, ls_check_text(c));
@@ -68,8 +75,8 @@ static char *mismatch_advice(const struct ls_spec *spec, const struct ls_check *
 static char *unknown_advice(const struct ls_check *c, const struct ls_fact *fact)
 {
 	if (strcmp(c->key, "cuda") == 0)
-		return ls_xstrdup(
-			"nothing to mend: torch_cuda and the libraries tell which CUDA runs; absent is not wrong");
+		return ls_xstrdup("nothing to mend: torch_cuda and the libraries tell which CUDA "
+				  "runs; absent is not wrong");
 	if (strcmp(c->key, "cudnn") == 0)
 		return ls_xstrdup("run again with --deep, which asks torch");
 	if (!fact)
@@ -93,7 +100,8 @@ static void add(struct ls_findings *list, const struct ls_spec *spec, const stru
 	free(advice);
 }
 
-/* Absent is an answer, and the answer is no; a spec that wants nothing of a variable does not mention it. */
+/* Absent is an answer, and the answer is no; a spec that wants nothing of a variable does not
+ * mention it. */
 static enum ls_outcome judge(const struct ls_check *c, const struct ls_fact *fact)
 {
 	if (!fact || fact->state == LS_FACT_UNKNOWN)
@@ -101,7 +109,9 @@ static enum ls_outcome judge(const struct ls_check *c, const struct ls_fact *fac
 	if (fact->state == LS_FACT_ABSENT)
 		return LS_OUTCOME_MISMATCH;
 	enum ls_match m = ls_matcher_test(c->matcher, fact->value);
-	return m == LS_MATCH_YES ? LS_OUTCOME_MATCH : m == LS_MATCH_NO ? LS_OUTCOME_MISMATCH : LS_OUTCOME_UNKNOWN;
+	return m == LS_MATCH_YES  ? LS_OUTCOME_MATCH
+	       : m == LS_MATCH_NO ? LS_OUTCOME_MISMATCH
+				  : LS_OUTCOME_UNKNOWN;
 }
 
 /* "2 × Tesla T4 (15360 MiB)", in the order of the machine. */
@@ -116,15 +126,16 @@ static char *gpus_text(const struct ls_facts *facts, size_t n)
 			if (!name || !next || strcmp(name, next) != 0)
 				break;
 		}
-		ls_str_addf(&s, "%s%zu × %s", i ? ", " : "", run, name ? name : "(a GPU that does not tell its name)");
+		ls_str_addf(&s, "%s%zu × %s", i ? ", " : "", run,
+			    name ? name : "(a GPU that does not tell its name)");
 		if (memory)
 			ls_str_addf(&s, " (%s)", memory);
 	}
 	return ls_str_take(&s);
 }
 
-static void compare_gpus(struct ls_findings *list, const struct ls_facts *facts, const struct ls_spec *spec,
-			 const struct ls_check *c)
+static void compare_gpus(struct ls_findings *list, const struct ls_facts *facts,
+			 const struct ls_spec *spec, const struct ls_check *c)
 {
 	size_t n = ls_facts_gpu_count(facts);
 	struct ls_gpu_seen *seen = ls_xalloc((n + 1) * sizeof *seen);
@@ -145,8 +156,10 @@ static void compare_gpus(struct ls_findings *list, const struct ls_facts *facts,
 		add(list, spec, c, count, o);
 	} else {
 		char *text = gpus_text(facts, n);
-		char *found = *why && m != LS_MATCH_YES ? ls_xasprintf("%s; %s", text, why) : ls_xstrdup(text);
-		struct ls_fact f = {.state = LS_FACT_KNOWN, .value = found, .source = count->source};
+		char *found = *why && m != LS_MATCH_YES ? ls_xasprintf("%s; %s", text, why)
+							: ls_xstrdup(text);
+		struct ls_fact f = {
+			.state = LS_FACT_KNOWN, .value = found, .source = count->source};
 		add(list, spec, c, &f, o);
 		free(found);
 		free(text);
@@ -154,7 +167,8 @@ static void compare_gpus(struct ls_findings *list, const struct ls_facts *facts,
 	free(seen);
 }
 
-void ls_findings_compare(struct ls_findings *list, const struct ls_facts *facts, const struct ls_spec *spec)
+void ls_findings_compare(struct ls_findings *list, const struct ls_facts *facts,
+			 const struct ls_spec *spec)
 {
 	for (size_t i = 0; i < spec->n_checks; i++) {
 		const struct ls_check *c = &spec->checks[i];
@@ -166,7 +180,8 @@ void ls_findings_compare(struct ls_findings *list, const struct ls_facts *facts,
 	}
 }
 
-void ls_findings_demand_cuda(struct ls_findings *list, const struct ls_facts *facts, const struct ls_spec *spec)
+void ls_findings_demand_cuda(struct ls_findings *list, const struct ls_facts *facts,
+			     const struct ls_spec *spec)
 {
 	static const struct {
 		const char *key, *advice;
@@ -184,9 +199,10 @@ void ls_findings_demand_cuda(struct ls_findings *list, const struct ls_facts *fa
 		if (asked && asked->level == LS_LEVEL_REQUIRED)
 			continue;
 		bool zero = fact && fact->state == LS_FACT_KNOWN && strcmp(fact->value, "0") == 0;
-		enum ls_outcome o = !fact || fact->state == LS_FACT_UNKNOWN || zero ? LS_OUTCOME_UNKNOWN
-				    : fact->state == LS_FACT_ABSENT                 ? LS_OUTCOME_MISMATCH
-										    : LS_OUTCOME_MATCH;
+		enum ls_outcome o = !fact || fact->state == LS_FACT_UNKNOWN || zero
+					    ? LS_OUTCOME_UNKNOWN
+				    : fact->state == LS_FACT_ABSENT ? LS_OUTCOME_MISMATCH
+								    : LS_OUTCOME_MATCH;
 		struct ls_finding f = {.id = wanted[i].key,
 				       .outcome = o,
 				       .level = LS_LEVEL_REQUIRED,

@@ -35,8 +35,10 @@ static json_t *gpu(const struct ls_facts *f, size_t i)
 	json_object_set_new(o, "ecc", on_off(ls_facts_gpu_value(f, i, "ecc")));
 	json_object_set_new(o, "mig", on_off(ls_facts_gpu_value(f, i, "mig")));
 	json_object_set_new(o, "persistence", on_off(ls_facts_gpu_value(f, i, "persistence")));
-	json_object_set_new(o, "power_limit_w", number(ls_facts_gpu_value(f, i, "power_limit"), false));
-	json_object_set_new(o, "power_default_w", number(ls_facts_gpu_value(f, i, "power_default"), false));
+	json_object_set_new(o, "power_limit_w",
+			    number(ls_facts_gpu_value(f, i, "power_limit"), false));
+	json_object_set_new(o, "power_default_w",
+			    number(ls_facts_gpu_value(f, i, "power_default"), false));
 	json_object_set_new(o, "throttle", text(ls_facts_gpu_value(f, i, "throttle")));
 	return o;
 }

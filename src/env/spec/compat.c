@@ -17,9 +17,10 @@ struct ls_compat {
 
 const char *ls_compat_file(enum ls_compat_table t)
 {
-	static const char *const files[] = {
-		"data/torch.json",  "data/torch-pairs.json", "data/cuda-driver.json",   "data/driver-branches.json",
-		"data/images.json", "data/python.json",      "data/gpu-capability.json"};
+	static const char *const files[] = {"data/torch.json",         "data/torch-pairs.json",
+					    "data/cuda-driver.json",   "data/driver-branches.json",
+					    "data/images.json",        "data/python.json",
+					    "data/gpu-capability.json"};
 	return files[t];
 }
 
@@ -76,7 +77,8 @@ const char *ls_row_text(const json_t *row, const char *key)
 	return json_string_value(json_object_get(row, key));
 }
 
-const json_t *ls_compat_find(const struct ls_compat *c, enum ls_compat_table t, const char *key, const char *value)
+const json_t *ls_compat_find(const struct ls_compat *c, enum ls_compat_table t, const char *key,
+			     const char *value)
 {
 	for (size_t i = 0; i < ls_compat_rows(c, t); i++) {
 		const char *text = ls_row_text(ls_compat_row(c, t, i), key);
@@ -95,7 +97,8 @@ const json_t *ls_compat_torch(const struct ls_compat *c, const char *version)
 		return NULL;
 	for (size_t i = 0; i < ls_compat_rows(c, LS_COMPAT_TORCH); i++) {
 		const json_t *row = ls_compat_row(c, LS_COMPAT_TORCH, i);
-		if (!ls_version_parse(ls_row_text(row, "torch"), &have) || ls_version_order(&want, &have) != 0)
+		if (!ls_version_parse(ls_row_text(row, "torch"), &have) ||
+		    ls_version_order(&want, &have) != 0)
 			continue;
 		bool is = *want.local ? strcmp(want.local, ls_row_text(row, "build")) == 0
 				      : json_is_true(json_object_get(row, "default"));
@@ -136,7 +139,8 @@ bool ls_compat_minor(const char *version, char *ret, size_t size)
 	struct ls_version v;
 	if (!ls_version_parse(version, &v))
 		return false;
-	snprintf(ret, size, "%llu.%llu", (unsigned long long)v.part[0], (unsigned long long)v.part[1]);
+	snprintf(ret, size, "%llu.%llu", (unsigned long long)v.part[0],
+		 (unsigned long long)v.part[1]);
 	return true;
 }
 
@@ -181,10 +185,12 @@ static bool entry_runs(const char *entry, const struct ls_version *gpu)
 	return ptx && ls_version_order(&v, gpu) < 0;
 }
 
-bool ls_compat_runs_on(const json_t *torch_row, const char *machine, const char *capability, const char **ret_list)
+bool ls_compat_runs_on(const json_t *torch_row, const char *machine, const char *capability,
+		       const char **ret_list)
 {
 	struct ls_version gpu;
-	const char *list = ls_row_text(torch_row, strcmp(machine, "aarch64") == 0 ? "arch_aarch64" : "arch_x86_64");
+	const char *list = ls_row_text(torch_row, strcmp(machine, "aarch64") == 0 ? "arch_aarch64"
+										  : "arch_x86_64");
 	*ret_list = list;
 	if (!list || !ls_version_parse(capability, &gpu))
 		return false;

@@ -26,7 +26,8 @@ struct ls_gpuset {
 
 /* --- names --- */
 
-/* The next word of a GPU's name into word; false at the end. Blanks, dashes and underscores separate. */
+/* The next word of a GPU's name into word; false at the end. Blanks, dashes and underscores
+ * separate. */
 static bool next_word(const char **p, char *word, size_t size)
 {
 	static const char separators[] = " -_()";
@@ -70,8 +71,8 @@ bool ls_gpu_name_is(const char *wanted, const char *name)
 
 /* --- parsing --- */
 
-static int parse_member(const json_t *v, const char *member, enum ls_flavour flavour, const char *where,
-			struct ls_matcher **ret, struct ls_err *err)
+static int parse_member(const json_t *v, const char *member, enum ls_flavour flavour,
+			const char *where, struct ls_matcher **ret, struct ls_err *err)
 {
 	char *place = ls_xasprintf("%s: %s", where, member);
 	int rc = ls_matcher_from_json(v, flavour, place, ret, err);
@@ -79,7 +80,8 @@ static int parse_member(const json_t *v, const char *member, enum ls_flavour fla
 	return rc;
 }
 
-static int parse_count(const json_t *v, const char *where, struct ls_matcher **ret, struct ls_err *err)
+static int parse_count(const json_t *v, const char *where, struct ls_matcher **ret,
+		       struct ls_err *err)
 {
 	char text[32];
 	if (!json_is_integer(v))
@@ -92,16 +94,19 @@ static int parse_count(const json_t *v, const char *where, struct ls_matcher **r
 
 static int set_name(struct kind *k, const json_t *v, const char *where, struct ls_err *err)
 {
-	if (!json_is_string(v) || !json_string_length(v) || strlen(json_string_value(v)) != json_string_length(v))
+	if (!json_is_string(v) || !json_string_length(v) ||
+	    strlen(json_string_value(v)) != json_string_length(v))
 		return ls_err_set(err, LS_EINPUT, "%s: expected the name of a GPU, found %s", where,
 				  v ? ls_json_kind(v) : "nothing");
 	for (const char *p = json_string_value(v); *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			return ls_err_set(err, LS_EINPUT, "%s: a name with control characters", where);
+			return ls_err_set(err, LS_EINPUT, "%s: a name with control characters",
+					  where);
 	const char *rest = json_string_value(v);
 	char word[64];
 	if (!next_model_word(&rest, word, sizeof word))
-		return ls_err_set(err, LS_EINPUT, "%s: \"%.80s\" names no model: no GPU would ever match", where,
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: \"%.80s\" names no model: no GPU would ever match", where,
 				  json_string_value(v));
 	k->name = ls_xstrdup(json_string_value(v));
 	return 0;
@@ -135,20 +140,24 @@ static int add_kinds(struct ls_gpuset *g, const json_t *v, const char *where, st
 	return rc;
 }
 
-static int parse_capability(struct ls_gpuset *g, const json_t *v, const char *where, struct ls_err *err)
+static int parse_capability(struct ls_gpuset *g, const json_t *v, const char *where,
+			    struct ls_err *err)
 {
 	struct ls_version version;
 	if (!json_is_string(v) || !ls_version_parse(json_string_value(v), &version))
-		return ls_err_set(err, LS_EINPUT, "%s: min_capability: expected a text such as \"8.0\"", where);
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: min_capability: expected a text such as \"8.0\"", where);
 	g->min_capability = ls_xstrdup(json_string_value(v));
 	return 0;
 }
 
 static int parse_object(struct ls_gpuset *g, const json_t *v, const char *where, struct ls_err *err)
 {
-	static const char *const keys[] = {"one_of", "count", "min_capability", "memory", "level", "why", NULL};
+	static const char *const keys[] = {"one_of", "count", "min_capability", "memory", "level",
+					   "why",    NULL};
 	const json_t *one_of = json_object_get(v, "one_of"), *count = json_object_get(v, "count"),
-		     *capability = json_object_get(v, "min_capability"), *memory = json_object_get(v, "memory");
+		     *capability = json_object_get(v, "min_capability"),
+		     *memory = json_object_get(v, "memory");
 	int rc = ls_json_only(v, keys, where, err);
 	if (!rc && one_of)
 		rc = add_kinds(g, one_of, where, err);
@@ -159,7 +168,8 @@ static int parse_object(struct ls_gpuset *g, const json_t *v, const char *where,
 	if (!rc && memory)
 		rc = parse_member(memory, "memory", LS_AS_MEMORY, where, &g->memory, err);
 	if (!rc && !one_of && !count && !capability && !memory)
-		rc = ls_err_set(err, LS_EINPUT, "%s: expects nothing; give one_of, count, min_capability or memory",
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: expects nothing; give one_of, count, min_capability or memory",
 				where);
 	return rc;
 }
@@ -181,7 +191,8 @@ static void describe(struct ls_gpuset *g)
 	g->text = ls_str_take(&s);
 }
 
-int ls_gpuset_from_json(const json_t *v, const char *where, struct ls_gpuset **ret, struct ls_err *err)
+int ls_gpuset_from_json(const json_t *v, const char *where, struct ls_gpuset **ret,
+			struct ls_err *err)
 {
 	struct ls_gpuset *g = ls_xalloc(sizeof *g);
 	int rc = json_is_object(v) ? parse_object(g, v, where, err) : add_kinds(g, v, where, err);
@@ -267,24 +278,27 @@ static enum ls_match worse(enum ls_match a, enum ls_match b)
 	return a == LS_MATCH_UNKNOWN || b == LS_MATCH_UNKNOWN ? LS_MATCH_UNKNOWN : LS_MATCH_YES;
 }
 
-static enum ls_match each_gpu(const struct ls_gpuset *g, const struct ls_gpu_seen *gpus, size_t n, struct ls_str *why)
+static enum ls_match each_gpu(const struct ls_gpuset *g, const struct ls_gpu_seen *gpus, size_t n,
+			      struct ls_str *why)
 {
 	enum ls_match all = LS_MATCH_YES;
 	for (size_t i = 0; i < n; i++) {
 		const char *name = gpus[i].name ? gpus[i].name : "unknown";
-		enum ls_match capability = test_capability(g, &gpus[i]), memory = test_memory(g, &gpus[i]);
+		enum ls_match capability = test_capability(g, &gpus[i]),
+			      memory = test_memory(g, &gpus[i]);
 		if (capability != LS_MATCH_YES)
 			ls_str_addf(why, "GPU %zu (%s) has compute capability %s; ", i, name,
 				    gpus[i].capability ? gpus[i].capability : "unknown");
 		if (memory != LS_MATCH_YES)
-			ls_str_addf(why, "GPU %zu (%s) has %.0f MiB; ", i, name, gpus[i].memory_mib);
+			ls_str_addf(why, "GPU %zu (%s) has %.0f MiB; ", i, name,
+				    gpus[i].memory_mib);
 		all = worse(all, worse(capability, memory));
 	}
 	return all;
 }
 
-enum ls_match ls_gpuset_test(const struct ls_gpuset *g, const struct ls_gpu_seen *gpus, size_t n, char *why,
-			     size_t size)
+enum ls_match ls_gpuset_test(const struct ls_gpuset *g, const struct ls_gpu_seen *gpus, size_t n,
+			     char *why, size_t size)
 {
 	struct ls_str s = {0};
 	enum ls_match all = LS_MATCH_UNKNOWN;
@@ -322,7 +336,8 @@ const char *ls_gpuset_min_capability(const struct ls_gpuset *g)
 
 size_t ls_gpuset_count(const struct ls_gpuset *g)
 {
-	const char *text = g->n == 1 && g->kinds[0].count ? ls_matcher_exact(g->kinds[0].count) : NULL;
+	const char *text =
+		g->n == 1 && g->kinds[0].count ? ls_matcher_exact(g->kinds[0].count) : NULL;
 	return text ? (size_t)strtoul(text, NULL, 10) : 0;
 }
 

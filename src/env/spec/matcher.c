@@ -39,7 +39,8 @@ static enum op take_operator(char **s)
 	static const struct {
 		const char *sign;
 		enum op op;
-	} signs[] = {{">=", OP_GE}, {"<=", OP_LE}, {"==", OP_EQ}, {"!=", OP_NE}, {">", OP_GT}, {"<", OP_LT}};
+	} signs[] = {{">=", OP_GE}, {"<=", OP_LE}, {"==", OP_EQ},
+		     {"!=", OP_NE}, {">", OP_GT},  {"<", OP_LT}};
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
 		if (ls_str_starts(*s, signs[i].sign)) {
 			*s = ls_str_trim(*s + strlen(signs[i].sign));
@@ -61,7 +62,8 @@ static bool take_prefix_mark(char *s, enum ls_flavour flavour)
 	return false;
 }
 
-static int check_operand(const struct term *t, enum ls_flavour flavour, const char *source, struct ls_err *err)
+static int check_operand(const struct term *t, enum ls_flavour flavour, const char *source,
+			 struct ls_err *err)
 {
 	struct ls_version v, build;
 	const char *rest;
@@ -70,18 +72,24 @@ static int check_operand(const struct term *t, enum ls_flavour flavour, const ch
 	if (flavour == LS_AS_TEXT || flavour == LS_AS_MEMORY || !*t->text)
 		return 0;
 	if (flavour == LS_AS_KERNEL) {
-		if (t->op != OP_EQ && t->op != OP_PREFIX && !ls_version_kernel(t->text, &v, &build, &rest))
-			return ls_err_set(err, LS_EINPUT, "\"%.80s\": \"%.80s\" is not a kernel's release such as 5.15",
-					  source, t->text);
+		if (t->op != OP_EQ && t->op != OP_PREFIX &&
+		    !ls_version_kernel(t->text, &v, &build, &rest))
+			return ls_err_set(
+				err, LS_EINPUT,
+				"\"%.80s\": \"%.80s\" is not a kernel's release such as 5.15",
+				source, t->text);
 		return 0;
 	}
 	/* the characters of versions and no others: renderers put these into files for shells */
-	if (t->text[strspn(t->text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+_-")])
+	if (t->text[strspn(t->text,
+			   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+_-")])
 		return ls_err_set(err, LS_EINPUT,
-				  "\"%.80s\" is not a version, nor one of 12.1*, 8.x, >=535.86.10, >=3.10,<3.13",
+				  "\"%.80s\" is not a version, nor one of 12.1*, 8.x, >=535.86.10, "
+				  ">=3.10,<3.13",
 				  source);
 	if (t->op != OP_EQ && t->op != OP_PREFIX && !ls_version_parse(t->text, &v))
-		return ls_err_set(err, LS_EINPUT, "\"%.80s\": \"%.80s\" is not a version", source, t->text);
+		return ls_err_set(err, LS_EINPUT, "\"%.80s\": \"%.80s\" is not a version", source,
+				  t->text);
 	return 0;
 }
 
@@ -95,7 +103,8 @@ static int parse_term(struct ls_matcher *m, struct alternative *a, char *s, stru
 	if (m->flavour != LS_AS_MEMORY && t.op == OP_EQ && take_prefix_mark(s, m->flavour))
 		t.op = OP_PREFIX;
 	if (m->flavour == LS_AS_MEMORY && !ls_version_memory(s, &t.mib))
-		return ls_err_set(err, LS_EINPUT, "\"%.80s\" is not an amount of memory such as 16 GB or >=4 GB",
+		return ls_err_set(err, LS_EINPUT,
+				  "\"%.80s\" is not an amount of memory such as 16 GB or >=4 GB",
 				  a->source);
 	if (m->flavour == LS_AS_CUDNN && t.op != OP_PREFIX && ls_version_cudnn(s, cudnn))
 		s = cudnn;
@@ -160,7 +169,8 @@ static void finish(struct ls_matcher *m)
 {
 	struct ls_str s = {0};
 	for (size_t i = 0; i < m->n; i++)
-		ls_str_addf(&s, "%s%s", i ? " or " : "", *m->alts[i].source ? m->alts[i].source : "\"\"");
+		ls_str_addf(&s, "%s%s", i ? " or " : "",
+			    *m->alts[i].source ? m->alts[i].source : "\"\"");
 	m->text = ls_str_take(&s);
 }
 
@@ -172,7 +182,8 @@ static struct ls_matcher *matcher_new(enum ls_flavour flavour)
 	return m;
 }
 
-int ls_matcher_parse(const char *text, enum ls_flavour flavour, struct ls_matcher **ret, struct ls_err *err)
+int ls_matcher_parse(const char *text, enum ls_flavour flavour, struct ls_matcher **ret,
+		     struct ls_err *err)
 {
 	struct ls_matcher *m = matcher_new(flavour);
 	int rc = add_alternative(m, text, err);
@@ -190,12 +201,13 @@ static int add_json(struct ls_matcher *m, const json_t *v, struct ls_err *err)
 	if (!json_is_string(v))
 		return ls_err_set(err, LS_EINPUT, "expected a string, found %s", ls_json_kind(v));
 	if (strlen(json_string_value(v)) != json_string_length(v) || json_string_length(v) > 4096)
-		return ls_err_set(err, LS_EINPUT, "a value with a NUL byte, or longer than 4096 bytes");
+		return ls_err_set(err, LS_EINPUT,
+				  "a value with a NUL byte, or longer than 4096 bytes");
 	return add_alternative(m, json_string_value(v), err);
 }
 
-int ls_matcher_from_json(const json_t *v, enum ls_flavour flavour, const char *where, struct ls_matcher **ret,
-			 struct ls_err *err)
+int ls_matcher_from_json(const json_t *v, enum ls_flavour flavour, const char *where,
+			 struct ls_matcher **ret, struct ls_err *err)
 {
 	struct ls_matcher *m = matcher_new(flavour);
 	int rc = 0;
@@ -292,7 +304,8 @@ static enum ls_match test_version(const struct term *t, const char *value, bool 
 	return by_order(t->op, order);
 }
 
-/* Whether a kernel is 5.15.0 or 5.15.0-1053 or 5.15.0-1053-aws is asked as precisely as the spec puts it. */
+/* Whether a kernel is 5.15.0 or 5.15.0-1053 or 5.15.0-1053-aws is asked as precisely as the spec
+ * puts it. */
 static enum ls_match test_kernel(const struct term *t, const char *value)
 {
 	struct ls_version want, have, want_build, have_build;
@@ -347,7 +360,8 @@ static enum ls_match test_term(const struct ls_matcher *m, const struct term *t,
 	return test_version(t, value, m->flavour == LS_AS_CUDNN);
 }
 
-static enum ls_match test_alternative(const struct ls_matcher *m, const struct alternative *a, const char *value)
+static enum ls_match test_alternative(const struct ls_matcher *m, const struct alternative *a,
+				      const char *value)
 {
 	enum ls_match all = LS_MATCH_YES;
 	for (size_t i = 0; i < a->n; i++) {
@@ -384,7 +398,8 @@ const char *ls_matcher_text(const struct ls_matcher *m)
 
 const char *ls_matcher_exact(const struct ls_matcher *m)
 {
-	if (m->n != 1 || m->alts[0].n != 1 || m->alts[0].terms[0].op != OP_EQ || m->flavour == LS_AS_MEMORY)
+	if (m->n != 1 || m->alts[0].n != 1 || m->alts[0].terms[0].op != OP_EQ ||
+	    m->flavour == LS_AS_MEMORY)
 		return NULL;
 	return m->alts[0].terms[0].text;
 }
@@ -395,7 +410,8 @@ const char *ls_matcher_lowest(const struct ls_matcher *m)
 		return NULL;
 	for (size_t i = 0; i < m->alts[0].n; i++) {
 		const struct term *t = &m->alts[0].terms[i];
-		if (*t->text && (t->op == OP_EQ || t->op == OP_GE || t->op == OP_GT || t->op == OP_PREFIX))
+		if (*t->text &&
+		    (t->op == OP_EQ || t->op == OP_GE || t->op == OP_GT || t->op == OP_PREFIX))
 			return t->text;
 	}
 	return NULL;
@@ -403,8 +419,9 @@ const char *ls_matcher_lowest(const struct ls_matcher *m)
 
 bool ls_matcher_requirement(const struct ls_matcher *m, struct ls_str *out)
 {
-	static const char *const signs[] = {[OP_EQ] = "==", [OP_NE] = "!=", [OP_GE] = ">=",    [OP_GT] = ">",
-					    [OP_LE] = "<=", [OP_LT] = "<",  [OP_PREFIX] = "=="};
+	static const char *const signs[] = {
+		[OP_EQ] = "==", [OP_NE] = "!=", [OP_GE] = ">=",    [OP_GT] = ">",
+		[OP_LE] = "<=", [OP_LT] = "<",  [OP_PREFIX] = "=="};
 	const struct alternative *a = &m->alts[0];
 	size_t start = out->len;
 	for (size_t i = 0; i < a->n; i++) {

@@ -70,7 +70,8 @@ static int parse_level(const json_t *v, const char *where, enum ls_level *ret, s
 			*ret = (enum ls_level)i;
 			return 0;
 		}
-	return ls_err_set(err, LS_EINPUT, "%s: level: expected \"required\", \"recommended\" or \"informational\"",
+	return ls_err_set(err, LS_EINPUT,
+			  "%s: level: expected \"required\", \"recommended\" or \"informational\"",
 			  where);
 }
 
@@ -94,8 +95,8 @@ static int level_and_why(struct ls_check *c, const json_t *v, const char *where,
 }
 
 /* "2.3.1", ["2.3.1", "2.4.0"] or {"match": …, "level": …, "why": …}. */
-static int parse_check(struct ls_spec *spec, const char *key, enum ls_flavour flavour, const json_t *v,
-		       struct ls_err *err)
+static int parse_check(struct ls_spec *spec, const char *key, enum ls_flavour flavour,
+		       const json_t *v, struct ls_err *err)
 {
 	static const char *const keys[] = {"match", "level", "why", NULL};
 	char *where = ls_xasprintf("%s: %s", spec->path, key);
@@ -141,27 +142,29 @@ static int parse_gpus(struct ls_spec *spec, struct ls_err *err)
 }
 
 /* {"NAME": check, …} under prefix "package." or "env." */
-static int parse_named(struct ls_spec *spec, const char *member, const char *prefix, enum ls_flavour flavour,
-		       struct ls_err *err)
+static int parse_named(struct ls_spec *spec, const char *member, const char *prefix,
+		       enum ls_flavour flavour, struct ls_err *err)
 {
 	json_t *all = json_object_get(spec->json, member), *v;
 	const char *name;
 	if (!all)
 		return 0;
 	if (!json_is_object(all))
-		return ls_err_set(err, LS_EINPUT, "%s: %s: expected an object, found %s", spec->path, member,
-				  ls_json_kind(all));
+		return ls_err_set(err, LS_EINPUT, "%s: %s: expected an object, found %s",
+				  spec->path, member, ls_json_kind(all));
 	int rc = 0;
 	json_object_foreach(all, name, v)
 	{
 		bool package = strcmp(member, "packages") == 0;
 		if (!(package ? ls_spec_is_package(name) : ls_spec_is_variable(name)))
-			return ls_err_set(err, LS_EINPUT, "%s: %s: \"%.80s\" is not the name of %s", spec->path, member,
-					  name, package ? "a package" : "an environment variable");
+			return ls_err_set(err, LS_EINPUT, "%s: %s: \"%.80s\" is not the name of %s",
+					  spec->path, member, name,
+					  package ? "a package" : "an environment variable");
 		char *plain_name = package ? ls_spec_package_name(name) : ls_xstrdup(name);
 		char *key = ls_xasprintf("%s%s", prefix, plain_name);
 		rc = ls_spec_find(spec, key)
-			     ? ls_err_set(err, LS_EINPUT, "%s: %s: \"%.80s\" is given twice", spec->path, member, name)
+			     ? ls_err_set(err, LS_EINPUT, "%s: %s: \"%.80s\" is given twice",
+					  spec->path, member, name)
 			     : parse_check(spec, key, flavour, v, err);
 		free(key);
 		free(plain_name);
@@ -172,8 +175,9 @@ static int parse_named(struct ls_spec *spec, const char *member, const char *pre
 }
 
 /* "8 GB" under hardware means at least 8 GB. */
-static int hardware_check(struct ls_spec *spec, const char *key, enum ls_flavour flavour, enum ls_level level,
-			  const json_t *v, const char *where, struct ls_err *err)
+static int hardware_check(struct ls_spec *spec, const char *key, enum ls_flavour flavour,
+			  enum ls_level level, const json_t *v, const char *where,
+			  struct ls_err *err)
 {
 	char count[32];
 	const char *text = json_string_value(v);
@@ -182,7 +186,8 @@ static int hardware_check(struct ls_spec *spec, const char *key, enum ls_flavour
 		text = count;
 	}
 	if (!text)
-		return ls_err_set(err, LS_EINPUT, "%s: %s: expected a text such as \"8 GB\", found %s", where, key,
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: %s: expected a text such as \"8 GB\", found %s", where, key,
 				  ls_json_kind(v));
 	struct ls_check *c = add_check(spec, key);
 	c->level = level;
@@ -194,19 +199,21 @@ static int hardware_check(struct ls_spec *spec, const char *key, enum ls_flavour
 	return rc;
 }
 
-static int parse_hardware_level(struct ls_spec *spec, const json_t *v, const char *name, enum ls_level level,
-				struct ls_err *err)
+static int parse_hardware_level(struct ls_spec *spec, const json_t *v, const char *name,
+				enum ls_level level, struct ls_err *err)
 {
-	static const char *const keys[] = {"ram", "vram", "capability", "gpu_count", "driver", NULL};
-	static const enum ls_flavour flavours[] = {LS_AS_MEMORY, LS_AS_MEMORY, LS_AS_VERSION, LS_AS_VERSION,
-						   LS_AS_VERSION};
+	static const char *const keys[] = {"ram",       "vram",   "capability",
+					   "gpu_count", "driver", NULL};
+	static const enum ls_flavour flavours[] = {LS_AS_MEMORY, LS_AS_MEMORY, LS_AS_VERSION,
+						   LS_AS_VERSION, LS_AS_VERSION};
 	char *where = ls_xasprintf("%s: hardware: %s", spec->path, name);
-	int rc = json_is_object(v)
-			 ? ls_json_only(v, keys, where, err)
-			 : ls_err_set(err, LS_EINPUT, "%s: expected an object, found %s", where, ls_json_kind(v));
+	int rc = json_is_object(v) ? ls_json_only(v, keys, where, err)
+				   : ls_err_set(err, LS_EINPUT, "%s: expected an object, found %s",
+						where, ls_json_kind(v));
 	for (size_t i = 0; keys[i] && !rc; i++)
 		if (json_object_get(v, keys[i]))
-			rc = hardware_check(spec, keys[i], flavours[i], level, json_object_get(v, keys[i]), where, err);
+			rc = hardware_check(spec, keys[i], flavours[i], level,
+					    json_object_get(v, keys[i]), where, err);
 	free(where);
 	return rc;
 }
@@ -218,7 +225,8 @@ static int parse_hardware(struct ls_spec *spec, struct ls_err *err)
 	int rc = ls_spec_object(spec->json, "hardware", spec->path, keys, &v, err);
 	for (int i = 0; keys[i] && !rc && v; i++)
 		if (json_object_get(v, keys[i]))
-			rc = parse_hardware_level(spec, json_object_get(v, keys[i]), keys[i], (enum ls_level)i, err);
+			rc = parse_hardware_level(spec, json_object_get(v, keys[i]), keys[i],
+						  (enum ls_level)i, err);
 	return rc;
 }
 
@@ -226,9 +234,11 @@ static int parse_schema(const struct ls_spec *spec, struct ls_err *err)
 {
 	const json_t *v = json_object_get(spec->json, "schema");
 	if (!v)
-		return ls_err_set(err, LS_EINPUT, "%s: \"schema\": 1 is missing; is this a spec?", spec->path);
+		return ls_err_set(err, LS_EINPUT, "%s: \"schema\": 1 is missing; is this a spec?",
+				  spec->path);
 	if (!json_is_integer(v) || json_integer_value(v) != 1)
-		return ls_err_set(err, LS_EINPUT, "%s: schema: this program reads schema 1", spec->path);
+		return ls_err_set(err, LS_EINPUT, "%s: schema: this program reads schema 1",
+				  spec->path);
 	return 0;
 }
 
@@ -255,7 +265,8 @@ static int parse_document(struct ls_spec *spec, struct ls_err *err)
 	return rc;
 }
 
-int ls_spec_parse(const char *text, size_t len, const char *path, struct ls_spec **ret, struct ls_err *err)
+int ls_spec_parse(const char *text, size_t len, const char *path, struct ls_spec **ret,
+		  struct ls_err *err)
 {
 	struct ls_spec *spec = ls_xalloc(sizeof *spec);
 	spec->path = ls_xstrdup(path);
@@ -278,8 +289,10 @@ static int no_such_spec(const char *name, struct ls_err *err)
 	for (size_t i = 0; i < MAX && (names[i] = ls_spec_shipped(i)); i++)
 		ls_str_addf(&list, "%s%s", i ? ", " : "", names[i]);
 	const char *near = ls_str_nearest(name, (const char *const *)names);
-	ls_err_set(err, LS_ENOENT, "no shipped spec and no file is called \"%.200s\"%s%s%s (shipped: %s)", name,
-		   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", list.s ? list.s : "none");
+	ls_err_set(err, LS_ENOENT,
+		   "no shipped spec and no file is called \"%.200s\"%s%s%s (shipped: %s)", name,
+		   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "",
+		   list.s ? list.s : "none");
 	for (size_t i = 0; i < MAX; i++)
 		free(names[i]);
 	ls_str_done(&list);
@@ -288,7 +301,8 @@ static int no_such_spec(const char *name, struct ls_err *err)
 
 int ls_spec_load(const char *name_or_path, struct ls_spec **ret, struct ls_err *err)
 {
-	bool path = strchr(name_or_path, '/') || ls_str_ends(name_or_path, ".json") || strcmp(name_or_path, "-") == 0;
+	bool path = strchr(name_or_path, '/') || ls_str_ends(name_or_path, ".json") ||
+		    strcmp(name_or_path, "-") == 0;
 	char *text, *blob_name = ls_xasprintf("specs/%s.json", name_or_path);
 	const struct ls_blob *blob = path ? NULL : ls_embed_find(blob_name);
 	size_t len;
@@ -359,7 +373,8 @@ char *ls_spec_shipped(size_t i)
 	static const char folder[] = "specs/", ending[] = ".json";
 	for (const struct ls_blob *b = ls_embedded; b->name; b++)
 		if (ls_str_starts(b->name, folder) && ls_str_ends(b->name, ending) && i-- == 0)
-			return ls_xstrndup(b->name + strlen(folder), strlen(b->name) - strlen(folder) - strlen(ending));
+			return ls_xstrndup(b->name + strlen(folder),
+					   strlen(b->name) - strlen(folder) - strlen(ending));
 	return NULL;
 }
 

@@ -1,6 +1,6 @@
-/* A spec: what a machine must be, as a JSON file with a documented schema (docs/FORMATS.md), and the checks it stands
- * for. The spec owns everything it points to until ls_spec_free (NULL is fine); readers borrow. Read-only after
- * loading; any thread. */
+/* A spec: what a machine must be, as a JSON file with a documented schema (docs/FORMATS.md), and
+ * the checks it stands for. The spec owns everything it points to until ls_spec_free (NULL is
+ * fine); readers borrow. Read-only after loading; any thread. */
 #ifndef LS_ENV_SPEC_SPEC_H
 #define LS_ENV_SPEC_SPEC_H
 
@@ -13,10 +13,11 @@
 
 enum ls_level { LS_LEVEL_REQUIRED, LS_LEVEL_RECOMMENDED, LS_LEVEL_INFORMATIONAL };
 
-/* One expectation. key is the fact's key: torch, torch_cuda, cudnn, cuda, driver, driver_cuda, nvcc, nccl, python, os,
- * kernel, glibc, arch, cpu, container_toolkit, package.NAME, env.NAME; from "hardware": ram, vram (smallest GPU),
- * capability (lowest GPU), gpu_count, driver; and "gpus", which has a set instead of a matcher. A key may occur twice
- * with different levels (minimum and recommended driver). */
+/* One expectation. key is the fact's key: torch, torch_cuda, cudnn, cuda, driver, driver_cuda,
+ * nvcc, nccl, python, os, kernel, glibc, arch, cpu, container_toolkit, package.NAME, env.NAME; from
+ * "hardware": ram, vram (smallest GPU), capability (lowest GPU), gpu_count, driver; and "gpus",
+ * which has a set instead of a matcher. A key may occur twice with different levels (minimum and
+ * recommended driver). */
 struct ls_check {
 	char *key;
 	struct ls_matcher *matcher; /* NULL for "gpus" */
@@ -49,9 +50,11 @@ struct ls_spec {
 	json_t *json;      /* the document itself */
 };
 
-/* A shipped name, or the path of a file ("-": standard input). Something with a slash or ".json" is a path. */
+/* A shipped name, or the path of a file ("-": standard input). Something with a slash or ".json" is
+ * a path. */
 int ls_spec_load(const char *name_or_path, struct ls_spec **ret, struct ls_err *err);
-int ls_spec_parse(const char *text, size_t len, const char *path, struct ls_spec **ret, struct ls_err *err);
+int ls_spec_parse(const char *text, size_t len, const char *path, struct ls_spec **ret,
+		  struct ls_err *err);
 void ls_spec_free(struct ls_spec *spec);
 
 /* The first check of that key (of any level), or NULL. */
@@ -66,7 +69,8 @@ char *ls_spec_package_name(const char *name);
 /* Shipped specs: the i-th name ("kaggle-2025-09"), or NULL past the last; caller frees. */
 char *ls_spec_shipped(size_t i);
 
-/* What follows prefix in the keys of the checks; NULL-terminated, the words borrowed; caller frees. spec may be NULL.
+/* What follows prefix in the keys of the checks; NULL-terminated, the words borrowed; caller frees.
+ * spec may be NULL.
  */
 const char **ls_spec_named(const struct ls_spec *spec, const char *prefix);
 

@@ -14,7 +14,8 @@ struct capture {
 	json_t *out, *skipped, *absent;
 };
 
-/* The facts that become members of the document, and how much they matter when the capture is used as a pin. */
+/* The facts that become members of the document, and how much they matter when the capture is used
+ * as a pin. */
 static const struct {
 	const char *key;
 	enum ls_flavour flavour;
@@ -55,10 +56,11 @@ static json_t *expectation(const char *value, enum ls_level level)
 }
 
 /* Puts the fact into object under name, or says that it could not. */
-static void put(struct capture *c, json_t *object, const char *name, const struct ls_fact *f, enum ls_flavour flavour,
-		enum ls_level level)
+static void put(struct capture *c, json_t *object, const char *name, const struct ls_fact *f,
+		enum ls_flavour flavour, enum ls_level level)
 {
-	/* a variable that is not set there says nothing: the pin's own variables are set by what is rendered from it */
+	/* a variable that is not set there says nothing: the pin's own variables are set by what is
+	 * rendered from it */
 	if (f->state == LS_FACT_ABSENT && !ls_str_starts(f->key, "env."))
 		json_array_append_new(c->absent, json_string(f->key));
 	if (f->state != LS_FACT_KNOWN)
@@ -80,8 +82,8 @@ static void put_members(struct capture *c)
 }
 
 /* Facts called prefix + name, as the object member; left out when there are none. */
-static void put_named(struct capture *c, const char *member, const char *prefix, enum ls_flavour flavour,
-		      enum ls_level level)
+static void put_named(struct capture *c, const char *member, const char *prefix,
+		      enum ls_flavour flavour, enum ls_level level)
 {
 	json_t *object = json_object();
 	for (size_t i = 0; i < c->facts->n; i++) {
@@ -115,13 +117,15 @@ static void put_gpus(struct capture *c)
 	size_t n = ls_facts_gpu_count(c->facts);
 	if (n == 0 || n > 4096)
 		return;
-	const char *memory = ls_facts_value(c->facts, "vram"), *capability = ls_facts_value(c->facts, "capability");
+	const char *memory = ls_facts_value(c->facts, "vram"),
+		   *capability = ls_facts_value(c->facts, "capability");
 	double mib;
 	struct ls_version v;
 	json_t *g = json_object();
 	if (same_name(c->facts, n))
 		json_object_set_new(g, "one_of",
-				    json_pack("[{s:s,s:I}]", "name", ls_facts_gpu_value(c->facts, 0, "name"), "count",
+				    json_pack("[{s:s,s:I}]", "name",
+					      ls_facts_gpu_value(c->facts, 0, "name"), "count",
 					      (json_int_t)n));
 	else
 		json_object_set_new(g, "count", json_integer((json_int_t)n));
@@ -137,15 +141,20 @@ static void put_gpus(struct capture *c)
 
 static void put_image(struct capture *c)
 {
-	static const char set[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./:_-";
+	static const char set[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./:_-";
 	const char *image = ls_facts_value(c->facts, "image");
 	if (image && *image && !image[strspn(image, set)])
 		json_object_set_new(c->out, "image", json_string(image));
 }
 
-json_t *ls_spec_capture(const struct ls_facts *facts, const struct ls_capture *how, json_t **ret_skipped)
+json_t *ls_spec_capture(const struct ls_facts *facts, const struct ls_capture *how,
+			json_t **ret_skipped)
 {
-	struct capture c = {.facts = facts, .out = json_object(), .skipped = json_array(), .absent = json_array()};
+	struct capture c = {.facts = facts,
+			    .out = json_object(),
+			    .skipped = json_array(),
+			    .absent = json_array()};
 	json_object_set_new(c.out, "schema", json_integer(1));
 	json_object_set_new(c.out, "name", json_string(how->name));
 	json_object_set_new(c.out, "description", json_string(how->description));

@@ -15,7 +15,8 @@ struct review {
 	const char *today;
 	struct ls_spec_findings *out;
 	const json_t *torch; /* row of the wheel that the spec pins, or NULL */
-	const char *cuda;    /* CUDA version that the spec's torch or else its own text stands for, or NULL */
+	const char *cuda; /* CUDA version that the spec's torch or else its own text stands for, or
+			     NULL */
 	const char *machine;
 };
 
@@ -26,8 +27,8 @@ const char *ls_finding_kind_name(enum ls_finding_kind kind)
 }
 
 /* text and advice become the findings'; row (or NULL) lends its source. */
-static void add_take(struct review *r, enum ls_finding_kind kind, const char *key, const json_t *row, char *text,
-		     char *advice)
+static void add_take(struct review *r, enum ls_finding_kind kind, const char *key,
+		     const json_t *row, char *text, char *advice)
 {
 	struct ls_spec_findings *f = r->out;
 	const char *source = ls_row_text(row, "source");
@@ -60,14 +61,16 @@ static void add_builds_of(const struct review *r, const struct ls_version *want,
 	struct ls_version have;
 	for (size_t i = 0; i < ls_compat_rows(r->compat, LS_COMPAT_TORCH); i++) {
 		const json_t *row = ls_compat_row(r->compat, LS_COMPAT_TORCH, i);
-		if (ls_version_parse(ls_row_text(row, "torch"), &have) && ls_version_order(&have, want) == 0)
+		if (ls_version_parse(ls_row_text(row, "torch"), &have) &&
+		    ls_version_order(&have, want) == 0)
 			ls_str_addf(out, "%s%s+%s", out->len ? ", " : "", ls_row_text(row, "torch"),
 				    ls_row_text(row, "build"));
 	}
 }
 
 /* The releases next to the wanted one that have its build (or any, where it names none). */
-static void add_neighbours(const struct review *r, const struct ls_version *want, struct ls_str *out)
+static void add_neighbours(const struct review *r, const struct ls_version *want,
+			   struct ls_str *out)
 {
 	struct ls_version have;
 	const json_t *before = NULL, *after = NULL;
@@ -85,8 +88,8 @@ static void add_neighbours(const struct review *r, const struct ls_version *want
 	const json_t *near[] = {before, after};
 	for (size_t i = 0; i < 2; i++)
 		if (near[i])
-			ls_str_addf(out, "%s%s+%s", out->len ? ", " : "", ls_row_text(near[i], "torch"),
-				    ls_row_text(near[i], "build"));
+			ls_str_addf(out, "%s%s+%s", out->len ? ", " : "",
+				    ls_row_text(near[i], "torch"), ls_row_text(near[i], "build"));
 }
 
 static void torch_missing(struct review *r, const char *torch, enum ls_torch_known known)
@@ -99,7 +102,8 @@ static void torch_missing(struct review *r, const char *torch, enum ls_torch_kno
 		add_builds_of(r, &want, &near);
 	add_neighbours(r, &want, &near);
 	const json_t *any = ls_compat_row(r->compat, LS_COMPAT_TORCH, 0);
-	add_take(r, LS_FINDING_MISSING, "torch", any, ls_xasprintf("torch %s was never released", torch),
+	add_take(r, LS_FINDING_MISSING, "torch", any,
+		 ls_xasprintf("torch %s was never released", torch),
 		 ls_xasprintf("the nearest that exist: %s", near.s ? near.s : "none in the table"));
 	ls_str_done(&near);
 }
@@ -126,13 +130,13 @@ static void check_bundled(struct review *r)
 		   *cudnn = ls_row_text(r->torch, "cudnn");
 	if (accepts(r, "torch_cuda", cuda) == LS_MATCH_NO)
 		add_take(r, LS_FINDING_INCONSISTENT, "torch_cuda", r->torch,
-			 ls_xasprintf("torch %s is built with CUDA %s, the spec asks for %s", torch, cuda,
-				      text_of(r, "torch_cuda")),
+			 ls_xasprintf("torch %s is built with CUDA %s, the spec asks for %s", torch,
+				      cuda, text_of(r, "torch_cuda")),
 			 ls_xasprintf("\"torch_cuda\": \"%s\"", cuda));
 	if (accepts(r, "cudnn", cudnn) == LS_MATCH_NO)
 		add_take(r, LS_FINDING_INCONSISTENT, "cudnn", r->torch,
-			 ls_xasprintf("torch %s brings cuDNN %s, the spec asks for %s", torch, cudnn,
-				      text_of(r, "cudnn")),
+			 ls_xasprintf("torch %s brings cuDNN %s, the spec asks for %s", torch,
+				      cudnn, text_of(r, "cudnn")),
 			 ls_xasprintf("\"cudnn\": \"%.*s.x\", or a torch that brings the other",
 				      (int)strcspn(cudnn, "."), cudnn));
 }
@@ -143,7 +147,8 @@ static void check_pair(struct review *r, const char *package)
 	struct ls_version torch, have;
 	snprintf(key, sizeof key, "package.%s", package);
 	const char *pinned = ls_spec_exact(r->spec, key);
-	const json_t *row = ls_compat_find(r->compat, LS_COMPAT_PAIRS, "torch", ls_row_text(r->torch, "torch"));
+	const json_t *row =
+		ls_compat_find(r->compat, LS_COMPAT_PAIRS, "torch", ls_row_text(r->torch, "torch"));
 	const char *wanted = ls_row_text(row, package);
 	if (!pinned || !wanted || !ls_version_parse(ls_spec_exact(r->spec, "torch"), &torch) ||
 	    !ls_version_parse(pinned, &have))
@@ -151,13 +156,16 @@ static void check_pair(struct review *r, const char *package)
 	int order = 0;
 	if (ls_version_compare(pinned, wanted, &order) && order != 0)
 		add_take(r, LS_FINDING_INCONSISTENT, key, row,
-			 ls_xasprintf("%s %s does not belong to torch %s", package, pinned, ls_row_text(row, "torch")),
-			 ls_xasprintf("\"%s\": \"%s%s%s\"", package, wanted, *torch.local ? "+" : "", torch.local));
+			 ls_xasprintf("%s %s does not belong to torch %s", package, pinned,
+				      ls_row_text(row, "torch")),
+			 ls_xasprintf("\"%s\": \"%s%s%s\"", package, wanted,
+				      *torch.local ? "+" : "", torch.local));
 	else if (strcmp(torch.local, have.local) != 0)
 		add_take(r, LS_FINDING_INCONSISTENT, key, row,
 			 ls_xasprintf("%s %s and torch %s are of different builds", package, pinned,
 				      ls_spec_exact(r->spec, "torch")),
-			 ls_xasprintf("\"%s\": \"%s%s%s\"", package, wanted, *torch.local ? "+" : "", torch.local));
+			 ls_xasprintf("\"%s\": \"%s%s%s\"", package, wanted,
+				      *torch.local ? "+" : "", torch.local));
 }
 
 /* --- Python --- */
@@ -207,14 +215,15 @@ static void check_python(struct review *r)
 	}
 	if (any && !fits)
 		add_take(r, LS_FINDING_INCONSISTENT, "python", r->torch,
-			 ls_xasprintf("torch %s has no wheels for Python %s", ls_spec_exact(r->spec, "torch"),
-				      ls_check_text(c)),
-			 ls_xasprintf("it has them for %s to %s", ls_row_text(r->torch, "python_min"),
+			 ls_xasprintf("torch %s has no wheels for Python %s",
+				      ls_spec_exact(r->spec, "torch"), ls_check_text(c)),
+			 ls_xasprintf("it has them for %s to %s",
+				      ls_row_text(r->torch, "python_min"),
 				      ls_row_text(r->torch, "python_max")));
 	if (any && !alive && ended)
 		add_take(r, LS_FINDING_ENDED, "python", ended,
-			 ls_xasprintf("Python %s reached its end of life on %s", ls_row_text(ended, "python"),
-				      ls_row_text(ended, "eol")),
+			 ls_xasprintf("Python %s reached its end of life on %s",
+				      ls_row_text(ended, "python"), ls_row_text(ended, "eol")),
 			 ls_xstrdup("move to a Python that still gets security fixes"));
 }
 
@@ -235,13 +244,15 @@ static const json_t *long_term_branch(const struct review *r)
 static void branch_ended(struct review *r, const struct ls_check *c, const json_t *row)
 {
 	const json_t *alive = long_term_branch(r);
-	char *advice = alive ? ls_xasprintf("R%s is supported until %s: \">=%s\"", ls_row_text(alive, "branch"),
-					    ls_row_text(alive, "eol"), ls_row_text(alive, "branch"))
+	char *advice = alive ? ls_xasprintf("R%s is supported until %s: \">=%s\"",
+					    ls_row_text(alive, "branch"), ls_row_text(alive, "eol"),
+					    ls_row_text(alive, "branch"))
 			     : NULL;
 	add_take(r, LS_FINDING_ENDED, "driver", row,
-		 ls_xasprintf("driver %s admits branch R%s, which reached its end of life %s %s", ls_check_text(c),
-			      ls_row_text(row, "branch"),
-			      json_is_true(json_object_get(row, "eol_is_latest")) ? "no later than" : "on",
+		 ls_xasprintf("driver %s admits branch R%s, which reached its end of life %s %s",
+			      ls_check_text(c), ls_row_text(row, "branch"),
+			      json_is_true(json_object_get(row, "eol_is_latest")) ? "no later than"
+										  : "on",
 			      ls_row_text(row, "eol")),
 		 advice);
 }
@@ -256,15 +267,16 @@ static void check_driver_for_cuda(struct review *r, const struct ls_check *c, co
 	const json_t *row = ls_compat_find(r->compat, LS_COMPAT_CUDA, "cuda", minor);
 	const char *shipped = ls_row_text(row, "driver_shipped");
 	if (ls_version_compare(lowest, needed, &order) && order < 0)
-		add_take(r, LS_FINDING_INCONSISTENT, "driver", row,
-			 ls_xasprintf("driver %s admits drivers too old for CUDA %s, which needs %s", ls_check_text(c),
-				      minor, needed),
-			 ls_xasprintf("\"driver\": \">=%s\"", needed));
+		add_take(
+			r, LS_FINDING_INCONSISTENT, "driver", row,
+			ls_xasprintf("driver %s admits drivers too old for CUDA %s, which needs %s",
+				     ls_check_text(c), minor, needed),
+			ls_xasprintf("\"driver\": \">=%s\"", needed));
 	else if (shipped && ls_version_compare(lowest, shipped, &order) && order < 0)
 		add_take(r, LS_FINDING_NOTE, "driver", row,
-			 ls_xasprintf(
-				 "drivers before %s run CUDA %s by minor-version compatibility: no PTX of that version",
-				 shipped, minor),
+			 ls_xasprintf("drivers before %s run CUDA %s by minor-version "
+				      "compatibility: no PTX of that version",
+				      shipped, minor),
 			 NULL);
 }
 
@@ -287,20 +299,23 @@ static void check_drivers(struct review *r)
 
 /* --- GPUs --- */
 
-static void check_capability(struct review *r, const char *key, const char *what, const char *capability)
+static void check_capability(struct review *r, const char *key, const char *what,
+			     const char *capability)
 {
 	const char *list;
 	if (ls_compat_runs_on(r->torch, r->machine, capability, &list) || !list)
 		return;
 	add_take(r, LS_FINDING_INCONSISTENT, key, r->torch,
-		 ls_xasprintf("%s has compute capability %s, torch %s (%s) has code for %s only", what, capability,
-			      ls_spec_exact(r->spec, "torch"), r->machine, list),
-		 ls_xstrdup("a build with that architecture (older CUDA for older GPUs), or other GPUs"));
+		 ls_xasprintf("%s has compute capability %s, torch %s (%s) has code for %s only",
+			      what, capability, ls_spec_exact(r->spec, "torch"), r->machine, list),
+		 ls_xstrdup("a build with that architecture (older CUDA for older GPUs), or other "
+			    "GPUs"));
 }
 
 static void check_gpus(struct review *r)
 {
-	const struct ls_check *c = ls_spec_find(r->spec, "gpus"), *least = ls_spec_find(r->spec, "capability");
+	const struct ls_check *c = ls_spec_find(r->spec, "gpus"),
+			      *least = ls_spec_find(r->spec, "capability");
 	const char *name, *capability = c && c->gpus ? ls_gpuset_min_capability(c->gpus) : NULL;
 	for (size_t i = 0; c && c->gpus && (name = ls_gpuset_name(c->gpus, i)); i++)
 		if (ls_compat_capability(r->compat, name))
@@ -308,24 +323,29 @@ static void check_gpus(struct review *r)
 	if (capability)
 		check_capability(r, "gpus", "the oldest GPU asked for", capability);
 	if (least && ls_matcher_lowest(least->matcher))
-		check_capability(r, "hardware", "the oldest GPU asked for", ls_matcher_lowest(least->matcher));
+		check_capability(r, "hardware", "the oldest GPU asked for",
+				 ls_matcher_lowest(least->matcher));
 }
 
 /* --- images --- */
 
 static void image_ended(struct review *r, const struct ls_image_ref *ref, const json_t *image)
 {
-	const json_t *branch = ls_compat_find(r->compat, LS_COMPAT_BRANCHES, "branch", ls_row_text(image, "branch"));
+	const json_t *branch = ls_compat_find(r->compat, LS_COMPAT_BRANCHES, "branch",
+					      ls_row_text(image, "branch"));
 	if (!branch || strcmp(ls_row_text(branch, "eol"), r->today) >= 0)
 		return;
 	add_take(r, LS_FINDING_ENDED, "image", image,
-		 ls_xasprintf("%s: CUDA %s images reached their end of life with driver branch R%s (%s %s)",
+		 ls_xasprintf("%s: CUDA %s images reached their end of life with driver branch R%s "
+			      "(%s %s)",
 			      r->spec->image.base, ref->cuda_minor, ls_row_text(branch, "branch"),
-			      json_is_true(json_object_get(branch, "eol_is_latest")) ? "no later than" : "on",
+			      json_is_true(json_object_get(branch, "eol_is_latest"))
+				      ? "no later than"
+				      : "on",
 			      ls_row_text(branch, "eol")),
-		 ls_xstrdup(
-			 "such tags are deleted six months later: keep a copy in your own registry and pin its digest, "
-			 "or move to an image that is alive"));
+		 ls_xstrdup("such tags are deleted six months later: keep a copy in your own "
+			    "registry and pin its digest, "
+			    "or move to an image that is alive"));
 }
 
 static bool has_word(const char *list, const char *word)
@@ -339,20 +359,23 @@ static bool has_word(const char *list, const char *word)
 
 static void check_image_tag(struct review *r, const struct ls_image_ref *ref, const json_t *image)
 {
-	const json_t *branch = ls_compat_find(r->compat, LS_COMPAT_BRANCHES, "branch", ls_row_text(image, "branch"));
+	const json_t *branch = ls_compat_find(r->compat, LS_COMPAT_BRANCHES, "branch",
+					      ls_row_text(image, "branch"));
 	const char *tags = ls_row_text(image, "tags");
 	if (has_word(tags, ref->cuda))
 		return;
 	/* while its branch lives a further point release may appear after the table was made */
-	bool closed = branch && strcmp(ls_row_text(branch, "eol"), ls_compat_date(r->compat, LS_COMPAT_IMAGES)) < 0;
+	bool closed = branch && strcmp(ls_row_text(branch, "eol"),
+				       ls_compat_date(r->compat, LS_COMPAT_IMAGES)) < 0;
 	if (closed)
 		add_take(r, LS_FINDING_MISSING, "image", image,
-			 ls_xasprintf("%s: there was never an image of CUDA %s", r->spec->image.base, ref->cuda),
+			 ls_xasprintf("%s: there was never an image of CUDA %s",
+				      r->spec->image.base, ref->cuda),
 			 ls_xasprintf("published: %s", tags));
 	else
 		add_take(r, LS_FINDING_NOTE, "image", image,
-			 ls_xasprintf("image of CUDA %s is unknown to the table of %s (known: %s)", ref->cuda,
-				      ls_compat_date(r->compat, LS_COMPAT_IMAGES), tags),
+			 ls_xasprintf("image of CUDA %s is unknown to the table of %s (known: %s)",
+				      ref->cuda, ls_compat_date(r->compat, LS_COMPAT_IMAGES), tags),
 			 NULL);
 }
 
@@ -360,13 +383,15 @@ static void check_image_facts(struct review *r, const struct ls_image_ref *ref)
 {
 	if (accepts(r, "cuda", ref->cuda) == LS_MATCH_NO)
 		add_take(r, LS_FINDING_INCONSISTENT, "cuda", NULL,
-			 ls_xasprintf("the image has CUDA %s, the spec asks for %s", ref->cuda, text_of(r, "cuda")),
+			 ls_xasprintf("the image has CUDA %s, the spec asks for %s", ref->cuda,
+				      text_of(r, "cuda")),
 			 ls_xstrdup("make the two agree"));
 	const struct ls_check *cudnn = ls_spec_find(r->spec, "cudnn");
 	const char *lowest = cudnn ? ls_matcher_lowest(cudnn->matcher) : NULL;
 	if (ref->cudnn && lowest && (size_t)ref->cudnn != strtoul(lowest, NULL, 10))
 		add_take(r, LS_FINDING_INCONSISTENT, "cudnn", NULL,
-			 ls_xasprintf("the image has cuDNN %d, the spec asks for %s", ref->cudnn, text_of(r, "cudnn")),
+			 ls_xasprintf("the image has cuDNN %d, the spec asks for %s", ref->cudnn,
+				      text_of(r, "cudnn")),
 			 ls_xstrdup("make the two agree"));
 }
 
@@ -378,8 +403,10 @@ static void check_image(struct review *r)
 		return;
 	if (!image->digest)
 		add_take(r, LS_FINDING_NOTE, "image", NULL,
-			 ls_xasprintf("%s is not pinned by digest: a tag may be moved or deleted", image->base),
-			 ls_xstrdup("\"digest\": \"sha256:…\", as docker buildx imagetools inspect prints it"));
+			 ls_xasprintf("%s is not pinned by digest: a tag may be moved or deleted",
+				      image->base),
+			 ls_xstrdup("\"digest\": \"sha256:…\", as docker buildx imagetools inspect "
+				    "prints it"));
 	if (!ls_image_ref_parse(image->base, &ref) || !*ref.cuda)
 		return;
 	const json_t *row = ls_compat_find(r->compat, LS_COMPAT_IMAGES, "cuda", ref.cuda_minor);
@@ -398,7 +425,8 @@ static void check_variables(struct review *r)
 	const char *value = ls_spec_exact(r->spec, "env.CUBLAS_WORKSPACE_CONFIG");
 	if (value && strcmp(value, cublas[0]) != 0 && strcmp(value, cublas[1]) != 0)
 		add_take(r, LS_FINDING_INCONSISTENT, "env.CUBLAS_WORKSPACE_CONFIG", NULL,
-			 ls_xasprintf("\"%s\" is not a value with which cuBLAS is deterministic", value),
+			 ls_xasprintf("\"%s\" is not a value with which cuBLAS is deterministic",
+				      value),
 			 ls_xstrdup("\":4096:8\" or \":16:8\""));
 }
 
@@ -421,8 +449,11 @@ void ls_spec_check(const struct ls_spec *spec, const struct ls_compat *compat, c
 {
 	*ret = (struct ls_spec_findings){0};
 	const char *machine = ls_spec_exact(spec, "arch");
-	struct review r = {
-		.spec = spec, .compat = compat, .today = today, .out = ret, .machine = machine ? machine : "x86_64"};
+	struct review r = {.spec = spec,
+			   .compat = compat,
+			   .today = today,
+			   .out = ret,
+			   .machine = machine ? machine : "x86_64"};
 	check_torch(&r);
 	if (r.torch) {
 		check_bundled(&r);
@@ -454,9 +485,10 @@ json_t *ls_spec_findings_json(const struct ls_spec_findings *f)
 	json_t *list = json_array();
 	for (size_t i = 0; i < f->n; i++) {
 		const struct ls_spec_finding *x = &f->items[i];
-		json_array_append_new(list,
-				      json_pack("{s:s,s:s,s:s,s:s?,s:s?}", "kind", ls_finding_kind_name(x->kind), "key",
-						x->key, "text", x->text, "advice", x->advice, "source", x->source));
+		json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s?,s:s?}", "kind",
+						      ls_finding_kind_name(x->kind), "key", x->key,
+						      "text", x->text, "advice", x->advice,
+						      "source", x->source));
 	}
 	return list;
 }

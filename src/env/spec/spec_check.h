@@ -1,6 +1,6 @@
-/* Is a spec consistent in itself, does what it names exist, is it supported and not past its end of life?
- * Findings own their texts; ls_spec_findings_done frees them. The spec and the tables are borrowed for the call.
- * No state; any thread. */
+/* Is a spec consistent in itself, does what it names exist, is it supported and not past its end of
+ * life? Findings own their texts; ls_spec_findings_done frees them. The spec and the tables are
+ * borrowed for the call. No state; any thread. */
 #ifndef LS_ENV_SPEC_SPEC_CHECK_H
 #define LS_ENV_SPEC_SPEC_CHECK_H
 
@@ -35,7 +35,8 @@ struct ls_spec_findings {
 void ls_spec_check(const struct ls_spec *spec, const struct ls_compat *compat, const char *today,
 		   struct ls_spec_findings *ret);
 void ls_spec_findings_done(struct ls_spec_findings *f);
-const char *ls_finding_kind_name(enum ls_finding_kind kind);     /* "inconsistent", "missing", "ended", "note" */
+const char *
+ls_finding_kind_name(enum ls_finding_kind kind); /* "inconsistent", "missing", "ended", "note" */
 json_t *ls_spec_findings_json(const struct ls_spec_findings *f); /* new reference: a list */
 
 #endif

@@ -9,13 +9,15 @@
 
 const char *ls_drift_name(enum ls_drift what)
 {
-	static const char *const names[] = {"same", "within", "changed", "added", "gone", "unknown"};
+	static const char *const names[] = {"same",  "within", "changed",
+					    "added", "gone",   "unknown"};
 	return names[what];
 }
 
 /* --- comparing --- */
 
-static struct ls_drift_item *add(struct ls_spec_diff *d, const char *key, const char *old_text, const char *new_text)
+static struct ls_drift_item *add(struct ls_spec_diff *d, const char *key, const char *old_text,
+				 const char *new_text)
 {
 	d->items = ls_grow(d->items, d->n, &d->cap, sizeof *d->items);
 	struct ls_drift_item *it = &d->items[d->n++];
@@ -45,7 +47,8 @@ static bool is_absent(const struct ls_spec *spec, const char *key)
 	return false;
 }
 
-/* Does the old check accept every machine that the new one describes? Certain only for one exact value. */
+/* Does the old check accept every machine that the new one describes? Certain only for one exact
+ * value. */
 static bool admits(const struct ls_check *old_check, const struct ls_check *new_check)
 {
 	const char *value = new_check->matcher ? ls_matcher_exact(new_check->matcher) : NULL;
@@ -75,12 +78,15 @@ static bool admits_gpus(const struct ls_spec *new_spec, const struct ls_check *o
 static void compare_one(struct ls_spec_diff *d, const struct ls_check *c)
 {
 	const struct ls_check *other = counterpart(d->new_spec, c);
-	struct ls_drift_item *it = add(d, c->key, ls_check_text(c), other ? ls_check_text(other) : NULL);
+	struct ls_drift_item *it =
+		add(d, c->key, ls_check_text(c), other ? ls_check_text(other) : NULL);
 	it->level = c->level;
 	/* a capture knows nothing of how much a component matters */
 	it->new_level = other && !d->new_spec->captured ? other->level : c->level;
 	if (!other)
-		it->what = d->new_spec->captured && !is_absent(d->new_spec, c->key) ? LS_DRIFT_UNKNOWN : LS_DRIFT_GONE;
+		it->what = d->new_spec->captured && !is_absent(d->new_spec, c->key)
+				   ? LS_DRIFT_UNKNOWN
+				   : LS_DRIFT_GONE;
 	else if (strcmp(it->old_text, it->new_text) == 0)
 		it->what = it->level == it->new_level ? LS_DRIFT_SAME : LS_DRIFT_CHANGED;
 	else if (admits(c, other) || admits_gpus(d->new_spec, c, other))
@@ -88,7 +94,8 @@ static void compare_one(struct ls_spec_diff *d, const struct ls_check *c)
 	else
 		it->what = LS_DRIFT_CHANGED;
 	/* what is only for information (kernel, CPU) may differ without anybody being alarmed */
-	bool matters = it->level != LS_LEVEL_INFORMATIONAL || it->new_level != LS_LEVEL_INFORMATIONAL;
+	bool matters =
+		it->level != LS_LEVEL_INFORMATIONAL || it->new_level != LS_LEVEL_INFORMATIONAL;
 	it->drifted = (it->what == LS_DRIFT_CHANGED || it->what == LS_DRIFT_GONE) && matters;
 }
 
@@ -148,7 +155,8 @@ static bool was_compared(const struct ls_spec_diff *d, const struct ls_check *c)
 	return false;
 }
 
-void ls_spec_diff(const struct ls_spec *old_spec, const struct ls_spec *new_spec, struct ls_spec_diff *ret)
+void ls_spec_diff(const struct ls_spec *old_spec, const struct ls_spec *new_spec,
+		  struct ls_spec_diff *ret)
 {
 	*ret = (struct ls_spec_diff){.old_spec = old_spec, .new_spec = new_spec};
 	compare_sources(ret);
@@ -208,8 +216,8 @@ void ls_spec_diff_text(const struct ls_spec_diff *d, struct ls_str *out)
 		ls_table_text(&t, out);
 	ls_table_done(&t);
 	if (d->drifted)
-		ls_str_addf(out, "%s -> %s: %zu component%s drifted\n", d->old_spec->name, d->new_spec->name,
-			    d->drifted, d->drifted == 1 ? "" : "s");
+		ls_str_addf(out, "%s -> %s: %zu component%s drifted\n", d->old_spec->name,
+			    d->new_spec->name, d->drifted, d->drifted == 1 ? "" : "s");
 	else
 		ls_str_addf(out, "%s -> %s: no drift\n", d->old_spec->name, d->new_spec->name);
 }
@@ -221,7 +229,9 @@ static void markdown_rest(const struct ls_spec_diff *d, struct ls_str *out)
 	ls_table_init(&t, 5, heading);
 	add_rows(d, false, &t);
 	if (t.rows > 1) {
-		ls_str_addf(out, "\n<details>\n<summary>%zu further difference%s that break%s nothing</summary>\n\n",
+		ls_str_addf(out,
+			    "\n<details>\n<summary>%zu further difference%s that break%s "
+			    "nothing</summary>\n\n",
 			    t.rows - 1, t.rows == 2 ? "" : "s", t.rows == 2 ? "s" : "");
 		ls_table_markdown(&t, out);
 		ls_str_add(out, "\n</details>\n");
@@ -239,8 +249,8 @@ static void markdown_summary(const struct ls_spec_diff *d, struct ls_str *out)
 			continue;
 		if (shown == 3)
 			break;
-		ls_str_addf(out, "%s%s %s → %s", shown++ ? ", " : "", it->key, or_dash(it->old_text),
-			    or_dash(it->new_text));
+		ls_str_addf(out, "%s%s %s → %s", shown++ ? ", " : "", it->key,
+			    or_dash(it->old_text), or_dash(it->new_text));
 	}
 	if (d->drifted > shown)
 		ls_str_addf(out, " and %zu more", d->drifted - shown);
@@ -271,7 +281,8 @@ void ls_spec_diff_markdown(const struct ls_spec_diff *d, struct ls_str *out)
 	ls_str_add(out, "\n### What to do\n\n");
 	if (n->captured)
 		ls_str_addf(out,
-			    "- [ ] Is the change wanted? Then put the new values into `%s`; Dockerfile, requirements "
+			    "- [ ] Is the change wanted? Then put the new values into `%s`; "
+			    "Dockerfile, requirements "
 			    "and CI "
 			    "are rendered from it (`lockstep spec render`).\n"
 			    "- [ ] If not, pin the image by digest so that it cannot move.\n",
@@ -279,7 +290,9 @@ void ls_spec_diff_markdown(const struct ls_spec_diff *d, struct ls_str *out)
 	else
 		ls_str_add(out, "- [ ] `lockstep spec check` on the new spec\n"
 				"- [ ] Rendered files regenerated (`lockstep spec render`)\n");
-	ls_str_add(out, "- [ ] Golden runs repeated: a changed torch, CUDA or cuDNN may change results.\n");
+	ls_str_add(
+		out,
+		"- [ ] Golden runs repeated: a changed torch, CUDA or cuDNN may change results.\n");
 }
 
 json_t *ls_spec_diff_json(const struct ls_spec_diff *d)
@@ -287,10 +300,12 @@ json_t *ls_spec_diff_json(const struct ls_spec_diff *d)
 	json_t *list = json_array();
 	for (size_t i = 0; i < d->n; i++) {
 		const struct ls_drift_item *it = &d->items[i];
-		json_array_append_new(list, json_pack("{s:s,s:s,s:s?,s:s?,s:s,s:b}", "key", it->key, "what",
-						      ls_drift_name(it->what), "old", it->old_text, "new", it->new_text,
-						      "level", ls_level_name(it->level), "drifted", it->drifted));
+		json_array_append_new(list,
+				      json_pack("{s:s,s:s,s:s?,s:s?,s:s,s:b}", "key", it->key,
+						"what", ls_drift_name(it->what), "old",
+						it->old_text, "new", it->new_text, "level",
+						ls_level_name(it->level), "drifted", it->drifted));
 	}
-	return json_pack("{s:s,s:s,s:I,s:o}", "old", d->old_spec->name, "new", d->new_spec->name, "drifted",
-			 (json_int_t)d->drifted, "components", list);
+	return json_pack("{s:s,s:s,s:I,s:o}", "old", d->old_spec->name, "new", d->new_spec->name,
+			 "drifted", (json_int_t)d->drifted, "components", list);
 }

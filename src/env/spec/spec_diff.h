@@ -1,6 +1,6 @@
-/* Two specs compared: what changed, what is new, what is gone, what stayed within the old one's expectation.
- * Items own nothing: they borrow from the two specs, which must outlive the diff. ls_spec_diff_done frees the list.
- * No state; any thread. */
+/* Two specs compared: what changed, what is new, what is gone, what stayed within the old one's
+ * expectation. Items own nothing: they borrow from the two specs, which must outlive the diff.
+ * ls_spec_diff_done frees the list. No state; any thread. */
 #ifndef LS_ENV_SPEC_SPEC_DIFF_H
 #define LS_ENV_SPEC_SPEC_DIFF_H
 
@@ -13,9 +13,10 @@ enum ls_drift {
 	LS_DRIFT_SAME,    /* written the same */
 	LS_DRIFT_WITHIN,  /* the new value is one that the old spec accepts: no drift */
 	LS_DRIFT_CHANGED, /* drift */
-	LS_DRIFT_ADDED,   /* drift, unless the new one is a capture, which lists more than a pin does */
-	LS_DRIFT_GONE,    /* drift: the new one lacks it, or a capture found it absent */
-	LS_DRIFT_UNKNOWN  /* the capture could not tell (no GPU there): no drift */
+	LS_DRIFT_ADDED,  /* drift, unless the new one is a capture, which lists more than a pin does
+			  */
+	LS_DRIFT_GONE,   /* drift: the new one lacks it, or a capture found it absent */
+	LS_DRIFT_UNKNOWN /* the capture could not tell (no GPU there): no drift */
 };
 
 struct ls_drift_item {
@@ -34,12 +35,15 @@ struct ls_spec_diff {
 	size_t drifted;
 };
 
-void ls_spec_diff(const struct ls_spec *old_spec, const struct ls_spec *new_spec, struct ls_spec_diff *ret);
+void ls_spec_diff(const struct ls_spec *old_spec, const struct ls_spec *new_spec,
+		  struct ls_spec_diff *ret);
 void ls_spec_diff_done(struct ls_spec_diff *d);
-const char *ls_drift_name(enum ls_drift what); /* "same", "within", "changed", "added", "gone", "unknown" */
+const char *
+ls_drift_name(enum ls_drift what); /* "same", "within", "changed", "added", "gone", "unknown" */
 
 void ls_spec_diff_text(const struct ls_spec_diff *d, struct ls_str *out);
-void ls_spec_diff_markdown(const struct ls_spec_diff *d, struct ls_str *out); /* a pull-request body or an alert */
-json_t *ls_spec_diff_json(const struct ls_spec_diff *d);                      /* new reference */
+void ls_spec_diff_markdown(const struct ls_spec_diff *d,
+			   struct ls_str *out);          /* a pull-request body or an alert */
+json_t *ls_spec_diff_json(const struct ls_spec_diff *d); /* new reference */
 
 #endif

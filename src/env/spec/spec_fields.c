@@ -24,7 +24,8 @@ bool ls_spec_is_package(const char *name)
 
 bool ls_spec_is_variable(const char *name)
 {
-	return strlen(name) < 200 && made_of(name, LETTERS DIGITS "_") && !isdigit((unsigned char)name[0]);
+	return strlen(name) < 200 && made_of(name, LETTERS DIGITS "_") &&
+	       !isdigit((unsigned char)name[0]);
 }
 
 /* These texts end up in comments, shell words and YAML: one line, no control characters. */
@@ -36,31 +37,37 @@ static bool printable(const char *s, size_t len)
 	return len < 4096;
 }
 
-static int to_text(const json_t *v, const char *key, const char *where, char **ret, struct ls_err *err)
+static int to_text(const json_t *v, const char *key, const char *where, char **ret,
+		   struct ls_err *err)
 {
 	if (!json_is_string(v))
-		return ls_err_set(err, LS_EINPUT, "%s: %s: expected a string, found %s", where, key, ls_json_kind(v));
+		return ls_err_set(err, LS_EINPUT, "%s: %s: expected a string, found %s", where, key,
+				  ls_json_kind(v));
 	if (!printable(json_string_value(v), json_string_length(v)))
-		return ls_err_set(err, LS_EINPUT, "%s: %s: control characters, or more than 4095 bytes", where, key);
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: %s: control characters, or more than 4095 bytes", where,
+				  key);
 	*ret = ls_xstrdup(json_string_value(v));
 	return 0;
 }
 
-int ls_spec_text(const json_t *object, const char *key, const char *where, char **ret, struct ls_err *err)
+int ls_spec_text(const json_t *object, const char *key, const char *where, char **ret,
+		 struct ls_err *err)
 {
 	const json_t *v = json_object_get(object, key);
 	return v ? to_text(v, key, where, ret, err) : 0;
 }
 
-int ls_spec_object(const json_t *object, const char *key, const char *path, const char *const *keys, const json_t **ret,
-		   struct ls_err *err)
+int ls_spec_object(const json_t *object, const char *key, const char *path, const char *const *keys,
+		   const json_t **ret, struct ls_err *err)
 {
 	const json_t *v = json_object_get(object, key);
 	*ret = v;
 	if (!v)
 		return 0;
 	if (!json_is_object(v))
-		return ls_err_set(err, LS_EINPUT, "%s: %s: expected an object, found %s", path, key, ls_json_kind(v));
+		return ls_err_set(err, LS_EINPUT, "%s: %s: expected an object, found %s", path, key,
+				  ls_json_kind(v));
 	char *where = ls_xasprintf("%s: %s", path, key);
 	int rc = ls_json_only(v, keys, where, err);
 	free(where);
@@ -68,18 +75,19 @@ int ls_spec_object(const json_t *object, const char *key, const char *path, cons
 }
 
 /* A text made of the characters of set only; said is what it should be. */
-static int word(const json_t *object, const char *key, const char *where, const char *set, const char *said, char **ret,
-		struct ls_err *err)
+static int word(const json_t *object, const char *key, const char *where, const char *set,
+		const char *said, char **ret, struct ls_err *err)
 {
 	int rc = ls_spec_text(object, key, where, ret, err);
 	if (!rc && *ret && !made_of(*ret, set))
-		rc = ls_err_set(err, LS_EINPUT, "%s: %s: \"%.80s\" is not %s", where, key, *ret, said);
+		rc = ls_err_set(err, LS_EINPUT, "%s: %s: \"%.80s\" is not %s", where, key, *ret,
+				said);
 	return rc;
 }
 
 /* A list of texts (or one text) as a NULL-terminated array. set may be NULL. */
-static int words(const json_t *object, const char *key, const char *where, const char *set, char ***ret,
-		 struct ls_err *err)
+static int words(const json_t *object, const char *key, const char *where, const char *set,
+		 char ***ret, struct ls_err *err)
 {
 	const json_t *v = json_object_get(object, key);
 	if (!v)
@@ -87,17 +95,21 @@ static int words(const json_t *object, const char *key, const char *where, const
 	size_t n = json_is_array(v) ? json_array_size(v) : 1;
 	char **list = *ret = ls_xalloc((n + 1) * sizeof *list);
 	for (size_t i = 0; i < n; i++) {
-		int rc = to_text(json_is_array(v) ? json_array_get(v, i) : v, key, where, &list[i], err);
+		int rc = to_text(json_is_array(v) ? json_array_get(v, i) : v, key, where, &list[i],
+				 err);
 		if (rc)
 			return rc;
 		if (!*list[i] || (set && !made_of(list[i], set)))
-			return ls_err_set(err, LS_EINPUT, "%s: %s: \"%.80s\" has characters that do not belong there",
-					  where, key, list[i]);
+			return ls_err_set(
+				err, LS_EINPUT,
+				"%s: %s: \"%.80s\" has characters that do not belong there", where,
+				key, list[i]);
 	}
 	return 0;
 }
 
-static int parse_digest(struct ls_spec *spec, const json_t *v, const char *where, struct ls_err *err)
+static int parse_digest(struct ls_spec *spec, const json_t *v, const char *where,
+			struct ls_err *err)
 {
 	static const char lead[] = "sha256:";
 	char **d = &spec->image.digest;
@@ -105,7 +117,8 @@ static int parse_digest(struct ls_spec *spec, const json_t *v, const char *where
 	if (!rc && *d &&
 	    (!ls_str_starts(*d, lead) || strlen(*d) != strlen(lead) + 64 ||
 	     !made_of(*d + strlen(lead), DIGITS "abcdef")))
-		rc = ls_err_set(err, LS_EINPUT, "%s: digest: expected sha256: and 64 hexadecimal digits", where);
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: digest: expected sha256: and 64 hexadecimal digits", where);
 	return rc;
 }
 
@@ -116,7 +129,8 @@ static int parse_image(struct ls_spec *spec, struct ls_err *err)
 	static const char *const keys[] = {"base", "digest", "tag", "watch", "apt", NULL};
 	const json_t *v = json_object_get(spec->json, "image");
 	if (!v || json_is_string(v))
-		return word(spec->json, "image", spec->path, reference, a_reference, &spec->image.base, err);
+		return word(spec->json, "image", spec->path, reference, a_reference,
+			    &spec->image.base, err);
 	int rc = ls_spec_object(spec->json, "image", spec->path, keys, &v, err);
 	if (rc)
 		return rc;
@@ -147,21 +161,25 @@ static int parse_requirements(struct ls_spec *spec, struct ls_err *err)
 	if (!rc)
 		rc = word(v, "extra_index", where, address, "an address", &spec->extra_index, err);
 	if (!rc)
-		rc = words(v, "lines", where, LETTERS DIGITS ".-_+=<>!~[], ;'\"", &spec->lines, err);
+		rc = words(v, "lines", where, LETTERS DIGITS ".-_+=<>!~[], ;'\"", &spec->lines,
+			   err);
 	free(where);
 	return rc;
 }
 
-static int parse_schedule(struct ls_spec *spec, const json_t *v, const char *where, struct ls_err *err)
+static int parse_schedule(struct ls_spec *spec, const json_t *v, const char *where,
+			  struct ls_err *err)
 {
-	int rc = word(v, "schedule", where, DIGITS "*/,- ", "a cron expression", &spec->schedule, err);
+	int rc = word(v, "schedule", where, DIGITS "*/,- ", "a cron expression", &spec->schedule,
+		      err);
 	size_t fields = 0;
 	for (const char *p = spec->schedule; p && *p; fields++) {
 		p += strspn(p, " ");
 		p += strcspn(p, " ");
 	}
 	if (!rc && spec->schedule && fields != 5)
-		rc = ls_err_set(err, LS_EINPUT, "%s: schedule: a cron expression has five fields", where);
+		rc = ls_err_set(err, LS_EINPUT, "%s: schedule: a cron expression has five fields",
+				where);
 	return rc;
 }
 
@@ -184,8 +202,8 @@ static int parse_captured(struct ls_spec *spec, struct ls_err *err)
 {
 	const json_t *v = json_object_get(spec->json, "captured");
 	if (v && !json_is_boolean(v))
-		return ls_err_set(err, LS_EINPUT, "%s: captured: expected true or false, found %s", spec->path,
-				  ls_json_kind(v));
+		return ls_err_set(err, LS_EINPUT, "%s: captured: expected true or false, found %s",
+				  spec->path, ls_json_kind(v));
 	spec->captured = v && json_is_true(v);
 	return 0;
 }
@@ -197,14 +215,15 @@ static int check_date(const struct ls_spec *spec, struct ls_err *err)
 		if (*shape == 'd' ? !isdigit((unsigned char)*d) : *d != *shape)
 			break;
 	if (d && (*d || *shape))
-		return ls_err_set(err, LS_EINPUT, "%s: date: \"%.80s\" is not YYYY-MM-DD", spec->path, spec->date);
+		return ls_err_set(err, LS_EINPUT, "%s: date: \"%.80s\" is not YYYY-MM-DD",
+				  spec->path, spec->date);
 	return 0;
 }
 
 static int parse_head(struct ls_spec *spec, struct ls_err *err)
 {
-	int rc = word(spec->json, "name", spec->path, LETTERS DIGITS "._-", "a name of letters, digits, . _ and -",
-		      &spec->name, err);
+	int rc = word(spec->json, "name", spec->path, LETTERS DIGITS "._-",
+		      "a name of letters, digits, . _ and -", &spec->name, err);
 	if (!rc && !spec->name)
 		rc = ls_err_set(err, LS_EINPUT, "%s: \"name\" is missing", spec->path);
 	if (!rc)
@@ -217,7 +236,9 @@ static int parse_head(struct ls_spec *spec, struct ls_err *err)
 		rc = check_date(spec, err);
 	if (!rc)
 		rc = parse_captured(spec, err);
-	return rc ? rc : words(spec->json, "absent", spec->path, LETTERS DIGITS "._-", &spec->absent, err);
+	return rc ? rc
+		  : words(spec->json, "absent", spec->path, LETTERS DIGITS "._-", &spec->absent,
+			  err);
 }
 
 int ls_spec_parse_fields(struct ls_spec *spec, struct ls_err *err)
@@ -241,9 +262,10 @@ static void free_list(char **list)
 
 void ls_spec_free_fields(struct ls_spec *spec)
 {
-	char *const texts[] = {spec->name,       spec->description,  spec->date,      spec->source,
-			       spec->image.base, spec->image.digest, spec->image.tag, spec->image.watch,
-			       spec->index,      spec->extra_index,  spec->schedule};
+	char *const texts[] = {spec->name,        spec->description, spec->date,
+			       spec->source,      spec->image.base,  spec->image.digest,
+			       spec->image.tag,   spec->image.watch, spec->index,
+			       spec->extra_index, spec->schedule};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		free(texts[i]);
 	free_list(spec->absent);

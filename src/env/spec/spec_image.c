@@ -20,9 +20,10 @@ static void distribution(const char *reference, struct ls_image_ref *r)
 	static const struct {
 		const char *mark, *python;
 		bool ubuntu;
-	} known[] = {{"ubuntu20.04", "3.8", true},  {"ubuntu22.04", "3.10", true},  {"ubuntu24.04", "3.12", true},
-		     {"ubuntu:20.04", "3.8", true}, {"ubuntu:22.04", "3.10", true}, {"ubuntu:24.04", "3.12", true},
-		     {"debian:12", "3.11", false},  {"bookworm", "3.11", false}};
+	} known[] = {{"ubuntu20.04", "3.8", true},   {"ubuntu22.04", "3.10", true},
+		     {"ubuntu24.04", "3.12", true},  {"ubuntu:20.04", "3.8", true},
+		     {"ubuntu:22.04", "3.10", true}, {"ubuntu:24.04", "3.12", true},
+		     {"debian:12", "3.11", false},   {"bookworm", "3.11", false}};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strstr(reference, known[i].mark)) {
 			snprintf(r->python, sizeof r->python, "%s", known[i].python);
@@ -37,12 +38,15 @@ static void cudnn(const char *tag, struct ls_image_ref *r)
 	if (!p)
 		return;
 	p += strlen("-cudnn");
-	r->cudnn = isdigit((unsigned char)*p) ? *p - '0' : 9; /* from CUDA 12.4 on the tags leave the number out */
+	r->cudnn = isdigit((unsigned char)*p)
+			   ? *p - '0'
+			   : 9; /* from CUDA 12.4 on the tags leave the number out */
 }
 
 bool ls_image_ref_parse(const char *reference, struct ls_image_ref *ret)
 {
-	const char *slash = strrchr(reference, '/'), *name = slash ? slash + 1 : reference, *colon = strchr(name, ':');
+	const char *slash = strrchr(reference, '/'), *name = slash ? slash + 1 : reference,
+		   *colon = strchr(name, ':');
 	*ret = (struct ls_image_ref){0};
 	if (!colon)
 		return false;

@@ -1,6 +1,7 @@
-/* Which of several builds of the kernels is the quickest here: they take turns at the work itself, for all give the
- * same bytes, and the one that was the quickest in any of its turns does the rest. Where one build is known to be the
- * best, or is asked for, there is nothing to find out. struct ls_contest owns nothing. One thread calls. */
+/* Which of several builds of the kernels is the quickest here: they take turns at the work itself,
+ * for all give the same bytes, and the one that was the quickest in any of its turns does the rest.
+ * Where one build is known to be the best, or is asked for, there is nothing to find out. struct
+ * ls_contest owns nothing. One thread calls. */
 #ifndef LS_FM_CPU_CONTEST_H
 #define LS_FM_CPU_CONTEST_H
 

@@ -1,15 +1,15 @@
 /* A step: rows are shared out for the forward pass, then features for the backward pass.
  *
  *   A  each worker: its rows' scores, slopes and back vectors, its largest exponents
- *   barrier, and until the last has come: the rest of the sort of this step's entries by feature, and its first pass
- *      for the worker's rows of the next step, none of which needs a parameter
- *   B  each worker: the grids (same for all), its rows' part of the scalar sums, perhaps the terms of all rows, then
- *      the features it owns: gradient and update in place; once done, those of others who are not
- *   barrier (fwfm: C  field weights, shared out; barrier)
+ *   barrier, and until the last has come: the rest of the sort of this step's entries by feature,
+ * and its first pass for the worker's rows of the next step, none of which needs a parameter B each
+ * worker: the grids (same for all), its rows' part of the scalar sums, perhaps the terms of all
+ * rows, then the features it owns: gradient and update in place; once done, those of others who are
+ * not barrier (fwfm: C  field weights, shared out; barrier)
  *
- * A feature is one worker's in a step, so no two touch the same parameter; whose does not reach the bytes. The bias
- * is so small that every worker keeps a copy and applies the same update to it at the start of the next A.
- * Training a row at a time is online.c's. */
+ * A feature is one worker's in a step, so no two touch the same parameter; whose does not reach the
+ * bytes. The bias is so small that every worker keeps a copy and applies the same update to it at
+ * the start of the next A. Training a row at a time is online.c's. */
 #include "fm/cpu/cpu.h"
 
 #include <stdio.h>
@@ -60,14 +60,14 @@ struct worker {
 };
 
 enum {
-	CROWD = 4,       /* threads; with two, asking costs more than it saves (Neoverse-V1, Xeon) */
-	ROUND = 16,      /* steps until shares are adjusted */
+	CROWD = 4,  /* threads; with two, asking costs more than it saves (Neoverse-V1, Xeon) */
+	ROUND = 16, /* steps until shares are adjusted */
 	ROOM = 32 << 20, /* bytes for the terms of all workers */
 	NEAR = 1 << 20,  /* that a worker may write to `back` and find there again */
 	TURN = 4096,     /* rows of a turn in a contest */
 };
-/* On a Xeon, ffm: with 6 MB a worker a tenth quicker, with 1.6 MB the same, with 0.8 MB a tenth slower. Not measured
- * elsewhere. */
+/* On a Xeon, ffm: with 6 MB a worker a tenth quicker, with 1.6 MB the same, with 0.8 MB a tenth
+ * slower. Not measured elsewhere. */
 #if defined(__x86_64__)
 static const bool ASKS = true;
 #else
@@ -81,9 +81,9 @@ struct ls_cpu {
 	struct ls_contest contest;
 	const struct ls_kern *kern; /* that is at work */
 	struct ls_crew crew;        /* how many of the pool's threads work; phases are theirs */
-	struct ls_online *online;   /* if the model is trained a row at a time: then of what is below only first, n and
-				       loss are used */
-	struct ls_step step;        /* what all workers share; each works on a copy */
+	struct ls_online *online; /* if the model is trained a row at a time: then of what is below
+				     only first, n and loss are used */
+	struct ls_step step;      /* what all workers share; each works on a copy */
 	struct ls_sort sort;
 	struct ls_found *found; /* by place of a sorted key; NULL where no column is wide */
 	size_t entries;         /* that a batch may have */
@@ -102,32 +102,39 @@ static uint32_t most_rows(const struct ls_fm_model *m, const struct ls_rows *row
 	return n ? (uint32_t)n : 1;
 }
 
-static int check_sizes(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t longest, struct ls_err *err)
+static int check_sizes(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t longest,
+		       struct ls_err *err)
 {
 	if (longest >= UINT32_MAX / most_rows(m, rows))
-		return ls_err_set(
-			err, LS_EINPUT,
-			"a batch of %u rows with up to %llu entries each is too large; take a smaller --batch",
-			most_rows(m, rows), (unsigned long long)longest);
+		return ls_err_set(err, LS_EINPUT,
+				  "a batch of %u rows with up to %llu entries each is too large; "
+				  "take a smaller --batch",
+				  most_rows(m, rows), (unsigned long long)longest);
 	if (!rows->label)
 		return ls_err_set(err, LS_EINPUT, "the training data has no labels");
-	if (rows->n_features > m->n_features || (m->n_fields && (!rows->field || rows->n_fields > m->n_fields)))
-		return ls_err_set(err, LS_EINPUT, "the data has features or fields that the model has not");
+	if (rows->n_features > m->n_features ||
+	    (m->n_fields && (!rows->field || rows->n_fields > m->n_fields)))
+		return ls_err_set(err, LS_EINPUT,
+				  "the data has features or fields that the model has not");
 	return ls_fm_check_states(m, err);
 }
 
-/* What a worker needs for the terms of all rows, or 0 where it would have too few entries a row for them to pay: then
- * each entry's are worked out when it is its turn, as where there is no memory for them. */
+/* What a worker needs for the terms of all rows, or 0 where it would have too few entries a row for
+ * them to pay: then each entry's are worked out when it is its turn, as where there is no memory
+ * for them. */
 static size_t terms_bytes(const struct ls_cpu *c, size_t batch)
 {
 	uint64_t threads = (uint64_t)ls_pool_threads(c->pool);
 	size_t bytes = sizeof *c->step.terms * batch * c->m->outputs * ls_term_stride(c->m->padded);
-	return c->rows->n_entries / 2 >= threads * c->rows->n_rows && bytes <= ROOM / threads ? bytes : 0;
+	return c->rows->n_entries / 2 >= threads * c->rows->n_rows && bytes <= ROOM / threads
+		       ? bytes
+		       : 0;
 }
 
 static int no_memory(size_t batch, struct ls_err *err)
 {
-	return ls_err_set(err, LS_ENOMEM, "no memory for a batch of %zu rows; take a smaller --batch", batch);
+	return ls_err_set(err, LS_ENOMEM,
+			  "no memory for a batch of %zu rows; take a smaller --batch", batch);
 }
 
 static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
@@ -182,25 +189,30 @@ static int make_workers(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 		w->w.bias = w->bias;
 		w->bias_sum = ls_xalloc(sizeof *w->bias_sum * m->outputs);
 		w->terms = c->terms_bytes ? ls_fm_big_alloc(c->terms_bytes) : NULL;
-		w->w.sums = c->found ? NULL : ls_alloc_array(lanes, sizeof *w->w.sums * LS_KERN_BLOCK);
-		w->w.acc = c->found ? ls_alloc_array(lanes, sizeof *w->w.acc + sizeof(float)) : NULL;
-		w->w.pair_sums = ls_alloc_array((size_t)m->outputs * m->n_pairs + 1, sizeof *w->w.pair_sums);
+		w->w.sums =
+			c->found ? NULL : ls_alloc_array(lanes, sizeof *w->w.sums * LS_KERN_BLOCK);
+		w->w.acc =
+			c->found ? ls_alloc_array(lanes, sizeof *w->w.acc + sizeof(float)) : NULL;
+		w->w.pair_sums =
+			ls_alloc_array((size_t)m->outputs * m->n_pairs + 1, sizeof *w->w.pair_sums);
 		sums &= (w->w.sums || w->w.acc) && w->w.pair_sums;
 		ahead &= ls_ahead_init(&w->ahead, batch, (uint32_t)longest);
 	}
 	if (!sums)
 		return ls_err_set(err, LS_ENOMEM,
-				  "no memory for the sums of %d threads; take fewer --threads, factors or fields",
+				  "no memory for the sums of %d threads; take fewer --threads, "
+				  "factors or fields",
 				  threads);
 	return ahead ? 0 : no_memory(batch, err);
 }
 
-int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const char *isa,
-	       struct ls_cpu **ret, struct ls_err *err)
+int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
+	       const char *isa, struct ls_cpu **ret, struct ls_err *err)
 {
 	struct ls_contest contest;
 	if (!ls_contest_init(&contest, isa))
-		return ls_err_set(err, LS_EUNKNOWN, "this machine cannot run the \"%s\" kernels", isa);
+		return ls_err_set(err, LS_EUNKNOWN, "this machine cannot run the \"%s\" kernels",
+				  isa);
 	uint64_t longest = ls_rows_longest(rows);
 	longest = longest ? longest : 1;
 	int rc = check_sizes(m, rows, longest, err);
@@ -217,7 +229,8 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 	ls_crew_init(&c->crew, ls_pool_threads(pool));
 	if (c->crew.most > ls_cpus())
 		ls_crew_hold(&c->crew, c->crew.most);
-	rc = m->opts.online ? ls_online_new(m, rows, pool, longest, &c->online, err) : alloc_batch(c, longest, err);
+	rc = m->opts.online ? ls_online_new(m, rows, pool, longest, &c->online, err)
+			    : alloc_batch(c, longest, err);
 	if (rc == 0 && !c->online)
 		rc = make_workers(c, longest, err);
 	if (rc) {
@@ -270,7 +283,8 @@ void ls_cpu_isa(const struct ls_cpu *cpu, char *ret, size_t size)
 {
 	const struct ls_contest *c = &cpu->contest;
 	bool two = c->n > 1;
-	snprintf(ret, size, "%s%s%s", c->rival[0]->name, two ? " or " : "", two ? c->rival[1]->name : "");
+	snprintf(ret, size, "%s%s%s", c->rival[0]->name, two ? " or " : "",
+		 two ? c->rival[1]->name : "");
 }
 
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows)
@@ -314,7 +328,8 @@ static uint32_t first_entry(const struct worker *w, const struct rows_of *of)
 }
 
 /* A worker's rows of a step, found and sorted as far as it can alone. */
-static void prepare_rows(struct ls_cpu *c, const struct ls_step *st, struct worker *w, int thread, uint64_t step)
+static void prepare_rows(struct ls_cpu *c, const struct ls_step *st, struct worker *w, int thread,
+			 uint64_t step)
 {
 	struct rows_of *of = &w->rows[step % 2];
 	const struct ls_ahead *ahead = &w->ahead;
@@ -340,7 +355,8 @@ static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, u
 	st->n_rows = of->n_all;
 	w->w.place = ahead->place;
 	w->w.feature = ahead->feature;
-	w->w.exps = (struct ls_exps){LS_EXP_MIN, st->has_x ? LS_EXP_MIN : 0, LS_EXP_MIN, LS_EXP_MIN, LS_EXP_MIN};
+	w->w.exps = (struct ls_exps){LS_EXP_MIN, st->has_x ? LS_EXP_MIN : 0, LS_EXP_MIN, LS_EXP_MIN,
+				     LS_EXP_MIN};
 	w->w.bad_row = UINT64_MAX;
 	c->kern->forward(st, &w->w, of->lo, of->hi, first_entry(w, of));
 }
@@ -352,14 +368,16 @@ static int self_exp(const struct ls_fm_model *m)
 	int e = LS_EXP_MIN;
 	for (uint32_t o = 0; o < m->outputs; o++)
 		for (uint32_t f = 0; f < m->n_fields && m->pair; f++)
-			e = ls_exps_larger(
-				e, ls_exp_of(m->pair[(size_t)o * m->n_pairs + ls_fm_pair_index(m->n_fields, f, f)]));
+			e = ls_exps_larger(e,
+					   ls_exp_of(m->pair[(size_t)o * m->n_pairs +
+							     ls_fm_pair_index(m->n_fields, f, f)]));
 	return m->pair ? e : 0;
 }
 
-/* The largest exponents and the number of entries of the whole batch; false when a row was not finite. */
-static bool whole_batch(const struct ls_cpu *c, uint64_t step, struct ls_exps *ret_exps, uint64_t *ret_entries,
-			uint64_t *ret_bad)
+/* The largest exponents and the number of entries of the whole batch; false when a row was not
+ * finite. */
+static bool whole_batch(const struct ls_cpu *c, uint64_t step, struct ls_exps *ret_exps,
+			uint64_t *ret_entries, uint64_t *ret_bad)
 {
 	*ret_exps = c->workers[0].w.exps;
 	*ret_entries = 0;
@@ -373,7 +391,8 @@ static bool whole_batch(const struct ls_cpu *c, uint64_t step, struct ls_exps *r
 	return *ret_bad == UINT64_MAX;
 }
 
-static void scalar_sums(struct ls_cpu *c, struct ls_step *st, struct worker *w, const struct rows_of *of)
+static void scalar_sums(struct ls_cpu *c, struct ls_step *st, struct worker *w,
+			const struct rows_of *of)
 {
 	uint32_t outputs = c->m->outputs;
 	double bias_scale = ls_pow2(st->grids.bias), loss_scale = ls_pow2(st->grids.loss);
@@ -382,7 +401,8 @@ static void scalar_sums(struct ls_cpu *c, struct ls_step *st, struct worker *w, 
 	for (size_t b = of->lo; b < of->hi; b++) {
 		w->loss_sum += ls_sum_term((double)st->loss[b] * loss_scale);
 		for (uint32_t o = 0; o < outputs; o++)
-			w->bias_sum[o] += ls_sum_term((double)st->slope[b * outputs + o] * bias_scale);
+			w->bias_sum[o] +=
+				ls_sum_term((double)st->slope[b * outputs + o] * bias_scale);
 	}
 	if (st->terms) { /* own rows first, so that not all workers read the same one's */
 		c->kern->terms(st, of->lo, st->n_rows);
@@ -396,9 +416,11 @@ static void scalar_sums(struct ls_cpu *c, struct ls_step *st, struct worker *w, 
 
 /* --- bias, field weights --- */
 
-static void update_one(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n, size_t i, float g)
+static void update_one(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n,
+		       size_t i, float g)
 {
-	struct ls_param p = {v[i], m->states > 0 ? v[n + i] : 0.0f, m->states > 1 ? v[2 * n + i] : 0.0f};
+	struct ls_param p = {v[i], m->states > 0 ? v[n + i] : 0.0f,
+			     m->states > 1 ? v[2 * n + i] : 0.0f};
 	p = ls_cell_update(p, g, u);
 	v[i] = p.v;
 	if (m->states > 0)
@@ -413,7 +435,8 @@ static void update_bias(struct ls_cpu *c, const struct ls_step *st, struct worke
 		int64_t sum = 0;
 		for (int t = 0; t < c->crew.now; t++)
 			sum += c->workers[t].bias_sum[o];
-		update_one(c->m, &st->update, w->bias, c->m->outputs, o, ls_sum_float(sum, st->grids.bias));
+		update_one(c->m, &st->update, w->bias, c->m->outputs, o,
+			   ls_sum_float(sum, st->grids.bias));
 	}
 }
 
@@ -440,12 +463,15 @@ static double batch_loss(const struct ls_cpu *c, const struct ls_step *st)
 /* --- a stretch of steps --- */
 
 /* Phase A with its barrier; offers the worker's keys. */
-static void rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step)
+static void rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread,
+		      uint64_t step)
 {
 	double begun = ls_clock();
 	size_t n;
 	phase_rows(c, st, w, step);
-	w->took[ROWS] += ls_clock() - begun; /* until here: from now on others may be doing this worker's columns */
+	w->took[ROWS] +=
+		ls_clock() -
+		begun; /* until here: from now on others may be doing this worker's columns */
 	uint32_t phase = ls_pool_arrive(c->pool);
 	if (step == c->first || step % ROUND == 0)
 		w->part = ls_sort_part(&c->sort, &w->shares[COLUMNS], thread);
@@ -456,8 +482,10 @@ static void rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, in
 	ls_pool_leave(c->pool, phase);
 }
 
-/* What is left of the features of `of`, the share-th part at a time, done by w; returns how many keys they had. */
-static size_t take_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w, struct worker *of, size_t share)
+/* What is left of the features of `of`, the share-th part at a time, done by w; returns how many
+ * keys they had. */
+static size_t take_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w,
+			   struct worker *of, size_t share)
 {
 	size_t done = 0, at, end;
 	while (ls_pieces_take(&of->pieces, share, &at, &end)) {
@@ -471,7 +499,10 @@ static size_t take_columns(struct ls_cpu *c, struct ls_step *st, struct worker *
 /* Its own features, then others'. Returns the seconds that its own would have taken it. */
 static double all_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread)
 {
-	enum { OWN = 2, OTHERS = 8 }; /* half of one's own at a time, for little of it will be others' */
+	enum {
+		OWN = 2,
+		OTHERS = 8
+	}; /* half of one's own at a time, for little of it will be others' */
 	int threads = c->crew.now;
 	double begun = ls_clock();
 	size_t own = take_columns(c, st, w, w, threads > 1 ? OWN : 1), others = 0;
@@ -482,7 +513,8 @@ static double all_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w
 }
 
 /* Phase B with its barrier. `last` of a round: then workers tell each other how long they took. */
-static void columns_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, bool last)
+static void columns_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread,
+			 bool last)
 {
 	w->took[COLUMNS] += all_columns(c, st, w, thread);
 	for (int i = 0; i < HALVES && last; i++) {
@@ -497,7 +529,8 @@ static void columns_half(struct ls_cpu *c, struct ls_step *st, struct worker *w,
 	}
 }
 
-static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread, uint64_t step)
+static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread,
+		     uint64_t step)
 {
 	struct ls_exps exps;
 	uint64_t entries, bad;
@@ -585,11 +618,13 @@ static uint64_t some_steps(struct ls_cpu *c, uint64_t first, uint64_t n)
 	c->n = n;
 	c->kern = ls_contest_kern(&c->contest);
 	uint64_t bad =
-		c->online ? ls_online_steps(c->online, c->kern, c->crew.now, first, n, &c->loss) : batch_steps(c);
+		c->online ? ls_online_steps(c->online, c->kern, c->crew.now, first, n, &c->loss)
+			  : batch_steps(c);
 	double seconds = ls_clock() - begun;
 	if (!ls_contest_is_open(&c->contest)) /* one thing at a time */
 		ls_crew_did(&c->crew, n, seconds, ls_clock_process() - cpu);
-	else if (n == turn_of(c)) /* a shorter one would be judged by its first step, which overlaps with none */
+	else if (n == turn_of(c)) /* a shorter one would be judged by its first step, which overlaps
+				     with none */
 		ls_contest_did(&c->contest, n, seconds);
 	return bad;
 }
@@ -627,20 +662,22 @@ static void predict_main(void *context, int thread, int threads)
 	for (uint64_t end; lo < hi; lo = end) {
 		double begun = ls_clock();
 		end = ls_contest_is_open(&contest) && hi - lo > TURN ? lo + TURN : hi;
-		ls_contest_kern(&contest)->predict(p->m, p->rows, lo, end, p->score + lo * p->m->outputs,
+		ls_contest_kern(&contest)->predict(p->m, p->rows, lo, end,
+						   p->score + lo * p->m->outputs,
 						   p->scratch + (size_t)thread * p->each);
 		ls_contest_did(&contest, end - lo, ls_clock() - begun);
 	}
 	ls_fp_leave(saved);
 }
 
-int ls_cpu_predict(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, float *ret_score,
-		   struct ls_err *err)
+int ls_cpu_predict(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
+		   float *ret_score, struct ls_err *err)
 {
 	if (m->n_fields && !rows->field)
 		return ls_err_set(err, LS_EINPUT, "this %s model needs data with fields (libffm)",
 				  ls_fm_kind_name(m->opts.kind));
-	struct prediction p = {m, rows, ret_score, NULL, ls_kern_scratch(m, ls_rows_longest(rows)) + 16};
+	struct prediction p = {m, rows, ret_score, NULL,
+			       ls_kern_scratch(m, ls_rows_longest(rows)) + 16};
 	p.scratch = ls_alloc_array(p.each * (size_t)ls_pool_threads(pool), sizeof(float));
 	if (!p.scratch)
 		return ls_err_set(err, LS_ENOMEM, "no memory to predict rows this long");

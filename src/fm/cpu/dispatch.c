@@ -26,8 +26,9 @@ static bool can_avx2(void)
 #if defined(LS_HAVE_KERN_AVX512)
 static bool can_avx512(void)
 {
-	return can_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+	return can_avx2() && __builtin_cpu_supports("avx512f") &&
+	       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("avx512bw");
 }
 #endif
 
@@ -67,7 +68,8 @@ const struct ls_kern *ls_kern_pick(const char *name)
 	return NULL;
 }
 
-/* Vectors of 256 bits by SVE or twice as many of 128 by NEON: processors that have both may be as quick with either. */
+/* Vectors of 256 bits by SVE or twice as many of 128 by NEON: processors that have both may be as
+ * quick with either. */
 uint32_t ls_kern_rivals(const char *name, const struct ls_kern *ret[LS_KERN_RIVALS])
 {
 	ret[0] = ls_kern_pick(name);
@@ -83,9 +85,11 @@ bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes)
 
 size_t ls_kern_sums(const struct ls_fm_model *m)
 {
-	bool some = m->padded == 4 || m->padded == 8 || m->padded == 16; /* that an fwfm may have side by side */
+	bool some = m->padded == 4 || m->padded == 8 ||
+		    m->padded == 16; /* that an fwfm may have side by side */
 	uint32_t rows = some && m->outputs < LS_KERN_ROWS ? LS_KERN_ROWS : m->outputs;
-	return (size_t)m->padded * (m->opts.kind == LS_FWFM ? (size_t)m->n_fields * rows : m->outputs);
+	return (size_t)m->padded *
+	       (m->opts.kind == LS_FWFM ? (size_t)m->n_fields * rows : m->outputs);
 }
 
 size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row)

@@ -20,7 +20,8 @@ static int cpu_steps(void *state, uint64_t first, uint64_t n, double *loss, stru
 	return ls_cpu_steps(s->cpu, first, n, loss, err);
 }
 
-static int cpu_predict(void *state, const struct ls_rows *rows, float *ret_score, struct ls_err *err)
+static int cpu_predict(void *state, const struct ls_rows *rows, float *ret_score,
+		       struct ls_err *err)
 {
 	const struct on_cpu *s = state;
 	ls_cpu_fetch(s->cpu);
@@ -48,8 +49,8 @@ static void cpu_free(void *state)
 	free(s);
 }
 
-int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, const char *isa,
-		  struct ls_engine *ret, struct ls_err *err)
+int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
+		  const char *isa, struct ls_engine *ret, struct ls_err *err)
 {
 	struct ls_cpu *cpu = NULL;
 	int rc = !rows ? 0 : ls_cpu_new(m, rows, pool, isa, &cpu, err);
@@ -68,7 +69,8 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 	char kernels[32] = "predicting";
 	if (cpu)
 		ls_cpu_isa(cpu, kernels, sizeof kernels);
-	snprintf(ret->name, sizeof ret->name, "cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s", kernels);
+	snprintf(ret->name, sizeof ret->name, "cpu, %d thread%s, %s", threads,
+		 threads == 1 ? "" : "s", kernels);
 	return 0;
 }
 
@@ -76,11 +78,13 @@ int ls_fm_check_states(const struct ls_fm_model *m, struct ls_err *err)
 {
 	if (m->states == ls_fm_states_of(m->opts.optimizer))
 		return 0;
-	return ls_err_set(err, LS_EINTERNAL, "a model without its optimizer's state cannot be trained");
+	return ls_err_set(err, LS_EINTERNAL,
+			  "a model without its optimizer's state cannot be trained");
 }
 
 /* The first step from `first` on that takes the row: every epoch has one. */
-static uint64_t step_with(const struct ls_fm_opts *opts, uint64_t n_rows, uint64_t row, uint64_t first)
+static uint64_t step_with(const struct ls_fm_opts *opts, uint64_t n_rows, uint64_t row,
+			  uint64_t first)
 {
 	for (uint64_t step = first;; step++) {
 		struct ls_order order = ls_fm_order(opts, n_rows, step);
@@ -90,13 +94,13 @@ static uint64_t step_with(const struct ls_fm_opts *opts, uint64_t n_rows, uint64
 	}
 }
 
-int ls_fm_not_finite(const struct ls_fm_opts *opts, const struct ls_rows *rows, uint64_t row, uint64_t first,
-		     struct ls_err *err)
+int ls_fm_not_finite(const struct ls_fm_opts *opts, const struct ls_rows *rows, uint64_t row,
+		     uint64_t first, struct ls_err *err)
 {
 	uint64_t step = step_with(opts, rows->n_rows, row, first);
-	return ls_rows_fault(
-		rows, LS_OF_ROW, row, LS_EDIFFER, err,
-		"training left the finite numbers here, in step %llu: a lower --lr, --normalize or smaller "
-		"feature values would help",
-		(unsigned long long)step + 1);
+	return ls_rows_fault(rows, LS_OF_ROW, row, LS_EDIFFER, err,
+			     "training left the finite numbers here, in step %llu: a lower --lr, "
+			     "--normalize or smaller "
+			     "feature values would help",
+			     (unsigned long long)step + 1);
 }

@@ -29,15 +29,16 @@ void ls_ahead_free(struct ls_ahead *a)
 }
 
 /* Which row, and where it lies is asked for; */
-static inline void pick(const struct ls_rows *rows, const struct ls_order *order, uint32_t b, struct ls_row_place *at)
+static inline void pick(const struct ls_rows *rows, const struct ls_order *order, uint32_t b,
+			struct ls_row_place *at)
 {
 	at->row = ls_order_row(order, b);
 	__builtin_prefetch(rows->start + at->row);
 	__builtin_prefetch(rows->label + at->row);
 }
 
-/* where it lies, and its features are asked for. A row that cannot be is in a file that somebody writes to, which comes
- * out later (ls_data_unchanged): until then it is empty. */
+/* where it lies, and its features are asked for. A row that cannot be is in a file that somebody
+ * writes to, which comes out later (ls_data_unchanged): until then it is empty. */
 static inline void locate(const struct ls_rows *rows, uint32_t longest, struct ls_row_place *at)
 {
 	at->first = rows->start[at->row];
@@ -48,10 +49,10 @@ static inline void locate(const struct ls_rows *rows, uint32_t longest, struct l
 		__builtin_prefetch(rows->feature + at->first + i);
 }
 
-/* A thing at a time for some rows: memory has time to bring the next, and pages that are not known yet are looked up
- * together. */
-uint32_t ls_ahead_find(const struct ls_ahead *a, const struct ls_rows *rows, const struct ls_order *order, uint32_t lo,
-		       uint32_t hi)
+/* A thing at a time for some rows: memory has time to bring the next, and pages that are not known
+ * yet are looked up together. */
+uint32_t ls_ahead_find(const struct ls_ahead *a, const struct ls_rows *rows,
+		       const struct ls_order *order, uint32_t lo, uint32_t hi)
 {
 	enum { SOME = 64 };
 	uint32_t *to = a->feature;

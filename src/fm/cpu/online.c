@@ -1,15 +1,13 @@
-/* Threads that train a row at a time; online.h says what each does of a row: what a member does, of which there are as
- * many as the pool has threads. Where fewer are at work (base/active_threads.h) each does the parts of several members
- * in turn. Rows are prepared in windows:
+/* Threads that train a row at a time; online.h says what each does of a row: what a member does, of
+ * which there are as many as the pool has threads. Where fewer are at work (base/active_threads.h)
+ * each does the parts of several members in turn. Rows are prepared in windows:
  *
- *   each thread: its rows of the window: where they lie, and whether all threads can do them together
- *   barrier
- *   all threads: the rows in turn
- *   barrier
+ *   each thread: its rows of the window: where they lie, and whether all threads can do them
+ * together barrier all threads: the rows in turn barrier
  *
- * Within a window threads wait for each other's parts of a score, and for nothing else: one may be at the next row
- * already. That is safe as long as each feature's lines have one thread, which they have while a feature stays in its
- * field; where it does not, all wait before the row. */
+ * Within a window threads wait for each other's parts of a score, and for nothing else: one may be
+ * at the next row already. That is safe as long as each feature's lines have one thread, which they
+ * have while a feature stays in its field; where it does not, all wait before the row. */
 #include "fm/cpu/online.h"
 
 #include <stdatomic.h>
@@ -46,9 +44,9 @@ struct member {
 	struct ls_online_share share;                  /* others read it: what changes lies apart */
 	_Alignas(128) struct ls_online_found lines[2]; /* of a row and the next, by number */
 	uint64_t found;                                /* the last whose lines are there */
-	float *bias;                                   /* outputs × (1 + states), this member's copy */
-	struct seen seen[2];                           /* in a row and the one before, for its thread */
-	double loss;                                   /* member 0's is complete */
+	float *bias;         /* outputs × (1 + states), this member's copy */
+	struct seen seen[2]; /* in a row and the one before, for its thread */
+	double loss;         /* member 0's is complete */
 };
 
 struct ls_online {
@@ -65,10 +63,11 @@ struct ls_online {
 	struct ls_online_away *away; /* WINDOW × fields */
 	uint64_t longest;
 	struct member *members; /* by thread, */
-	int n_members;          /* of which so many have classes (1: the model is not shared out), and */
-	int at_work;            /* so many threads do what they do */
+	int n_members; /* of which so many have classes (1: the model is not shared out), and */
+	int at_work;   /* so many threads do what they do */
 	struct ls_online_room room;
-	uint64_t said; /* rows before the call, done or not: no number comes twice, on which members' found relies */
+	uint64_t said;        /* rows before the call, done or not: no number comes twice, on which
+				 members' found relies */
 	uint64_t first, n;    /* steps of the call */
 	double loss;          /* before the call */
 	_Atomic uint64_t bad; /* the row that was not finite, or UINT64_MAX */
@@ -85,7 +84,8 @@ static enum ls_online_blocks blocks_of(const struct ls_online_table *t, uint32_t
 	return a ? LS_ONLINE_FULL : LS_ONLINE_ZERO;
 }
 
-static struct ls_online_meeting meeting_of(const struct ls_online_table *t, uint32_t a, uint32_t b, uint32_t class)
+static struct ls_online_meeting meeting_of(const struct ls_online_table *t, uint32_t a, uint32_t b,
+					   uint32_t class)
 {
 	bool spread = t->home != NULL;
 	return (struct ls_online_meeting){(uint8_t)a,
@@ -103,7 +103,8 @@ static float *floats(size_t n)
 }
 
 /* A thread's classes, and which blocks meet in them. */
-static void make_share(struct ls_online_share *s, const struct ls_online_table *t, int thread, int threads)
+static void make_share(struct ls_online_share *s, const struct ls_online_table *t, int thread,
+		       int threads)
 {
 	uint32_t classes = t->classes;
 	uint64_t lo, hi;
@@ -141,7 +142,8 @@ static int make_room(struct ls_online *o, struct ls_err *err)
 	const struct ls_fm_model *m = o->m;
 	struct ls_online_room *r = &o->room;
 	r->back = ls_alloc_array(o->longest * ls_fm_lanes(m), sizeof(float));
-	r->total = ls_alloc_array((size_t)o->table.classes * ls_online_lanes(m->padded), sizeof(float));
+	r->total = ls_alloc_array((size_t)o->table.classes * ls_online_lanes(m->padded),
+				  sizeof(float));
 	r->sums = ls_alloc_array(ls_fm_lanes(m), sizeof(float));
 	r->score = ls_alloc_array(m->outputs, sizeof(float));
 	r->slope = ls_alloc_array(m->outputs, sizeof(float));
@@ -150,15 +152,15 @@ static int make_room(struct ls_online *o, struct ls_err *err)
 	r->entries = ls_alloc_array(m->n_fields, sizeof *r->entries);
 	o->place = ls_alloc_array(o->longest * WINDOW, sizeof *o->place);
 	o->x = o->has_x ? ls_alloc_array(o->longest * WINDOW, sizeof(float)) : NULL;
-	if (!r->back || !r->total || !r->sums || !r->score || !r->slope || !r->linear || !r->unit || !r->entries ||
-	    !o->place || (o->has_x && !o->x))
+	if (!r->back || !r->total || !r->sums || !r->score || !r->slope || !r->linear || !r->unit ||
+	    !r->entries || !o->place || (o->has_x && !o->x))
 		return ls_err_set(err, LS_ENOMEM, "no memory for rows of up to %llu entries",
 				  (unsigned long long)o->longest);
 	return 0;
 }
 
-int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool, uint64_t longest,
-		  struct ls_online **ret, struct ls_err *err)
+int ls_online_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
+		  uint64_t longest, struct ls_online **ret, struct ls_err *err)
 {
 	struct ls_online *o = ls_xalloc(sizeof *o);
 	o->m = m;
@@ -229,7 +231,8 @@ static bool note_features(struct seen *s, const struct ls_online_row *r)
 	memset(s, 0, sizeof *s);
 	for (uint32_t i = 0; i < r->n; i++) {
 		uint32_t bit = seen_bit(r->feature[i]);
-		twice |= has_seen(s, r->feature[i]) && ls_online_find(r->feature, i, r->feature[i]) < i;
+		twice |= has_seen(s, r->feature[i]) &&
+			 ls_online_find(r->feature, i, r->feature[i]) < i;
 		s->bits[bit / 64] |= (uint64_t)1 << bit % 64;
 	}
 	return !twice;
@@ -240,10 +243,10 @@ static uint32_t block_of(const struct ls_online *o, uint32_t field)
 	return ls_online_block(field, ls_online_line(o->m->padded));
 }
 
-/* Whether a feature of r is in another block of the row before it, whose features s has seen. Most that they share are
- * at the same place. */
-static bool has_moved(const struct ls_online *o, const struct ls_online_row *r, const struct seen *s,
-		      const struct ls_online_row *before)
+/* Whether a feature of r is in another block of the row before it, whose features s has seen. Most
+ * that they share are at the same place. */
+static bool has_moved(const struct ls_online *o, const struct ls_online_row *r,
+		      const struct seen *s, const struct ls_online_row *before)
 {
 	bool moved = false;
 	for (uint32_t i = 0; i < r->n; i++) {
@@ -257,8 +260,8 @@ static bool has_moved(const struct ls_online *o, const struct ls_online_row *r, 
 	return moved;
 }
 
-/* How to do row b. What the row before has is in w->seen, what this one has takes turns with it; after a row that was
- * done alone nobody has to wait. */
+/* How to do row b. What the row before has is in w->seen, what this one has takes turns with it;
+ * after a row that was done alone nobody has to wait. */
 static enum way way_of(const struct ls_online *o, struct member *w, uint32_t b, bool after_alone)
 {
 	const struct ls_online_row *r = &o->row[b];
@@ -278,10 +281,12 @@ static void find_away(const struct ls_online *o, struct ls_online_row *r)
 		return;
 	r->away = o->away + (size_t)(r - o->row) * o->m->n_fields;
 	for (uint32_t i = 0; i < r->n; i++) {
-		uint32_t home = ls_online_home(&o->table, r->feature[i]), classes = o->table.classes;
+		uint32_t home = ls_online_home(&o->table, r->feature[i]),
+			 classes = o->table.classes;
 		if (home == r->field[i])
 			continue;
-		uint32_t turn = ls_online_meet(block_of(o, home), classes - block_of(o, r->field[i]), classes);
+		uint32_t turn = ls_online_meet(block_of(o, home),
+					       classes - block_of(o, r->field[i]), classes);
 		if (turn)
 			r->away[r->n_away++] = (struct ls_online_away){(uint8_t)i, (uint8_t)turn};
 	}
@@ -293,8 +298,8 @@ INLINE void ask(const void *p, size_t bytes)
 		__builtin_prefetch((const char *)p + i);
 }
 
-/* Rows lo .. hi of the window, a thing at a time for all of them: memory has time to bring the next. A row that cannot
- * be is empty, as ls_ahead_find has it. */
+/* Rows lo .. hi of the window, a thing at a time for all of them: memory has time to bring the
+ * next. A row that cannot be is empty, as ls_ahead_find has it. */
 static void find_rows(struct ls_online *o, const struct ls_order *order, uint32_t lo, uint32_t hi)
 {
 	const struct ls_rows *rows = o->rows;
@@ -324,7 +329,8 @@ INLINE void ask_places(const struct ls_online *o, const struct ls_online_row *r)
 		__builtin_prefetch(&o->table.front.place[r->feature[i]]);
 }
 
-/* From here on a row's features are the places of their records, and where these are at home is asked for. */
+/* From here on a row's features are the places of their records, and where these are at home is
+ * asked for. */
 INLINE void find_places(struct ls_online *o, struct ls_online_row *r)
 {
 	uint32_t *place = o->place + (size_t)(r - o->row) * o->longest;
@@ -362,7 +368,8 @@ static void prepare(struct ls_online *o, int thread, uint64_t step, uint32_t n)
 		ask_places(o, &o->row[b]);
 	for (uint32_t b = (uint32_t)lo; b < hi; b++)
 		finish_row(o, b, step + b);
-	/* the row before the thread's first is another thread's: it is known when all have found theirs */
+	/* the row before the thread's first is another thread's: it is known when all have found
+	 * theirs */
 	ls_pool_barrier(o->pool);
 	bool alone = true;
 	for (uint32_t b = lo ? (uint32_t)lo - 1 : 0; b < hi; b++) {
@@ -386,9 +393,10 @@ static void update_bias(struct member *w, const struct ls_online_row *r, float s
 	w->bias[1] = p.s1;
 }
 
-/* Finds a row's lines, and asks for its sums, which are wanted first after its score: together, and while the others'
- * parts are on their way. */
-static void find_lines(const struct ls_online *o, struct member *w, const struct ls_online_row *r, uint64_t number)
+/* Finds a row's lines, and asks for its sums, which are wanted first after its score: together, and
+ * while the others' parts are on their way. */
+static void find_lines(const struct ls_online *o, struct member *w, const struct ls_online_row *r,
+		       uint64_t number)
 {
 	struct ls_online_found *to = &w->lines[number % 2];
 	const struct ls_online_part p = w->share.part;
@@ -411,7 +419,8 @@ static void find_lines(const struct ls_online *o, struct member *w, const struct
 	w->found = number;
 }
 
-/* Says a member's parts of the score. While others' are on their way the next row's lines are found, if there is one.
+/* Says a member's parts of the score. While others' are on their way the next row's lines are
+ * found, if there is one.
  */
 static void say_parts(struct ls_online *o, struct member *w, const struct ls_online_row *r,
 		      const struct ls_online_row *next, uint64_t number)
@@ -443,7 +452,8 @@ static float score_of(const struct ls_online *o, const struct member *w, uint64_
 static void update(const struct ls_online *o, const struct member *w, const struct ls_online_row *r,
 		   const struct ls_online_row *next, uint64_t number, float slope)
 {
-	const struct ls_online_found *mine = &w->lines[number % 2], *then = &w->lines[(number + (next != NULL)) % 2];
+	const struct ls_online_found *mine = &w->lines[number % 2],
+				     *then = &w->lines[(number + (next != NULL)) % 2];
 	o->kern->online_update(&o->table, r, mine, next ? next : r, then->later, &w->share, slope);
 }
 
@@ -453,8 +463,10 @@ static bool learn(struct ls_online *o, struct member *w, const struct ls_online_
 {
 	const struct ls_fm_opts *opts = &o->m->opts;
 	float slope, score = score_of(o, w, number);
-	float loss = ls_cell_row_loss((int)opts->task, opts->label_smoothing, &score, 1, r->label, r->weight, &slope);
-	if (ls_exp_of(score) == LS_EXP_INF || ls_exp_of(slope) == LS_EXP_INF || ls_exp_of(loss) == LS_EXP_INF) {
+	float loss = ls_cell_row_loss((int)opts->task, opts->label_smoothing, &score, 1, r->label,
+				      r->weight, &slope);
+	if (ls_exp_of(score) == LS_EXP_INF || ls_exp_of(slope) == LS_EXP_INF ||
+	    ls_exp_of(loss) == LS_EXP_INF) {
 		if (w == o->members)
 			o->bad = r->number;
 		return false;
@@ -465,11 +477,13 @@ static bool learn(struct ls_online *o, struct member *w, const struct ls_online_
 	return true;
 }
 
-/* A thread's part of a row that all members with classes do: false when it was not finite. A next row that is done
- * alone is not looked at ahead: nobody has found out which of its features are away from home. */
+/* A thread's part of a row that all members with classes do: false when it was not finite. A next
+ * row that is done alone is not looked at ahead: nobody has found out which of its features are
+ * away from home. */
 static bool do_together(struct ls_online *o, int thread, uint32_t b, uint32_t n, uint64_t number)
 {
-	const struct ls_online_row *r = &o->row[b], *next = b + 1 < n && o->way[b + 1] != ALONE ? r + 1 : NULL;
+	const struct ls_online_row *r = &o->row[b],
+				   *next = b + 1 < n && o->way[b + 1] != ALONE ? r + 1 : NULL;
 	bool finite = true;
 	for (int t = thread; t < o->n_members; t += o->at_work)
 		say_parts(o, &o->members[t], r, next, number);
@@ -489,8 +503,9 @@ static bool alone(struct ls_online *o, struct member *w, const struct ls_online_
 	return finite;
 }
 
-/* Returns for all threads once the row is done. False when it was not finite. Whoever copies member 0's bias has a
- * member, for whose part of the next row thread 0 waits before it changes that again. */
+/* Returns for all threads once the row is done. False when it was not finite. Whoever copies member
+ * 0's bias has a member, for whose part of the next row thread 0 waits before it changes that
+ * again. */
 static bool do_alone(struct ls_online *o, int thread, const struct ls_online_row *r)
 {
 	ls_pool_barrier(o->pool);
@@ -498,7 +513,8 @@ static bool do_alone(struct ls_online *o, int thread, const struct ls_online_row
 		alone(o, o->members, r);
 	ls_pool_barrier(o->pool);
 	for (int t = thread ? thread : o->at_work; t < o->n_members; t += o->at_work)
-		memcpy(o->members[t].bias, o->members[0].bias, sizeof(float) * ls_fm_linear_size(o->m));
+		memcpy(o->members[t].bias, o->members[0].bias,
+		       sizeof(float) * ls_fm_linear_size(o->m));
 	return o->bad == UINT64_MAX;
 }
 
@@ -536,7 +552,8 @@ static void steps_main(void *context, int thread, int threads)
 	uint64_t saved = ls_fp_enter(), end = o->first + o->n, per_epoch = o->rows->n_rows;
 	start_members(o, thread);
 	for (uint64_t step = o->first; step < end && o->bad == UINT64_MAX;) {
-		uint64_t left = per_epoch - step % per_epoch, n = end - step < left ? end - step : left;
+		uint64_t left = per_epoch - step % per_epoch,
+			 n = end - step < left ? end - step : left;
 		n = n < WINDOW ? n : WINDOW;
 		prepare(o, thread, step, (uint32_t)n);
 		ls_pool_barrier(o->pool);
@@ -549,8 +566,8 @@ static void steps_main(void *context, int thread, int threads)
 	ls_fp_leave(saved);
 }
 
-uint64_t ls_online_steps(struct ls_online *o, const struct ls_kern *kern, int threads, uint64_t first, uint64_t n,
-			 double *loss)
+uint64_t ls_online_steps(struct ls_online *o, const struct ls_kern *kern, int threads,
+			 uint64_t first, uint64_t n, double *loss)
 {
 	o->kern = kern;
 	o->at_work = threads;

@@ -6,7 +6,11 @@
 
 uint32_t ls_online_front_most = 1 << 15;
 
-enum { RUNS = 64, RUN = 1024, SAMPLE = RUNS * RUN }; /* rows that are counted, in runs: data may be on a disk */
+enum {
+	RUNS = 64,
+	RUN = 1024,
+	SAMPLE = RUNS * RUN
+}; /* rows that are counted, in runs: data may be on a disk */
 
 struct seen {
 	uint32_t times, feature;
@@ -36,7 +40,8 @@ static void count(const struct ls_rows *rows, uint32_t *times)
 	}
 }
 
-/* The least number of times, but not 0, such that no more than `most` features were seen as often. */
+/* The least number of times, but not 0, such that no more than `most` features were seen as often.
+ */
 static uint32_t often(const uint32_t *times, uint64_t n_features, uint64_t most)
 {
 	uint32_t level = SAMPLE;
@@ -60,7 +65,8 @@ static uint32_t find_often(const uint32_t *times, uint64_t n_features, struct se
 	return n;
 }
 
-/* Record i goes where the i-th feature's is, which comes to i; who: whose records the first n are. */
+/* Record i goes where the i-th feature's is, which comes to i; who: whose records the first n are.
+ */
 static void make_exchanges(struct ls_online_front *f, const struct seen *seen, uint32_t *who)
 {
 	for (uint32_t i = 0; i < f->n; i++)
@@ -75,13 +81,14 @@ static void make_exchanges(struct ls_online_front *f, const struct seen *seen, u
 	}
 }
 
-int ls_online_front_init(struct ls_online_front *f, const struct ls_fm_model *m, const struct ls_rows *rows,
-			 struct ls_err *err)
+int ls_online_front_init(struct ls_online_front *f, const struct ls_fm_model *m,
+			 const struct ls_rows *rows, struct ls_err *err)
 {
 	uint64_t n = m->n_features;
 	f->place = ls_alloc_array(n + !n, sizeof *f->place);
 	if (!f->place)
-		return ls_err_set(err, LS_ENOMEM, "no memory for the places of %llu features", (unsigned long long)n);
+		return ls_err_set(err, LS_ENOMEM, "no memory for the places of %llu features",
+				  (unsigned long long)n);
 	count(rows, f->place);
 	uint32_t most = ls_online_front_most;
 	struct seen *seen = ls_xalloc(sizeof *seen * (most + 1));
@@ -125,7 +132,8 @@ static void change_places(void *context, int thread, int threads)
 	ls_pool_share(stride, thread, threads, &lo, &hi);
 	for (uint32_t k = 0; k < c->f->n; k++) {
 		uint32_t i = c->to_front ? k : c->f->n - 1 - k;
-		float *a = c->m->linear + i * stride + lo, *b = c->m->linear + c->f->other[i] * stride + lo;
+		float *a = c->m->linear + i * stride + lo,
+		      *b = c->m->linear + c->f->other[i] * stride + lo;
 		if (a != b)
 			exchange(a, b, hi - lo);
 		if (a != b && thread == 0 && c->m->n_sums)
@@ -134,7 +142,8 @@ static void change_places(void *context, int thread, int threads)
 	}
 }
 
-void ls_online_front_set(struct ls_online_front *f, struct ls_fm_model *m, struct ls_pool *pool, bool in_front)
+void ls_online_front_set(struct ls_online_front *f, struct ls_fm_model *m, struct ls_pool *pool,
+			 bool in_front)
 {
 	if (f->in_front == in_front || !f->n)
 		return;

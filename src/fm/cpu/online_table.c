@@ -20,7 +20,8 @@ struct search {
 	const struct ls_rows *rows;
 };
 
-/* Where a feature is at home, and so which of two threads says so last, is not seen in the bytes. */
+/* Where a feature is at home, and so which of two threads says so last, is not seen in the bytes.
+ */
 static void find_homes(void *context, int thread, int threads)
 {
 	const struct search *s = context;
@@ -29,7 +30,8 @@ static void find_homes(void *context, int thread, int threads)
 	for (uint64_t e = lo; e < hi; e++) {
 		_Atomic uint8_t *home = &s->t->home[s->t->front.place[s->rows->feature[e]]];
 		if (atomic_load_explicit(home, memory_order_relaxed) == LS_ONLINE_NO_HOME)
-			atomic_store_explicit(home, (uint8_t)s->rows->field[e], memory_order_relaxed);
+			atomic_store_explicit(home, (uint8_t)s->rows->field[e],
+					      memory_order_relaxed);
 	}
 }
 
@@ -48,15 +50,18 @@ static int share_classes(struct ls_online_table *t, bool spread, int threads, st
 		uint64_t lo, hi;
 		ls_pool_share(t->classes, i, threads, &lo, &hi);
 		uint32_t n = (uint32_t)(hi - lo);
-		struct ls_online_part p = {.lo = (uint32_t)lo, .n = n, .each = stride, .room = (n + 3) / 4 * 4};
+		struct ls_online_part p = {
+			.lo = (uint32_t)lo, .n = n, .each = stride, .room = (n + 3) / 4 * 4};
 		if (spread) {
 			p.start = lo * LS_FM_LINE * LS_FM_GROUP;
 			p.each = n * LS_FM_LINE;
 		}
 		need += part_bytes(m, &p);
-		p.sums = n && need <= ls_memory_most("") ? ls_fm_big_alloc(part_bytes(m, &p)) : NULL;
+		p.sums =
+			n && need <= ls_memory_most("") ? ls_fm_big_alloc(part_bytes(m, &p)) : NULL;
 		if (n && !p.sums)
-			return ls_err_set(err, LS_ENOMEM, "no memory for the sums of squares of %llu features",
+			return ls_err_set(err, LS_ENOMEM,
+					  "no memory for the sums of squares of %llu features",
 					  (unsigned long long)m->n_features);
 		for (uint64_t c = lo; c < hi; c++)
 			t->of_class[c] = p;
@@ -64,12 +69,14 @@ static int share_classes(struct ls_online_table *t, bool spread, int threads, st
 	return 0;
 }
 
-static int make_homes(struct ls_online_table *t, const struct ls_rows *rows, struct ls_pool *pool, struct ls_err *err)
+static int make_homes(struct ls_online_table *t, const struct ls_rows *rows, struct ls_pool *pool,
+		      struct ls_err *err)
 {
 	uint64_t n = t->m->n_features;
 	t->home = ls_alloc_array(n + !n, sizeof *t->home);
 	if (!t->home)
-		return ls_err_set(err, LS_ENOMEM, "no memory for the fields of %llu features", (unsigned long long)n);
+		return ls_err_set(err, LS_ENOMEM, "no memory for the fields of %llu features",
+				  (unsigned long long)n);
 	for (uint64_t j = 0; j < n; j++)
 		atomic_init(&t->home[j], LS_ONLINE_NO_HOME);
 	ls_pool_run(pool, find_homes, &(struct search){t, rows});
@@ -79,13 +86,15 @@ static int make_homes(struct ls_online_table *t, const struct ls_rows *rows, str
 	return 0;
 }
 
-int ls_online_table_init(struct ls_online_table *t, struct ls_fm_model *m, const struct ls_rows *rows,
-			 struct ls_pool *pool, struct ls_err *err)
+int ls_online_table_init(struct ls_online_table *t, struct ls_fm_model *m,
+			 const struct ls_rows *rows, struct ls_pool *pool, struct ls_err *err)
 {
-	bool usual = m->opts.optimizer == LS_ADAGRAD && !ls_fm_update(&m->opts, 0, 1).regular && m->outputs == 1;
+	bool usual = m->opts.optimizer == LS_ADAGRAD && !ls_fm_update(&m->opts, 0, 1).regular &&
+		     m->outputs == 1;
 	t->m = m;
 	t->classes = ls_online_classes(m->n_fields, m->padded);
-	t->shared = ls_online_shares && usual && (m->padded == 4 || m->padded == 8 || m->padded == 16) &&
+	t->shared = ls_online_shares && usual &&
+		    (m->padded == 4 || m->padded == 8 || m->padded == 16) &&
 		    t->classes <= LS_ONLINE_CLASSES && m->n_fields <= LS_ONLINE_FIELDS;
 	int rc = ls_online_front_init(&t->front, m, rows, err);
 	if (rc || !t->shared)
@@ -117,11 +126,13 @@ static void move_records(const struct move *a, uint64_t first, uint64_t n, float
 	const struct ls_online_table *t = a->t;
 	uint32_t line = ls_online_line(t->m->padded);
 	for (uint64_t i = 0; i < n; i++) {
-		uint32_t place = (uint32_t)(first + i), home = ls_online_block(ls_online_home(t, place), line);
+		uint32_t place = (uint32_t)(first + i),
+			 home = ls_online_block(ls_online_home(t, place), line);
 		for (uint32_t b = 0; b < t->classes; b++) {
 			float *copy = records + i * ls_fm_stride(t->m) + (size_t)b * LS_FM_LINE;
-			ls_online_copy(ls_online_class_line(t, place, ls_online_meet(home, b, t->classes)), copy,
-				       a->spread);
+			ls_online_copy(
+				ls_online_class_line(t, place, ls_online_meet(home, b, t->classes)),
+				copy, a->spread);
 		}
 	}
 }
@@ -157,7 +168,8 @@ static void move_sums(void *context, int thread, int threads)
 	for (uint64_t j = lo; j < hi; j++)
 		for (uint32_t c = 0; c < t->classes; c++) {
 			const struct ls_online_part *p = &t->of_class[c];
-			float *kept = t->m->sums + j * t->classes + c, *apart = p->sums + j * p->room + c - p->lo;
+			float *kept = t->m->sums + j * t->classes + c,
+			      *apart = p->sums + j * p->room + c - p->lo;
 			*(a->spread ? apart : kept) = a->spread ? *kept : *apart;
 		}
 }

@@ -9,7 +9,8 @@ void ls_pieces_offer(struct ls_pieces *p, const uint64_t *keys, size_t n)
 	atomic_store_explicit(&p->at, n ? 0 : LS_PIECES_NONE, memory_order_release);
 }
 
-/* Where the feature of the key before `at` ends, at or after it: quick if that is soon, as it mostly is. */
+/* Where the feature of the key before `at` ends, at or after it: quick if that is soon, as it
+ * mostly is. */
 static size_t feature_end(const struct ls_pieces *p, size_t at)
 {
 	uint64_t feature = p->keys[at - 1] >> 32;
@@ -40,8 +41,9 @@ bool ls_pieces_take(struct ls_pieces *p, size_t share, size_t *ret_at, size_t *r
 		if (at == LS_PIECES_NONE)
 			return false;
 		end = piece_end(p, at, share);
-	} while (!atomic_compare_exchange_weak_explicit(&p->at, &at, end < p->n ? end : LS_PIECES_NONE,
-							memory_order_acquire, memory_order_acquire));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&p->at, &at, end < p->n ? end : LS_PIECES_NONE, memory_order_acquire,
+		memory_order_acquire));
 	*ret_at = at;
 	*ret_end = end;
 	return true;

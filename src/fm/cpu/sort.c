@@ -8,8 +8,8 @@
 #include "fm/model/model.h"
 #include "num/sum.h"
 
-/* MANY: workers from which on gather() is worth its while (a Xeon: 21 us instead of 33 with 16, as much with 8, more
- * with 4). */
+/* MANY: workers from which on gather() is worth its while (a Xeon: 21 us instead of 33 with 16, as
+ * much with 8, more with 4). */
 enum { MAX_BITS = 11, MANY = 8, FEW_BYTES = 1 << 16 /* that a first cache may hold */ };
 
 static size_t digits_of(const struct ls_sort *s)
@@ -38,7 +38,8 @@ static size_t first_bytes(const struct ls_sort *s)
 	return s->room * key_bytes(s);
 }
 
-bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint64_t numbers, size_t room)
+bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint64_t numbers,
+		  size_t room)
 {
 	uint32_t bits = (uint32_t)ls_log2_ceil(n_features > 4 ? n_features : 4);
 	uint32_t number_bits = (uint32_t)ls_log2_ceil(numbers > 2 ? numbers : 2);
@@ -72,8 +73,8 @@ void ls_sort_free(struct ls_sort *s)
 
 /* --- parts --- */
 
-/* Entries and digits count half each: entries are added up, features updated, of which each digit has about as many.
- * No digit is without work, or it might be in no part. */
+/* Entries and digits count half each: entries are added up, features updated, of which each digit
+ * has about as many. No digit is without work, or it might be in no part. */
 void ls_sort_weigh(struct ls_sort *s, const struct ls_rows *rows)
 {
 	enum { SOME = 1 << 17 }; /* entries */
@@ -101,14 +102,17 @@ static uint32_t part_begin(const struct ls_sort *s, const struct ls_shares *shar
 	return lo;
 }
 
-struct ls_sort_part ls_sort_part(const struct ls_sort *s, const struct ls_shares *shares, int thread)
+struct ls_sort_part ls_sort_part(const struct ls_sort *s, const struct ls_shares *shares,
+				 int thread)
 {
-	return (struct ls_sort_part){part_begin(s, shares, thread), part_begin(s, shares, thread + 1)};
+	return (struct ls_sort_part){part_begin(s, shares, thread),
+				     part_begin(s, shares, thread + 1)};
 }
 
 /* --- passes --- */
 
-/* Asks for lines as one's own. By hand, for the builtin asks x86-64 for a copy unless told of a processor. */
+/* Asks for lines as one's own. By hand, for the builtin asks x86-64 for a copy unless told of a
+ * processor. */
 static void ask_own(const void *at, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += sizeof(float[LS_FM_LINE]))
@@ -119,7 +123,8 @@ static void ask_own(const void *at, size_t bytes)
 #endif
 }
 
-/* Keys that a pass reads. narrow says again that number_bits is not 0, as a constant of every call. */
+/* Keys that a pass reads. narrow says again that number_bits is not 0, as a constant of every call.
+ */
 struct keys {
 	const void *at;
 	uint32_t number_bits;
@@ -141,7 +146,8 @@ INLINE uint64_t key_at(struct keys keys, size_t i)
 	return (uint64_t)(key >> keys.number_bits) << 32 | (key & mask);
 }
 
-/* What the first pass leaves of a batch: a worker's keys of digit d are from[d] .. from[d + 1] of it. */
+/* What the first pass leaves of a batch: a worker's keys of digit d are from[d] .. from[d + 1] of
+ * it. */
 static void *first_of(const struct ls_sort *s, uint64_t batch)
 {
 	return (char *)s->first + batch % 2 * first_bytes(s);
@@ -162,7 +168,8 @@ static void begin(uint32_t *count, size_t digits, uint32_t at)
 	}
 }
 
-INLINE void put(void *to, uint32_t number_bits, bool narrow, uint32_t at, uint32_t feature, uint32_t number)
+INLINE void put(void *to, uint32_t number_bits, bool narrow, uint32_t at, uint32_t feature,
+		uint32_t number)
 {
 	if (narrow)
 		((uint32_t *)to)[at] = feature << number_bits | number;
@@ -170,16 +177,16 @@ INLINE void put(void *to, uint32_t number_bits, bool narrow, uint32_t at, uint32
 		((uint64_t *)to)[at] = (uint64_t)feature << 32 | number;
 }
 
-INLINE void put_entries(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place, void *restrict to,
-			uint32_t number_bits, bool narrow)
+INLINE void put_entries(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place,
+			void *restrict to, uint32_t number_bits, bool narrow)
 {
 	const uint32_t *feature = rows->feature, n = rows->n_entries, first = rows->entry;
 	for (uint32_t i = 0; i < n; i++)
 		put(to, number_bits, narrow, place[feature[i] & mask]++, feature[i], first + i);
 }
 
-INLINE void put_rows(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place, void *restrict to,
-		     uint32_t number_bits, bool narrow)
+INLINE void put_rows(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place,
+		     void *restrict to, uint32_t number_bits, bool narrow)
 {
 	const uint32_t *feature = rows->feature;
 	for (uint32_t b = rows->lo, n; b < rows->hi; b++, feature += n) {
@@ -189,7 +196,8 @@ INLINE void put_rows(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *r
 	}
 }
 
-static void put_all(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *place, void *to, uint32_t number_bits)
+static void put_all(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *place, void *to,
+		    uint32_t number_bits)
 {
 	if (rows->place && number_bits)
 		put_rows(rows, mask, place, to, number_bits, true);
@@ -202,7 +210,8 @@ static void put_all(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *pl
 }
 
 /* A digit's place, from[digit + 1], moves on with each key, up to where the next digit begins. */
-void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread, const struct ls_sort_rows *rows)
+void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread,
+		   const struct ls_sort_rows *rows)
 {
 	uint32_t mask = (uint32_t)digits_of(s) - 1, *from = from_of(s, batch, (uint32_t)thread);
 	size_t bytes = rows->n_entries * key_bytes(s);
@@ -218,9 +227,10 @@ void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread, const st
 	put_all(rows, mask, from + 1, first_of(s, batch), s->number_bits);
 }
 
-/* Of two neighbours, which often have the same digit, one counts behind all digits, so that it does not wait for the
- * other. */
-INLINE void count(struct keys keys, size_t i, size_t end, uint32_t shift, uint32_t mask, uint32_t *counts)
+/* Of two neighbours, which often have the same digit, one counts behind all digits, so that it does
+ * not wait for the other. */
+INLINE void count(struct keys keys, size_t i, size_t end, uint32_t shift, uint32_t mask,
+		  uint32_t *counts)
 {
 	for (; i + 1 < end; i += 2) {
 		counts[feature_at(keys, i) >> shift & mask]++;
@@ -237,16 +247,17 @@ static void begin_both(uint32_t *counts, size_t digits)
 	begin(counts, digits, 0);
 }
 
-INLINE void scatter(struct keys keys, size_t i, size_t end, uint32_t shift, uint32_t mask, uint32_t *restrict place,
-		    uint64_t *restrict to)
+INLINE void scatter(struct keys keys, size_t i, size_t end, uint32_t shift, uint32_t mask,
+		    uint32_t *restrict place, uint64_t *restrict to)
 {
 	for (; i < end; i++)
 		to[place[feature_at(keys, i) >> shift & mask]++] = key_at(keys, i);
 }
 
-/* The second pass reads the workers' results of the first, digit by digit, so that equal features come together. */
-INLINE void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, struct keys first,
-			uint64_t *to)
+/* The second pass reads the workers' results of the first, digit by digit, so that equal features
+ * come together. */
+INLINE void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part,
+			struct keys first, uint64_t *to)
 {
 	uint32_t place[2 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1;
 	memset(place, 0, 2 * sizeof *place << s->bits);
@@ -262,13 +273,15 @@ INLINE void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls
 		}
 }
 
-/* With many workers the runs of a digit are too short for that: they are put together by digit first. On the way the
- * next digits are counted: ret_place is where each of them begins. */
-INLINE void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, struct keys first,
-		   uint64_t *restrict to, uint32_t *restrict ret_place)
+/* With many workers the runs of a digit are too short for that: they are put together by digit
+ * first. On the way the next digits are counted: ret_place is where each of them begins. */
+INLINE void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part,
+		   struct keys first, uint64_t *restrict to, uint32_t *restrict ret_place)
 {
-	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, lo = part->lo, hi = part->hi;
-	size_t bytes = first.narrow ? sizeof(uint32_t) : sizeof(uint64_t), line = sizeof(float[LS_FM_LINE]);
+	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, lo = part->lo,
+				       hi = part->hi;
+	size_t bytes = first.narrow ? sizeof(uint32_t) : sizeof(uint64_t),
+	       line = sizeof(float[LS_FM_LINE]);
 	memset(place, 0, sizeof *place * (hi - lo));
 	for (uint32_t t = 0; t < s->threads; t++) {
 		const uint32_t *from = from_of(s, batch, t);
@@ -290,8 +303,8 @@ INLINE void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort
 	begin(ret_place, digits_of(s), 0);
 }
 
-INLINE void after_first(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, struct keys first,
-			uint64_t *to, uint32_t *ret_place)
+INLINE void after_first(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part,
+			struct keys first, uint64_t *to, uint32_t *ret_place)
 {
 	if (s->threads >= MANY)
 		gather(s, batch, part, first, to, ret_place);
@@ -299,9 +312,10 @@ INLINE void after_first(const struct ls_sort *s, uint64_t batch, const struct ls
 		second_pass(s, batch, part, first, to);
 }
 
-/* place: where each digit of the pass begins, if they were counted before it (the second), and room. */
-static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *from, size_t n, uint32_t *place,
-		       uint64_t *to)
+/* place: where each digit of the pass begins, if they were counted before it (the second), and
+ * room. */
+static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *from, size_t n,
+		       uint32_t *place, uint64_t *to)
 {
 	uint32_t mask = (uint32_t)digits_of(s) - 1;
 	struct keys keys = {.at = from, .narrow = false};
@@ -322,16 +336,18 @@ static size_t below(const struct ls_sort *s, uint64_t batch, uint32_t d)
 	return n;
 }
 
-const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part, size_t *ret_n,
-			     size_t *ret_before)
+const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch,
+			     const struct ls_sort_part *part, size_t *ret_n, size_t *ret_before)
 {
 	size_t at = below(s, batch, part->lo), n = below(s, batch, part->hi) - at;
 	uint64_t *from = s->sorted + at, *to = s->other ? s->other + at : NULL;
 	uint32_t place[2 << MAX_BITS];
 	if (s->number_bits)
-		after_first(s, batch, part, (struct keys){first_of(s, batch), s->number_bits, true}, from, place);
+		after_first(s, batch, part, (struct keys){first_of(s, batch), s->number_bits, true},
+			    from, place);
 	else
-		after_first(s, batch, part, (struct keys){first_of(s, batch), 0, false}, from, place);
+		after_first(s, batch, part, (struct keys){first_of(s, batch), 0, false}, from,
+			    place);
 	for (uint32_t pass = s->threads >= MANY ? 1 : 2; pass < s->passes; pass++) {
 		other_pass(s, pass, from, n, place, to);
 		uint64_t *t = from;

@@ -1,9 +1,11 @@
-/* One step of training, or a stretch of prediction, as the CPU kernels see it: borrowed pointers, no ownership.
- * cpu.c fills it; kern.c, compiled once an instruction set, does the arithmetic. Workers write disjoint parts.
+/* One step of training, or a stretch of prediction, as the CPU kernels see it: borrowed pointers,
+ * no ownership. cpu.c fills it; kern.c, compiled once an instruction set, does the arithmetic.
+ * Workers write disjoint parts.
  *
- * A batch's entries are numbered e: those of a worker's rows, which begin with row b, without gaps from b times as many
- * on as a row may have. back[] holds, for each entry, the vector that its factors' gradient is a multiple of (cell.h):
- * one a row for fm, one a row and field for fwfm, one an entry for ffm. */
+ * A batch's entries are numbered e: those of a worker's rows, which begin with row b, without gaps
+ * from b times as many on as a row may have. back[] holds, for each entry, the vector that its
+ * factors' gradient is a multiple of (cell.h): one a row for fm, one a row and field for fwfm, one
+ * an entry for ffm. */
 #ifndef LS_FM_CPU_STEP_H
 #define LS_FM_CPU_STEP_H
 
@@ -31,21 +33,30 @@ struct ls_step {
 	uint16_t *field;  /* fwfm: by entry; otherwise NULL */
 	float *back;      /* back_stride floats a row (fm, fwfm) or an entry (ffm) */
 	size_t back_stride;
-	uint64_t *terms; /* fm over values of 1, if it pays (cpu.c): n_rows × outputs × ls_term_stride of the worker's
-			  * own, see kern_columns.h; otherwise NULL */
-	float *sums;     /* fwfm: U and W, 2 × back_stride floats a row; otherwise unused */
-	float *score;    /* n_rows × outputs */
-	float *slope;    /* n_rows × outputs */
-	float *loss;     /* n_rows */
-	bool has_x;      /* false: every x is 1 */
-	bool crowd; /* so many workers that what one wrote others have read since: to be asked for as one's own again */
-	bool far;   /* what a worker writes of `back` is more than the second cache holds: to be asked for, too */
+	uint64_t
+		*terms; /* fm over values of 1, if it pays (cpu.c): n_rows × outputs ×
+			 * ls_term_stride of the worker's own, see kern_columns.h; otherwise NULL */
+	float *sums;    /* fwfm: U and W, 2 × back_stride floats a row; otherwise unused */
+	float *score;   /* n_rows × outputs */
+	float *slope;   /* n_rows × outputs */
+	float *loss;    /* n_rows */
+	bool has_x;     /* false: every x is 1 */
+	bool crowd; /* so many workers that what one wrote others have read since: to be asked for
+		       as one's own again */
+	bool far; /* what a worker writes of `back` is more than the second cache holds: to be asked
+		     for, too */
 };
 
-/* Columns that wait for their update together: at most (4 KiB of sums, a part of the first cache), and of wide ones;
- * lanes that a column may have to be added up in registers; rows that are predicted side by side, at most, and
- * floats of scratch that they need an entry. */
-enum { LS_KERN_BLOCK = 32, LS_KERN_WIDE = 16, LS_KERN_SHORT = 32, LS_KERN_ROWS = 8, LS_KERN_ENTRY = 3 };
+/* Columns that wait for their update together: at most (4 KiB of sums, a part of the first cache),
+ * and of wide ones; lanes that a column may have to be added up in registers; rows that are
+ * predicted side by side, at most, and floats of scratch that they need an entry. */
+enum {
+	LS_KERN_BLOCK = 32,
+	LS_KERN_WIDE = 16,
+	LS_KERN_SHORT = 32,
+	LS_KERN_ROWS = 8,
+	LS_KERN_ENTRY = 3
+};
 
 /* An entry of a wide column: its vector, and its slope on the grid. */
 struct ls_found {
@@ -53,7 +64,8 @@ struct ls_found {
 	double slope;
 };
 
-/* An fm over values of 1 needs to know an entry's row and nothing else of it: then keys hold the row, not the entry. */
+/* An fm over values of 1 needs to know an entry's row and nothing else of it: then keys hold the
+ * row, not the entry. */
 static inline bool ls_keys_are_rows(const struct ls_step *st)
 {
 	return st->m->opts.kind == LS_FM && !st->has_x;
@@ -72,7 +84,8 @@ struct ls_worker {
 	const float *bias;                /* outputs */
 	const struct ls_row_place *place; /* of its rows, from the first on */
 	const uint32_t *feature;          /* of their entries */
-	float *sums; /* of the columns that wait for their update: LS_KERN_BLOCK × lanes; NULL for wide ones */
+	float *sums; /* of the columns that wait for their update: LS_KERN_BLOCK × lanes; NULL for
+			wide ones */
 	struct ls_found *found; /* wide columns: by key; otherwise NULL */
 	uint64_t *acc;          /* wide columns: lanes integers and as many floats */
 	int64_t *pair_sums;     /* fwfm: outputs × n_pairs */
@@ -80,43 +93,46 @@ struct ls_worker {
 
 struct ls_kern {
 	const char *name;
-	/* Scores, losses, slopes and back[] of rows lo..hi of the batch, whose places are w's; entries from `entry` on.
+	/* Scores, losses, slopes and back[] of rows lo..hi of the batch, whose places are w's;
+	 * entries from `entry` on.
 	 */
-	void (*forward)(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry);
-	/* Where there is st->terms: fills it for rows lo..hi of the batch, once the grids are known. */
+	void (*forward)(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi,
+			uint32_t entry);
+	/* Where there is st->terms: fills it for rows lo..hi of the batch, once the grids are
+	 * known. */
 	void (*terms)(struct ls_step *st, uint32_t lo, uint32_t hi);
 	/* Gradient and update of every feature in keys, which are sorted. */
 	void (*columns)(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n);
 	/* fwfm: adds rows lo..hi of the batch to w->pair_sums. */
 	void (*pairs)(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi);
 	/* Scores alone, for rows lo..hi of the data: score has (hi - lo) × outputs. */
-	void (*predict)(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo, uint64_t hi, float *score,
-			float *scratch);
-	/* A row at a time (online.h); v and mine are the row's, later the next one's (ls_online_found). The share's
-	 * parts of the score, by class; */
-	void (*online_forward)(const struct ls_online_table *t, const struct ls_online_row *r, float *const *v,
-			       const struct ls_online_share *s, float *part);
+	void (*predict)(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo,
+			uint64_t hi, float *score, float *scratch);
+	/* A row at a time (online.h); v and mine are the row's, later the next one's
+	 * (ls_online_found). The share's parts of the score, by class; */
+	void (*online_forward)(const struct ls_online_table *t, const struct ls_online_row *r,
+			       float *const *v, const struct ls_online_share *s, float *part);
 	/* its parameters' step, with those of the next row asked for; */
 	void (*online_update)(const struct ls_online_table *t, const struct ls_online_row *r,
-			      const struct ls_online_found *mine, const struct ls_online_row *next, float *const *later,
-			      const struct ls_online_share *s, float slope);
+			      const struct ls_online_found *mine, const struct ls_online_row *next,
+			      float *const *later, const struct ls_online_share *s, float slope);
 	/* or everything, by one thread: false, with nothing changed, when the row is not finite. */
 	bool (*online_alone)(const struct ls_online_table *t, const struct ls_online_row *r,
 			     struct ls_online_room *room);
 };
 
-/* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512", "sve256"); NULL when it cannot run
- * here.
+/* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512", "sve256"); NULL
+ * when it cannot run here.
  */
 const struct ls_kern *ls_kern_pick(const char *name);
-/* Those that may be the best for this machine, ls_kern_pick's first, and how many: more than one where which is quicker
- * has to be seen (contest.h). */
+/* Those that may be the best for this machine, ls_kern_pick's first, and how many: more than one
+ * where which is quicker has to be seen (contest.h). */
 enum { LS_KERN_RIVALS = 2 };
 uint32_t ls_kern_rivals(const char *name, const struct ls_kern *ret[LS_KERN_RIVALS]);
 /* Whether columns of that many lanes are wide. */
 bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes);
-/* Floats of scratch that predict needs: twice as many as the sums of rows side by side may be, and what is left of
- * their entries. */
+/* Floats of scratch that predict needs: twice as many as the sums of rows side by side may be, and
+ * what is left of their entries. */
 size_t ls_kern_sums(const struct ls_fm_model *m);
 size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row);
 

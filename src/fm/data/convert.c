@@ -1,4 +1,5 @@
-/* Data to .lsd. Text goes through block by block, so that it may be larger than memory; other forms are mapped anyway.
+/* Data to .lsd. Text goes through block by block, so that it may be larger than memory; other forms
+ * are mapped anyway.
  */
 
 #include "base/cpus.h"
@@ -36,8 +37,8 @@ static int add_block(void *ctx, struct ls_block *b, struct ls_err *err)
 	return ls_lsd_add(s->w, &part, err);
 }
 
-static int stream_text(struct ls_source *source, const struct ls_data_opts *o, struct ls_lsd_writer *w,
-		       struct ls_err *err)
+static int stream_text(struct ls_source *source, const struct ls_data_opts *o,
+		       struct ls_lsd_writer *w, struct ls_err *err)
 {
 	struct stream s = {.w = w};
 	int threads = o->threads > 0 ? o->threads : ls_cpus();
@@ -50,8 +51,8 @@ static int stream_text(struct ls_source *source, const struct ls_data_opts *o, s
 	return rc ? rc : ls_data_check_needs(name, s.labels, s.fields, o, err);
 }
 
-static int copy_rows_take(struct ls_source *source, const struct ls_data_opts *o, struct ls_lsd_writer *w,
-			  struct ls_err *err)
+static int copy_rows_take(struct ls_source *source, const struct ls_data_opts *o,
+			  struct ls_lsd_writer *w, struct ls_err *err)
 {
 	struct ls_data *d;
 	int rc = ls_data_load_take(source, o, &d, err);
@@ -64,7 +65,8 @@ static int copy_rows_take(struct ls_source *source, const struct ls_data_opts *o
 	return rc;
 }
 
-int ls_data_convert(const char *path, const struct ls_data_opts *o, const char *to, struct ls_err *err)
+int ls_data_convert(const char *path, const struct ls_data_opts *o, const char *to,
+		    struct ls_err *err)
 {
 	static const struct ls_data_opts usual = {0};
 	struct ls_source *source;
@@ -75,8 +77,10 @@ int ls_data_convert(const char *path, const struct ls_data_opts *o, const char *
 		return rc;
 	if (!(rc = ls_data_check_format(source, o, err)))
 		rc = ls_lsd_create(to, &w, err);
-	/* Labels and weights from elsewhere want the number of rows first: then text is loaded too. */
-	bool whole = o->labels_path || o->weights_path || ls_source_content(source) != LS_CONTENT_TEXT;
+	/* Labels and weights from elsewhere want the number of rows first: then text is loaded too.
+	 */
+	bool whole =
+		o->labels_path || o->weights_path || ls_source_content(source) != LS_CONTENT_TEXT;
 	if (rc == 0 && whole) {
 		rc = copy_rows_take(source, o, w, err);
 		source = NULL;

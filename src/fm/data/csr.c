@@ -16,7 +16,8 @@ static bool is_integer(enum ls_dtype t)
 	return t >= LS_DT_BOOL && t <= LS_DT_I64;
 }
 
-/* Element i as an integer; beyond int64 (uint64 only) it becomes negative, which every caller refuses. */
+/* Element i as an integer; beyond int64 (uint64 only) it becomes negative, which every caller
+ * refuses. */
 static int64_t integer_at(const struct ls_tensor *t, uint64_t i)
 {
 	const uint8_t *p = t->data + i * t->elem_size;
@@ -72,11 +73,14 @@ static bool is_number(enum ls_dtype t)
 	return is_integer(t) || t == LS_DT_F32 || t == LS_DT_F64;
 }
 
-static int need(struct ls_bundle *b, const char *path, const char *name, struct ls_tensor **ret, struct ls_err *err)
+static int need(struct ls_bundle *b, const char *path, const char *name, struct ls_tensor **ret,
+		struct ls_err *err)
 {
 	struct ls_tensor *t = ls_bundle_find(b, name);
 	if (!t) {
-		ls_err_set(err, LS_EINPUT, "%s: no array \"%s\": not written by scipy.sparse.save_npz?", path, name);
+		ls_err_set(err, LS_EINPUT,
+			   "%s: no array \"%s\": not written by scipy.sparse.save_npz?", path,
+			   name);
 		return LS_EINPUT;
 	}
 	int rc = ls_bundle_fetch(b, t, (uint64_t)NO_LIMIT, err);
@@ -88,19 +92,20 @@ static int need(struct ls_bundle *b, const char *path, const char *name, struct 
 	return 0;
 }
 
-static int need_vector(struct ls_bundle *b, const char *path, const char *name, bool integers, struct ls_tensor **ret,
-		       struct ls_err *err)
+static int need_vector(struct ls_bundle *b, const char *path, const char *name, bool integers,
+		       struct ls_tensor **ret, struct ls_err *err)
 {
 	struct ls_tensor *t = NULL;
 	int rc = need(b, path, name, &t, err);
 	if (rc)
 		return rc;
 	if (!(integers ? is_integer(t->dtype) : is_number(t->dtype)))
-		return ls_err_set(err, LS_EINPUT, "%s: array \"%s\" holds %s; it should hold %s", path, name,
-				  ls_dtype_name(t->dtype),
+		return ls_err_set(err, LS_EINPUT, "%s: array \"%s\" holds %s; it should hold %s",
+				  path, name, ls_dtype_name(t->dtype),
 				  integers ? "integers" : "bool, integers, float32 or float64");
 	if (t->ndim != 1)
-		return ls_err_set(err, LS_EINPUT, "%s: array \"%s\" has %d dimensions, not one", path, name, t->ndim);
+		return ls_err_set(err, LS_EINPUT, "%s: array \"%s\" has %d dimensions, not one",
+				  path, name, t->ndim);
 	*ret = t;
 	return 0;
 }
@@ -117,12 +122,14 @@ static int check_format(struct ls_bundle *b, const char *path, struct ls_err *er
 	for (size_t i = 0; i < sizeof name - 1 && i * step < t->nbytes; i++)
 		name[i] = (char)t->data[i * step];
 	if (strcmp(name, "csr") != 0)
-		return ls_err_set(err, LS_EINPUT, "%s: a sparse matrix in format \"%s\"; save m.tocsr()", path, name);
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: a sparse matrix in format \"%s\"; save m.tocsr()", path,
+				  name);
 	return 0;
 }
 
-static int check_shape(struct ls_bundle *b, const char *path, uint64_t n_rows, uint64_t *ret_columns,
-		       struct ls_err *err)
+static int check_shape(struct ls_bundle *b, const char *path, uint64_t n_rows,
+		       uint64_t *ret_columns, struct ls_err *err)
 {
 	struct ls_tensor *t = NULL;
 	int rc = need_vector(b, path, "shape", true, &t, err);
@@ -130,7 +137,8 @@ static int check_shape(struct ls_bundle *b, const char *path, uint64_t n_rows, u
 		return rc;
 	if (ls_tensor_count(t) != 2 || integer_at(t, 0) < 0 || integer_at(t, 1) < 0 ||
 	    (uint64_t)integer_at(t, 0) != n_rows)
-		return ls_err_set(err, LS_EINPUT, "%s: the shape does not agree with the arrays", path);
+		return ls_err_set(err, LS_EINPUT, "%s: the shape does not agree with the arrays",
+				  path);
 	*ret_columns = (uint64_t)integer_at(t, 1);
 	return 0;
 }
@@ -140,7 +148,8 @@ static int no_memory(const char *path, struct ls_err *err)
 	return ls_err_set(err, LS_ENOMEM, "%s: no memory for its rows", path);
 }
 
-static int fill_start(const struct ls_tensor *t, const char *path, struct ls_csr *c, struct ls_err *err)
+static int fill_start(const struct ls_tensor *t, const char *path, struct ls_csr *c,
+		      struct ls_err *err)
 {
 	uint64_t n = ls_tensor_count(t);
 	char text[INTEGER_TEXT];
@@ -154,31 +163,35 @@ static int fill_start(const struct ls_tensor *t, const char *path, struct ls_csr
 		int64_t v = integer_at(t, i);
 		bool ok = i ? v >= (int64_t)c->start[i - 1] : v == 0;
 		if (!ok || (uint64_t)v > c->n_entries)
-			return ls_err_set(err, LS_EINPUT, "%s: indptr[%llu] is %s: not ascending from 0 to %llu", path,
-					  (unsigned long long)i, integer_text(t, i, text),
+			return ls_err_set(err, LS_EINPUT,
+					  "%s: indptr[%llu] is %s: not ascending from 0 to %llu",
+					  path, (unsigned long long)i, integer_text(t, i, text),
 					  (unsigned long long)c->n_entries);
 		c->start[i] = (uint64_t)v;
 	}
 	if (c->start[n - 1] != c->n_entries)
-		return ls_err_set(err, LS_EINPUT, "%s: indptr ends at %llu, but there are %llu entries", path,
-				  (unsigned long long)c->start[n - 1], (unsigned long long)c->n_entries);
+		return ls_err_set(
+			err, LS_EINPUT, "%s: indptr ends at %llu, but there are %llu entries", path,
+			(unsigned long long)c->start[n - 1], (unsigned long long)c->n_entries);
 	return 0;
 }
 
-static int bad_column(const struct ls_tensor *t, uint64_t i, const char *path, uint64_t columns, struct ls_err *err)
+static int bad_column(const struct ls_tensor *t, uint64_t i, const char *path, uint64_t columns,
+		      struct ls_err *err)
 {
 	char text[INTEGER_TEXT];
 	integer_text(t, i, text);
 	if (columns == 0)
-		return ls_err_set(err, LS_EINPUT, "%s: indices[%llu] is %s: the matrix has no columns", path,
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: indices[%llu] is %s: the matrix has no columns", path,
 				  (unsigned long long)i, text);
-	return ls_err_set(err, LS_EINPUT, "%s: indices[%llu] is %s: not a column from 0 to %llu", path,
-			  (unsigned long long)i, text,
+	return ls_err_set(err, LS_EINPUT, "%s: indices[%llu] is %s: not a column from 0 to %llu",
+			  path, (unsigned long long)i, text,
 			  (unsigned long long)(columns <= UINT32_MAX ? columns - 1 : UINT32_MAX));
 }
 
-static int fill_features(const struct ls_tensor *t, const char *path, uint64_t columns, struct ls_csr *c,
-			 struct ls_err *err)
+static int fill_features(const struct ls_tensor *t, const char *path, uint64_t columns,
+			 struct ls_csr *c, struct ls_err *err)
 {
 	c->feature = ls_alloc_array(c->n_entries, sizeof *c->feature);
 	if (!c->feature)
@@ -194,9 +207,10 @@ static int fill_features(const struct ls_tensor *t, const char *path, uint64_t c
 	return 0;
 }
 
-/* Numbers as floats, refused when not finite or below least; *ret is NULL when drop_ones and all are 1. */
-static int floats(const struct ls_tensor *t, const char *path, const char *what, float least, bool drop_ones,
-		  float **ret, struct ls_err *err)
+/* Numbers as floats, refused when not finite or below least; *ret is NULL when drop_ones and all
+ * are 1. */
+static int floats(const struct ls_tensor *t, const char *path, const char *what, float least,
+		  bool drop_ones, float **ret, struct ls_err *err)
 {
 	uint64_t n = ls_tensor_count(t);
 	float *a = ls_alloc_array(n, sizeof *a);
@@ -229,7 +243,8 @@ void ls_csr_done(struct ls_csr *c)
 	*c = (struct ls_csr){0};
 }
 
-int ls_csr_from_bundle(struct ls_bundle *b, const char *path, struct ls_csr *ret, struct ls_err *err)
+int ls_csr_from_bundle(struct ls_bundle *b, const char *path, struct ls_csr *ret,
+		       struct ls_err *err)
 {
 	struct ls_tensor *indptr = NULL, *indices = NULL, *data = NULL;
 	struct ls_csr c = {0};
@@ -267,7 +282,8 @@ int ls_csr_load(const char *path, struct ls_csr *ret, struct ls_err *err)
 	return rc;
 }
 
-int ls_csr_vector(const char *path, uint64_t n, const char *what, float least, float **ret, struct ls_err *err)
+int ls_csr_vector(const char *path, uint64_t n, const char *what, float least, float **ret,
+		  struct ls_err *err)
 {
 	struct ls_bundle *b;
 	struct ls_tensor *t = NULL;
@@ -277,13 +293,16 @@ int ls_csr_vector(const char *path, uint64_t n, const char *what, float least, f
 	rc = need(b, path, "array", &t, err);
 	bool flat = rc == 0 && (t->ndim == 1 || (t->ndim == 2 && t->shape[1] == 1));
 	if (rc == 0 && !is_number(t->dtype))
-		rc = ls_err_set(err, LS_EINPUT, "%s: numbers of type %s; %ss may be bool, integers, float32 or float64",
-				path, ls_dtype_name(t->dtype), what);
+		rc = ls_err_set(
+			err, LS_EINPUT,
+			"%s: numbers of type %s; %ss may be bool, integers, float32 or float64",
+			path, ls_dtype_name(t->dtype), what);
 	if (rc == 0 && (!flat || t->shape[0] != n)) {
 		char shape[128];
 		ls_tensor_shape_text(t, shape, sizeof shape);
-		rc = ls_err_set(err, LS_EINPUT, "%s: %s of shape %s where one %s for each of %llu rows is wanted", path,
-				ls_dtype_name(t->dtype), shape, what, (unsigned long long)n);
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: %s of shape %s where one %s for each of %llu rows is wanted",
+				path, ls_dtype_name(t->dtype), shape, what, (unsigned long long)n);
 	}
 	if (rc == 0)
 		rc = floats(t, path, what, least, false, ret, err);

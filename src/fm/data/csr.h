@@ -19,10 +19,13 @@ struct ls_csr {
 
 int ls_csr_load(const char *path, struct ls_csr *ret, struct ls_err *err);
 /* From an open .npz; fetches its tensors. */
-int ls_csr_from_bundle(struct ls_bundle *b, const char *path, struct ls_csr *ret, struct ls_err *err);
+int ls_csr_from_bundle(struct ls_bundle *b, const char *path, struct ls_csr *ret,
+		       struct ls_err *err);
 void ls_csr_done(struct ls_csr *c);
 
-/* A .npy with n numbers (shape [n] or [n, 1]), finite and not below least; what names one of them: "label". */
-int ls_csr_vector(const char *path, uint64_t n, const char *what, float least, float **ret, struct ls_err *err);
+/* A .npy with n numbers (shape [n] or [n, 1]), finite and not below least; what names one of them:
+ * "label". */
+int ls_csr_vector(const char *path, uint64_t n, const char *what, float least, float **ret,
+		  struct ls_err *err);
 
 #endif

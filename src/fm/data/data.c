@@ -20,7 +20,7 @@ struct ls_data {
 	int threads;
 	struct ls_source *source; /* of .lsd: the rows lie in its mapping */
 	uint64_t sum;             /* ls_lsd_sum, when they were looked at */
-	bool changed;             /* others were in their place once: for good, for they have been used */
+	bool changed; /* others were in their place once: for good, for they have been used */
 	struct ls_origin origin;
 	void *owned[12];
 	size_t n_owned;
@@ -52,7 +52,8 @@ static void *own(struct ls_data *d, uint64_t count, size_t size)
 	enum { HUGE_PAGE = 2 << 20 };
 	size_t bytes = count > SIZE_MAX / size ? SIZE_MAX : count ? count * size : 1;
 	void *p = NULL;
-	/* rows are read in shuffled order: on small pages every row would cost a walk through the page table */
+	/* rows are read in shuffled order: on small pages every row would cost a walk through the
+	 * page table */
 	if (bytes < HUGE_PAGE)
 		p = malloc(bytes);
 	else if (bytes < SIZE_MAX && posix_memalign(&p, HUGE_PAGE, bytes) == 0)
@@ -139,15 +140,16 @@ static bool allocate(struct ls_data *d, struct gathering *g)
 	g->label = g->labels ? own(d, rows, sizeof *g->label) : NULL;
 	g->weight = g->weights ? own(d, rows, sizeof *g->weight) : NULL;
 	g->run = g->run_end = own(d, g->n_runs, sizeof *g->run);
-	return g->start && g->feature && g->run && (g->field || !g->fields) && (g->value || !g->values) &&
-	       (g->label || !g->labels) && (g->weight || !g->weights);
+	return g->start && g->feature && g->run && (g->field || !g->fields) &&
+	       (g->value || !g->values) && (g->label || !g->labels) && (g->weight || !g->weights);
 }
 
 static int join(struct ls_data *d, struct gathering *g, const char *name, struct ls_err *err)
 {
 	if (!allocate(d, g))
 		return ls_err_set(err, LS_ENOMEM,
-				  "%s: no memory for its %llu entries; `lockstep fm convert` makes a file that is "
+				  "%s: no memory for its %llu entries; `lockstep fm convert` makes "
+				  "a file that is "
 				  "used without loading it",
 				  name, (unsigned long long)g->total.n_entries);
 	g->row_at = ls_xalloc((g->n + 1) * sizeof *g->row_at);
@@ -174,12 +176,14 @@ static int join(struct ls_data *d, struct gathering *g, const char *name, struct
 	return 0;
 }
 
-static int load_text(struct ls_data *d, struct ls_source *s, const struct ls_data_opts *o, struct ls_err *err)
+static int load_text(struct ls_data *d, struct ls_source *s, const struct ls_data_opts *o,
+		     struct ls_err *err)
 {
 	struct gathering g = {0};
 	int rc = ls_text_read(s, ls_text_format_named(o->format), d->threads, gather, &g, err);
 	if (rc == LS_ENOMEM)
-		ls_err_advise(err, "`lockstep fm convert` makes a file that is used without loading it");
+		ls_err_advise(err,
+			      "`lockstep fm convert` makes a file that is used without loading it");
 	if (rc == 0)
 		rc = join(d, &g, ls_source_name(s), err);
 	for (size_t i = 0; i < g.n; i++)
@@ -208,13 +212,15 @@ static int load_npz(struct ls_data *d, const char *path, struct ls_err *err)
 	return 0;
 }
 
-int ls_data_vectors(const char *name, uint64_t n_rows, bool labels, bool weights, const struct ls_data_opts *o,
-		    float **ret_label, float **ret_weight, struct ls_err *err)
+int ls_data_vectors(const char *name, uint64_t n_rows, bool labels, bool weights,
+		    const struct ls_data_opts *o, float **ret_label, float **ret_weight,
+		    struct ls_err *err)
 {
 	float *label = NULL, *weight = NULL;
 	int rc = 0;
 	if ((o->labels_path && labels) || (o->weights_path && weights))
-		return ls_err_set(err, LS_EINPUT, "%s: the data have %s of their own beside those in %s", name,
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: the data have %s of their own beside those in %s", name,
 				  o->labels_path && labels ? "labels" : "weights",
 				  o->labels_path && labels ? o->labels_path : o->weights_path);
 	if (o->labels_path)
@@ -239,10 +245,12 @@ static void own_names(struct ls_data *d, const struct ls_data_opts *o)
 		d->origin.weights = d->owned[d->n_owned++] = ls_xstrdup(o->weights_path);
 }
 
-static int load_vectors(struct ls_data *d, const char *name, const struct ls_data_opts *o, struct ls_err *err)
+static int load_vectors(struct ls_data *d, const char *name, const struct ls_data_opts *o,
+			struct ls_err *err)
 {
 	float *label = NULL, *weight = NULL;
-	int rc = ls_data_vectors(name, d->rows.n_rows, d->rows.label, d->rows.weight, o, &label, &weight, err);
+	int rc = ls_data_vectors(name, d->rows.n_rows, d->rows.label, d->rows.weight, o, &label,
+				 &weight, err);
 	if (rc)
 		return rc;
 	d->owned[d->n_owned++] = label;
@@ -258,43 +266,50 @@ static int load_vectors(struct ls_data *d, const char *name, const struct ls_dat
 static const char *const content_format[] = {[LS_CONTENT_TEXT] = "text",
 					     [LS_CONTENT_LSD] = "lsd",
 					     [LS_CONTENT_ZIP] = "npz",
-					     [LS_CONTENT_NPY] = "a .npy, which may hold labels or weights",
+					     [LS_CONTENT_NPY] =
+						     "a .npy, which may hold labels or weights",
 					     [LS_CONTENT_SAFETENSORS] = "safetensors, a model's"};
 
-int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o, struct ls_err *err)
+int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o,
+			 struct ls_err *err)
 {
 	enum ls_content content = ls_source_content(s);
 	const char *name = ls_source_name(s);
 	if (content == LS_CONTENT_PACKED)
-		return ls_err_set(
-			err, LS_EINPUT,
-			"%s: compressed by xz, zstd or bzip2: unpack it, into a pipe to - if need be; gzip is "
-			"read as it is",
-			name);
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: compressed by xz, zstd or bzip2: unpack it, into a pipe to "
+				  "- if need be; gzip is "
+				  "read as it is",
+				  name);
 	if (content == LS_CONTENT_NPY || content == LS_CONTENT_SAFETENSORS)
-		return ls_err_set(err, LS_EINPUT, "%s: holds %s, not rows: text, .npz or .lsd", name,
-				  content_format[content]);
+		return ls_err_set(err, LS_EINPUT, "%s: holds %s, not rows: text, .npz or .lsd",
+				  name, content_format[content]);
 	if (content != LS_CONTENT_TEXT && !ls_source_map(s))
-		return ls_err_set(err, LS_EINPUT, "%s: %s data must be a regular file", name, content_format[content]);
+		return ls_err_set(err, LS_EINPUT, "%s: %s data must be a regular file", name,
+				  content_format[content]);
 	if (!o->format)
 		return 0;
 	bool text = strcmp(o->format, "svm") == 0 || strcmp(o->format, "ffm") == 0;
 	if (!text && strcmp(o->format, "npz") != 0 && strcmp(o->format, "lsd") != 0)
-		return ls_err_set(err, LS_EINPUT, "format \"%s\" is none of svm, ffm, npz, lsd", o->format);
+		return ls_err_set(err, LS_EINPUT, "format \"%s\" is none of svm, ffm, npz, lsd",
+				  o->format);
 	if (strcmp(content_format[content], text ? "text" : o->format) != 0)
-		return ls_err_set(err, LS_EINPUT, "%s: holds %s, not %s", name, content_format[content], o->format);
+		return ls_err_set(err, LS_EINPUT, "%s: holds %s, not %s", name,
+				  content_format[content], o->format);
 	return 0;
 }
 
-int ls_data_check_needs(const char *name, bool labels, bool fields, const struct ls_data_opts *o, struct ls_err *err)
+int ls_data_check_needs(const char *name, bool labels, bool fields, const struct ls_data_opts *o,
+			struct ls_err *err)
 {
 	if (o->need_labels && !labels)
-		return ls_err_set(
-			err, LS_EINPUT,
-			"%s: rows have no label; --labels FILE would give them, for those of --valid --valid-labels",
-			name);
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: rows have no label; --labels FILE would give them, for "
+				  "those of --valid --valid-labels",
+				  name);
 	if (o->want_fields && !fields)
-		return ls_err_set(err, LS_EINPUT, "%s: entries have no field; libffm text (field:index:value) has",
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: entries have no field; libffm text (field:index:value) has",
 				  name);
 	return 0;
 }
@@ -314,13 +329,16 @@ int ls_data_unchanged(struct ls_data *d, struct ls_err *err)
 	struct ls_rows now;
 	if (d->source && !d->changed && !ls_source_unchanged(d->source)) {
 		const struct ls_map *map = ls_source_map(d->source);
-		ls_source_accept(d->source); /* first: what is written from here on is seen the next time */
-		d->changed = ls_lsd_view(d->origin.name, map, d->threads, &now, NULL) != 0 || ls_lsd_sum(map) != d->sum;
+		ls_source_accept(
+			d->source); /* first: what is written from here on is seen the next time */
+		d->changed = ls_lsd_view(d->origin.name, map, d->threads, &now, NULL) != 0 ||
+			     ls_lsd_sum(map) != d->sum;
 	}
 	if (!d->changed)
 		return 0;
 	return ls_err_set(err, LS_EINPUT,
-			  "%s: was written to while it was in use, and what came of it is not kept: start again, and "
+			  "%s: was written to while it was in use, and what came of it is not "
+			  "kept: start again, and "
 			  "replace such a file by renaming another over it",
 			  d->origin.name);
 }
@@ -333,7 +351,8 @@ static void mind_empty_rows(struct ls_rows *rows)
 		rows->field = none;
 }
 
-static int load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
+static int load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret,
+		     struct ls_err *err)
 {
 	static const struct ls_data_opts usual = {0};
 	o = o ? o : &usual;
@@ -372,7 +391,8 @@ static int load_take(struct ls_source *s, const struct ls_data_opts *o, struct l
 	return 0;
 }
 
-int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
+int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret,
+		      struct ls_err *err)
 {
 	uint64_t saved = ls_fp_enter(); /* threads begin in their maker's mode */
 	int rc = load_take(s, o, ret, err);
@@ -380,15 +400,16 @@ int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct 
 	return rc;
 }
 
-int ls_data_load(const char *path, const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
+int ls_data_load(const char *path, const struct ls_data_opts *o, struct ls_data **ret,
+		 struct ls_err *err)
 {
 	struct ls_source *s;
 	int rc = ls_source_open(path, o ? o->slice_bytes : 0, &s, err);
 	return rc ? rc : ls_data_load_take(s, o, ret, err);
 }
 
-int ls_data_load_memory(const char *name, const void *bytes, size_t len, const struct ls_data_opts *o,
-			struct ls_data **ret, struct ls_err *err)
+int ls_data_load_memory(const char *name, const void *bytes, size_t len,
+			const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err)
 {
 	struct ls_source *s;
 	ls_source_open_memory(name, bytes, len, o ? o->slice_bytes : 0, &s);

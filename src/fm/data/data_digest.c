@@ -1,4 +1,5 @@
-/* The digest of rows: leaves of a fixed number of rows, hashed by any thread, then the list of leaf digests hashed. */
+/* The digest of rows: leaves of a fixed number of rows, hashed by any thread, then the list of leaf
+ * digests hashed. */
 #include <stdlib.h>
 
 #include "base/digest.h"
@@ -42,7 +43,8 @@ static void hash_leaf(void *ctx, size_t leaf)
 {
 	const struct leaves *l = ctx;
 	const struct ls_rows *r = l->rows;
-	uint64_t row = (uint64_t)leaf * LEAF_ROWS, rows = r->n_rows - row < LEAF_ROWS ? r->n_rows - row : LEAF_ROWS;
+	uint64_t row = (uint64_t)leaf * LEAF_ROWS,
+		 rows = r->n_rows - row < LEAF_ROWS ? r->n_rows - row : LEAF_ROWS;
 	uint64_t at = r->start[row], n = r->start[row + rows] - at;
 	struct ls_sha256 *h = ls_sha256_new();
 	uint64_t length[64];

@@ -12,7 +12,8 @@
 
 const uint8_t ls_lsd_magic[8] = {0x89, 'L', 'S', 'D', '\r', '\n', 0x1a, '\n'};
 const uint8_t ls_lsd_element[LS_LSD_SECTIONS] = {8, 4, 2, 4, 4, 4};
-static const char *const section_name[LS_LSD_SECTIONS] = {"start", "feature", "field", "value", "label", "weight"};
+static const char *const section_name[LS_LSD_SECTIONS] = {"start", "feature", "field",
+							  "value", "label",   "weight"};
 
 void ls_lsd_place(struct ls_lsd_header *h)
 {
@@ -43,7 +44,8 @@ static bool all_zero(const uint8_t *p, size_t len)
 	return true;
 }
 
-/* Sizes follow from the counts, offsets from the sizes: there is one right header for given data. */
+/* Sizes follow from the counts, offsets from the sizes: there is one right header for given data.
+ */
 static bool sizes_agree(const struct ls_lsd_header *h, uint64_t len)
 {
 	struct ls_lsd_header want = *h;
@@ -54,7 +56,8 @@ static bool sizes_agree(const struct ls_lsd_header *h, uint64_t len)
 	for (int i = 0; i < LS_LSD_SECTIONS; i++) {
 		uint64_t bytes = count[i] * ls_lsd_element[i];
 		bool optional = i >= LS_LSD_VALUE, absent = i == LS_LSD_FIELD && h->n_fields == 0;
-		if (h->section[i].bytes != (absent ? 0 : bytes) && !(optional && h->section[i].bytes == 0))
+		if (h->section[i].bytes != (absent ? 0 : bytes) &&
+		    !(optional && h->section[i].bytes == 0))
 			return false;
 	}
 	ls_lsd_place(&want);
@@ -70,17 +73,19 @@ static int check_header(const char *name, const struct ls_map *map, struct ls_er
 	if (map->len < 12 || memcmp(h->magic, ls_lsd_magic, sizeof h->magic) != 0)
 		return ls_err_set(err, LS_EINPUT, "%s: not an .lsd file", name);
 	if (h->version != LS_LSD_VERSION)
-		return ls_err_set(err, LS_EINPUT, "%s: .lsd version %u; this program reads version %d", name,
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: .lsd version %u; this program reads version %d", name,
 				  h->version, LS_LSD_VERSION);
 	if (map->len < LS_LSD_PAGE)
 		return bad(err, name, "cut short within the header");
 	if (ls_lsd_header_sum(h) != h->checksum)
 		return bad(err, name, "damaged: the header does not match its checksum");
 	if (h->file_bytes != map->len)
-		return ls_err_set(err, LS_EINPUT, "%s: %zu bytes where %llu were written; convert the data again", name,
-				  map->len, (unsigned long long)h->file_bytes);
-	bool ok = h->header_bytes == LS_LSD_PAGE && h->n_sections == LS_LSD_SECTIONS && h->zero == 0 &&
-		  all_zero(h->padding, sizeof h->padding) && h->n_fields <= 65536 &&
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: %zu bytes where %llu were written; convert the data again",
+				  name, map->len, (unsigned long long)h->file_bytes);
+	bool ok = h->header_bytes == LS_LSD_PAGE && h->n_sections == LS_LSD_SECTIONS &&
+		  h->zero == 0 && all_zero(h->padding, sizeof h->padding) && h->n_fields <= 65536 &&
 		  h->n_features <= (uint64_t)UINT32_MAX + 1 && sizes_agree(h, map->len);
 	return ok ? 0 : bad(err, name, "the header contradicts itself");
 }
@@ -96,7 +101,8 @@ struct check {
 	bool *bad;                         /* per task */
 };
 
-static bool ascending(const uint64_t *a, uint64_t from, uint64_t n, uint64_t total, uint64_t n_entries)
+static bool ascending(const uint64_t *a, uint64_t from, uint64_t n, uint64_t total,
+		      uint64_t n_entries)
 {
 	bool ok = from ? a[-1] <= a[0] : a[0] == 0;
 	for (uint64_t i = 1; i < n; i++)
@@ -164,8 +170,10 @@ static int judge(const char *name, const struct check *c, int i, struct ls_err *
 	size_t from = c->first[i], n = c->first[i + 1] - from;
 	if (n == 0)
 		return 0;
-	if (ls_xxh64(c->sum + from, n * sizeof *c->sum) != s->checksum || !padding_is_zero(c->map, s))
-		return ls_err_set(err, LS_EINPUT, "%s: damaged: the %s section does not match its checksum", name,
+	if (ls_xxh64(c->sum + from, n * sizeof *c->sum) != s->checksum ||
+	    !padding_is_zero(c->map, s))
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: damaged: the %s section does not match its checksum", name,
 				  section_name[i]);
 	uint64_t max = 0;
 	bool wrong = false;
@@ -177,15 +185,18 @@ static int judge(const char *name, const struct check *c, int i, struct ls_err *
 		wrong = max + 1 != c->h->n_features;
 	if (i == LS_LSD_FIELD)
 		wrong = max + 1 != c->h->n_fields;
-	return wrong ? ls_err_set(err, LS_EINPUT, "%s: the %s section holds impossible numbers", name, section_name[i])
+	return wrong ? ls_err_set(err, LS_EINPUT, "%s: the %s section holds impossible numbers",
+				  name, section_name[i])
 		     : 0;
 }
 
-static int check_contents(const char *name, const struct ls_map *map, int threads, struct ls_err *err)
+static int check_contents(const char *name, const struct ls_map *map, int threads,
+			  struct ls_err *err)
 {
 	struct check c = {.map = map, .h = (const void *)map->data};
 	for (int i = 0; i < LS_LSD_SECTIONS; i++)
-		c.first[i + 1] = c.first[i] + (c.h->section[i].bytes + LS_LSD_CHUNK - 1) / LS_LSD_CHUNK;
+		c.first[i + 1] =
+			c.first[i] + (c.h->section[i].bytes + LS_LSD_CHUNK - 1) / LS_LSD_CHUNK;
 	size_t tasks = c.first[LS_LSD_SECTIONS];
 	c.sum = ls_xalloc(tasks * sizeof *c.sum);
 	c.max = ls_xalloc(tasks * sizeof *c.max);
@@ -214,7 +225,8 @@ uint64_t ls_lsd_sum(const struct ls_map *map)
 	return h->checksum;
 }
 
-int ls_lsd_view(const char *name, const struct ls_map *map, int threads, struct ls_rows *ret, struct ls_err *err)
+int ls_lsd_view(const char *name, const struct ls_map *map, int threads, struct ls_rows *ret,
+		struct ls_err *err)
 {
 	int rc = check_header(name, map, err);
 	if (rc == 0)

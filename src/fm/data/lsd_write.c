@@ -1,5 +1,5 @@
-/* Writing .lsd with memory that does not grow: each section gathers in an unlinked file beside the target, chunk by
- * chunk with its checksum, and commit strings them together behind the header. */
+/* Writing .lsd with memory that does not grow: each section gathers in an unlinked file beside the
+ * target, chunk by chunk with its checksum, and commit strings them together behind the header. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -63,7 +63,8 @@ static int spill(const struct ls_lsd_writer *w, struct spool *s, struct ls_err *
 	return rc;
 }
 
-static int append(struct ls_lsd_writer *w, int section, const void *data, uint64_t len, struct ls_err *err)
+static int append(struct ls_lsd_writer *w, int section, const void *data, uint64_t len,
+		  struct ls_err *err)
 {
 	struct spool *s = &w->spool[section];
 	if (!s->buffer && len && !(s->buffer = ls_alloc_array(1, LS_LSD_CHUNK)))
@@ -96,9 +97,10 @@ static int append_ones(struct ls_lsd_writer *w, int section, uint64_t n, struct 
 	return rc;
 }
 
-/* An array that is absent while all is 1: the first other number brings the ones before it along. */
-static int append_unless_ones(struct ls_lsd_writer *w, int section, const float *a, uint64_t n, uint64_t before,
-			      struct ls_err *err)
+/* An array that is absent while all is 1: the first other number brings the ones before it along.
+ */
+static int append_unless_ones(struct ls_lsd_writer *w, int section, const float *a, uint64_t n,
+			      uint64_t before, struct ls_err *err)
 {
 	bool ones = true;
 	for (uint64_t i = 0; a && ones && i < n; i++)
@@ -109,7 +111,8 @@ static int append_unless_ones(struct ls_lsd_writer *w, int section, const float 
 	if (w->spool[section].bytes == 0)
 		rc = append_ones(w, section, before, err);
 	if (rc == 0)
-		rc = ones ? append_ones(w, section, n, err) : append(w, section, a, n * sizeof *a, err);
+		rc = ones ? append_ones(w, section, n, err)
+			  : append(w, section, a, n * sizeof *a, err);
 	return rc;
 }
 
@@ -133,7 +136,8 @@ int ls_lsd_create(const char *path, struct ls_lsd_writer **ret, struct ls_err *e
 	for (int i = 0; i < LS_LSD_SECTIONS; i++)
 		w->spool[i].fd = -1;
 	uint64_t zero = 0;
-	int rc = open_spool(w, &w->spool[LS_LSD_START], err); /* a folder that cannot be written to is said now */
+	int rc = open_spool(w, &w->spool[LS_LSD_START],
+			    err); /* a folder that cannot be written to is said now */
 	if (rc == 0)
 		rc = append(w, LS_LSD_START, &zero, sizeof zero, err);
 	if (rc)
@@ -147,8 +151,10 @@ static int same_shape(const struct ls_lsd_writer *w, const struct ls_rows *part,
 {
 	bool fields = part->field && part->n_entries, had = w->spool[LS_LSD_FIELD].bytes > 0;
 	bool labels = part->label != NULL, had_labels = w->spool[LS_LSD_LABEL].bytes > 0;
-	if ((w->n_entries && part->n_entries && fields != had) || (w->n_rows && part->n_rows && labels != had_labels))
-		return ls_err_set(err, LS_EINTERNAL, "%s: parts with and without fields or labels", w->path);
+	if ((w->n_entries && part->n_entries && fields != had) ||
+	    (w->n_rows && part->n_rows && labels != had_labels))
+		return ls_err_set(err, LS_EINTERNAL, "%s: parts with and without fields or labels",
+				  w->path);
 	return 0;
 }
 
@@ -159,12 +165,13 @@ int ls_lsd_add(struct ls_lsd_writer *w, const struct ls_rows *part, struct ls_er
 	if (rc == 0)
 		rc = append_starts(w, part, err);
 	if (rc == 0)
-		rc = append(w, LS_LSD_FEATURE, part->feature + first, n * sizeof *part->feature, err);
+		rc = append(w, LS_LSD_FEATURE, part->feature + first, n * sizeof *part->feature,
+			    err);
 	if (rc == 0 && part->field)
 		rc = append(w, LS_LSD_FIELD, part->field + first, n * sizeof *part->field, err);
 	if (rc == 0)
-		rc = append_unless_ones(w, LS_LSD_VALUE, part->value ? part->value + first : NULL, n, w->n_entries,
-					err);
+		rc = append_unless_ones(w, LS_LSD_VALUE, part->value ? part->value + first : NULL,
+					n, w->n_entries, err);
 	if (rc == 0 && part->label)
 		rc = append(w, LS_LSD_LABEL, part->label, rows * sizeof *part->label, err);
 	if (rc == 0)
@@ -201,7 +208,8 @@ static void fill_header(struct ls_lsd_writer *w, struct ls_lsd_header *h)
 }
 
 /* The chunks on disk, the one still in the buffer, zeros up to the page. */
-static int copy_spool(const struct ls_lsd_writer *w, struct spool *s, struct ls_writer *out, struct ls_err *err)
+static int copy_spool(const struct ls_lsd_writer *w, struct spool *s, struct ls_writer *out,
+		      struct ls_err *err)
 {
 	static const uint8_t zeros[LS_LSD_PAGE];
 	enum { PIECE = 1 << 18 };

@@ -4,9 +4,10 @@
 #include "base/parallel.h"
 #include "fm/data/text.h"
 
-/* A worker takes the next slice (under the lock: a stream is inflated there), parses it beside the others, and waits
- * for its turn to hand the block on. So there are never more blocks than threads, and everything after the cutting is
- * done in an order that does not know how many threads there are. */
+/* A worker takes the next slice (under the lock: a stream is inflated there), parses it beside the
+ * others, and waits for its turn to hand the block on. So there are never more blocks than threads,
+ * and everything after the cutting is done in an order that does not know how many threads there
+ * are. */
 struct reader {
 	pthread_mutex_t lock;
 	pthread_cond_t turned;
@@ -30,9 +31,10 @@ static void stop(struct reader *r, int rc)
 	pthread_cond_broadcast(&r->turned);
 }
 
-/* The source's own errors wait for the blocks before them: a fault in an earlier line comes first. */
-static int take(struct reader *r, struct ls_slice *ret, uint64_t *ret_number, enum ls_text_format *ret_format,
-		struct ls_err *err)
+/* The source's own errors wait for the blocks before them: a fault in an earlier line comes first.
+ */
+static int take(struct reader *r, struct ls_slice *ret, uint64_t *ret_number,
+		enum ls_text_format *ret_format, struct ls_err *err)
 {
 	pthread_mutex_lock(&r->lock);
 	int rc = r->stop ? 0 : ls_source_next(r->source, ret, err);
@@ -45,10 +47,12 @@ static int take(struct reader *r, struct ls_slice *ret, uint64_t *ret_number, en
 	return rc;
 }
 
-static int place_fault(const struct reader *r, const struct ls_text_place *at, const char *msg, struct ls_err *err)
+static int place_fault(const struct reader *r, const struct ls_text_place *at, const char *msg,
+		       struct ls_err *err)
 {
 	return ls_err_set(err, LS_EINPUT, "%s:%llu:%llu: %s", ls_source_name(r->source),
-			  (unsigned long long)(r->lines + at->line), (unsigned long long)at->column, msg);
+			  (unsigned long long)(r->lines + at->line), (unsigned long long)at->column,
+			  msg);
 }
 
 /* Rows of this slice that have labels while those before it had none, or the other way round. */
@@ -101,7 +105,8 @@ static void work(void *ctx, size_t task)
 			rc = ls_text_parse(&slice, format, &b, &f);
 			ls_slice_done(&slice);
 			if (rc == LS_ENOMEM)
-				ls_err_set(&err, rc, "%s: no memory for its rows", ls_source_name(r->source));
+				ls_err_set(&err, rc, "%s: no memory for its rows",
+					   ls_source_name(r->source));
 		}
 		pthread_mutex_lock(&r->lock);
 		wait_for_turn(r, number);
@@ -122,8 +127,8 @@ static void work(void *ctx, size_t task)
 	}
 }
 
-int ls_text_read(struct ls_source *s, enum ls_text_format format, int threads, ls_text_sink *sink, void *ctx,
-		 struct ls_err *err)
+int ls_text_read(struct ls_source *s, enum ls_text_format format, int threads, ls_text_sink *sink,
+		 void *ctx, struct ls_err *err)
 {
 	struct reader r = {.source = s, .format = format, .sink = sink, .ctx = ctx};
 	pthread_mutex_init(&r.lock, NULL);
@@ -132,8 +137,10 @@ int ls_text_read(struct ls_source *s, enum ls_text_format format, int threads, l
 	pthread_cond_destroy(&r.turned);
 	pthread_mutex_destroy(&r.lock);
 	if ((r.rc == 0 || r.rc == LS_EINPUT) && !ls_source_unchanged(s))
-		return ls_err_set(err, LS_EINPUT, "%s: was written to while it was read; start again when it is whole",
-				  ls_source_name(s));
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: was written to while it was read; start again when it is whole",
+			ls_source_name(s));
 	if (r.rc && err)
 		*err = r.err;
 	return r.rc;

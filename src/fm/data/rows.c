@@ -31,12 +31,14 @@ static const struct ls_row_run *run_of(const struct ls_origin *o, uint64_t row)
 static struct ls_origin origin_of(const struct ls_rows *rows, enum ls_row_part part)
 {
 	struct ls_origin o = rows->origin ? *rows->origin : (struct ls_origin){0};
-	const char *beside = part == LS_OF_LABEL ? o.labels : part == LS_OF_WEIGHT ? o.weights : NULL;
+	const char *beside = part == LS_OF_LABEL    ? o.labels
+			     : part == LS_OF_WEIGHT ? o.weights
+						    : NULL;
 	return beside ? (struct ls_origin){.name = beside} : o;
 }
 
-int ls_rows_fault(const struct ls_rows *rows, enum ls_row_part part, uint64_t row, int code, struct ls_err *err,
-		  const char *fmt, ...)
+int ls_rows_fault(const struct ls_rows *rows, enum ls_row_part part, uint64_t row, int code,
+		  struct ls_err *err, const char *fmt, ...)
 {
 	struct ls_origin o = origin_of(rows, part);
 	const char *name = o.name ? o.name : "", *colon = o.name ? ": " : "";
@@ -48,8 +50,10 @@ int ls_rows_fault(const struct ls_rows *rows, enum ls_row_part part, uint64_t ro
 	if (row == LS_ROWS_ALL)
 		return ls_err_set(err, code, "%s%s%s", name, colon, what);
 	if (!o.n_runs)
-		return ls_err_set(err, code, "%s%srow %llu: %s", name, colon, (unsigned long long)row + 1, what);
+		return ls_err_set(err, code, "%s%srow %llu: %s", name, colon,
+				  (unsigned long long)row + 1, what);
 	const struct ls_row_run *run = run_of(&o, row);
-	return ls_err_set(err, code, "%s:%llu:%llu: %s", name, (unsigned long long)(run->line + (row - run->row)),
+	return ls_err_set(err, code, "%s:%llu:%llu: %s", name,
+			  (unsigned long long)(run->line + (row - run->row)),
 			  (unsigned long long)run->column, what);
 }

@@ -15,8 +15,8 @@
 
 enum { SLICE = 4 << 20, INPUT = 256 << 10, MAGIC = 8, LONGEST_LINE = 1 << 30 };
 
-/* Bytes come from the map (at) or, when there is none, from the descriptor through input; gzip is undone between
- * them and the slices. carry is the line that the last slice cut off. */
+/* Bytes come from the map (at) or, when there is none, from the descriptor through input; gzip is
+ * undone between them and the slices. carry is the line that the last slice cut off. */
 struct ls_source {
 	char *name;
 	size_t slice_bytes;
@@ -96,7 +96,8 @@ static enum ls_content content_of(const char *bytes, size_t len)
 		return LS_CONTENT_PACKED;
 	if (begins(bytes, len, "\x93NUMPY", 6))
 		return LS_CONTENT_NPY;
-	if (len >= 8 && !is_gzip(bytes, len) && memcmp(bytes + 4, "\0\0\0", 4) == 0) /* the length of its header */
+	if (len >= 8 && !is_gzip(bytes, len) &&
+	    memcmp(bytes + 4, "\0\0\0", 4) == 0) /* the length of its header */
 		return LS_CONTENT_SAFETENSORS;
 	return LS_CONTENT_TEXT;
 }
@@ -168,7 +169,8 @@ static struct ls_source *new_source(const char *name, size_t slice_bytes)
 	return s;
 }
 
-void ls_source_open_memory(const char *name, const void *data, size_t len, size_t slice_bytes, struct ls_source **ret)
+void ls_source_open_memory(const char *name, const void *data, size_t len, size_t slice_bytes,
+			   struct ls_source **ret)
 {
 	struct ls_source *s = new_source(name, slice_bytes);
 	s->map = (struct ls_map){data, len};
@@ -194,7 +196,8 @@ static int map_take(struct ls_source *s, int fd, struct ls_err *err)
 	return rc;
 }
 
-/* Opened once: what a quick writer has put into a named pipe is gone with the last descriptor that is closed. */
+/* Opened once: what a quick writer has put into a named pipe is gone with the last descriptor that
+ * is closed. */
 static int open_path(struct ls_source *s, const char *path, struct ls_err *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
@@ -211,7 +214,8 @@ static int open_path(struct ls_source *s, const char *path, struct ls_err *err)
 
 int ls_source_open(const char *path, size_t slice_bytes, struct ls_source **ret, struct ls_err *err)
 {
-	struct ls_source *s = new_source(strcmp(path, "-") == 0 ? "standard input" : path, slice_bytes);
+	struct ls_source *s =
+		new_source(strcmp(path, "-") == 0 ? "standard input" : path, slice_bytes);
 	int rc = open_path(s, path, err);
 	if (rc) {
 		ls_source_free(s);
@@ -245,8 +249,10 @@ static int no_memory(const struct ls_source *s, size_t n, struct ls_err *err)
 	return ls_err_set(err, LS_ENOMEM, "%s: no memory for %zu bytes of text", s->name, n);
 }
 
-/* The last slice has nothing readable behind it and perhaps no newline at its end: it becomes a copy that has both. */
-static int last_slice(const struct ls_source *s, const char *text, size_t len, struct ls_slice *ret, struct ls_err *err)
+/* The last slice has nothing readable behind it and perhaps no newline at its end: it becomes a
+ * copy that has both. */
+static int last_slice(const struct ls_source *s, const char *text, size_t len, struct ls_slice *ret,
+		      struct ls_err *err)
 {
 	char *copy = malloc(len + 1 + LS_SLICE_PAD);
 	if (!copy)
@@ -265,7 +271,8 @@ static int next_mapped(struct ls_source *s, struct ls_slice *ret, struct ls_err 
 	if (left == 0)
 		return 0;
 	if (left > s->slice_bytes) {
-		const char *end = memchr(text + s->slice_bytes - 1, '\n', left - s->slice_bytes + 1);
+		const char *end =
+			memchr(text + s->slice_bytes - 1, '\n', left - s->slice_bytes + 1);
 		len = end ? (size_t)(end + 1 - text) : left;
 	}
 	if (left - len < LS_SLICE_PAD) {
@@ -297,11 +304,13 @@ static int next_member(struct ls_source *s, struct ls_err *err)
 	if (s->input_at == s->input_len)
 		return 0;
 	if (s->input[s->input_at] != 0x1f)
-		return ls_err_set(err, LS_EINPUT, "%s: bytes behind the gzip data that are not gzip", s->name);
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: bytes behind the gzip data that are not gzip", s->name);
 	return begin_member(s, err);
 }
 
-static int inflate_some(struct ls_source *s, char *to, size_t room, size_t *ret_n, struct ls_err *err)
+static int inflate_some(struct ls_source *s, char *to, size_t room, size_t *ret_n,
+			struct ls_err *err)
 {
 	int rc = 0;
 	if (!s->gzip_open && (rc = begin_member(s, err)))
@@ -323,7 +332,8 @@ static int inflate_some(struct ls_source *s, char *to, size_t room, size_t *ret_
 		return ls_err_set(err, LS_EINPUT, "%s: the gzip data end early", s->name);
 	if (z == Z_OK || z == Z_STREAM_END || z == Z_BUF_ERROR)
 		return 0;
-	return ls_err_set(err, LS_EINPUT, "%s: damaged gzip data: %s", s->name, s->z.msg ? s->z.msg : "unknown");
+	return ls_err_set(err, LS_EINPUT, "%s: damaged gzip data: %s", s->name,
+			  s->z.msg ? s->z.msg : "unknown");
 }
 
 /* Some bytes of text; *ret_n 0 only at the end. */
@@ -352,8 +362,9 @@ static const char *last_newline(const char *text, size_t len)
 	return memrchr(text, '\n', len);
 }
 
-/* Fills *buf (which may move) until it holds slice_bytes with a line's end among them, or the text ends. A line that
- * never ends, as gzip makes of little, is not read until there is no memory left. */
+/* Fills *buf (which may move) until it holds slice_bytes with a line's end among them, or the text
+ * ends. A line that never ends, as gzip makes of little, is not read until there is no memory left.
+ */
 static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, struct ls_err *err)
 {
 	size_t cap = s->slice_bytes > *len ? s->slice_bytes : *len + s->slice_bytes;
@@ -376,14 +387,16 @@ static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, str
 		seen = *len;
 		if (cap >= LONGEST_LINE)
 			return ls_err_set(err, LS_EINPUT,
-					  "%s: a line of more than 1 GiB, which only an uncompressed file may have",
+					  "%s: a line of more than 1 GiB, which only an "
+					  "uncompressed file may have",
 					  s->name);
 		cap *= 2;
 	}
 }
 
 /* Text alone is read out of gzip: of anything else that was packed it is said what it is. */
-static int check_inflated(const struct ls_source *s, const char *bytes, size_t len, struct ls_err *err)
+static int check_inflated(const struct ls_source *s, const char *bytes, size_t len,
+			  struct ls_err *err)
 {
 	static const char *const forms[] = {[LS_CONTENT_LSD] = "an .lsd",
 					    [LS_CONTENT_ZIP] = "an .npz",
@@ -391,16 +404,20 @@ static int check_inflated(const struct ls_source *s, const char *bytes, size_t l
 					    [LS_CONTENT_SAFETENSORS] = "safetensors"};
 	enum ls_content content = content_of(bytes, len);
 	if (is_gzip(bytes, len) || content == LS_CONTENT_PACKED)
-		return ls_err_set(err, LS_EINPUT, "%s: compressed twice: unpack it; text in one gzip is read as it is",
-				  s->name);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: compressed twice: unpack it; text in one gzip is read as it is",
+			s->name);
 	if (content == LS_CONTENT_TEXT)
 		return 0;
 	bool rows = content == LS_CONTENT_LSD || content == LS_CONTENT_ZIP;
 	return ls_err_set(err, LS_EINPUT, "%s: gzip of %s%s", s->name, forms[content],
-			  rows ? ": unpack it; text alone is read out of gzip" : ", not of rows as text");
+			  rows ? ": unpack it; text alone is read out of gzip"
+			       : ", not of rows as text");
 }
 
-static int fill_checked(struct ls_source *s, char **buf, size_t *len, bool *ret_end, struct ls_err *err)
+static int fill_checked(struct ls_source *s, char **buf, size_t *len, bool *ret_end,
+			struct ls_err *err)
 {
 	if (s->failed) {
 		*err = s->failure;
@@ -413,7 +430,8 @@ static int fill_checked(struct ls_source *s, char **buf, size_t *len, bool *ret_
 	return wrong ? wrong : rc;
 }
 
-/* Damage behind whole lines waits for the next call: what those lines say comes first, whatever the slices' size. */
+/* Damage behind whole lines waits for the next call: what those lines say comes first, whatever the
+ * slices' size. */
 static int postpone(struct ls_source *s, int rc, const struct ls_err *err, size_t whole)
 {
 	if (whole == 0)

@@ -12,7 +12,8 @@ struct job {
 	uint64_t key;
 };
 
-/* Log-uniform in [0, range): a number of bits first, then that many bits; too large ones wrap around. */
+/* Log-uniform in [0, range): a number of bits first, then that many bits; too large ones wrap
+ * around. */
 static uint32_t draw(uint32_t a, uint32_t b, uint32_t range)
 {
 	uint32_t bits = 0;
@@ -54,9 +55,11 @@ static void make_rows(void *context, int thread, int threads)
 		make_row(j, row);
 }
 
-int ls_made_new(const struct ls_made_spec *spec, struct ls_pool *pool, struct ls_made **ret, struct ls_err *err)
+int ls_made_new(const struct ls_made_spec *spec, struct ls_pool *pool, struct ls_made **ret,
+		struct ls_err *err)
 {
-	assert(spec->n_fields && spec->n_features / spec->n_fields >= 2 && spec->n_features <= UINT32_MAX);
+	assert(spec->n_fields && spec->n_features / spec->n_fields >= 2 &&
+	       spec->n_features <= UINT32_MAX);
 	struct ls_made *d = ls_xalloc(sizeof *d);
 	uint64_t entries = spec->n_rows * spec->n_fields;
 	d->start = ls_alloc_array(spec->n_rows + 1, sizeof *d->start);

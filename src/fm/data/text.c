@@ -8,8 +8,9 @@
 
 #include "num/decimal.h"
 
-/* Where the parser stands. Capacities come from the length of the slice: the shortest entry is " 0:0", the shortest
- * row "0\n", so nothing below grows inside the loops, and untouched pages cost nothing. */
+/* Where the parser stands. Capacities come from the length of the slice: the shortest entry is "
+ * 0:0", the shortest row "0\n", so nothing below grows inside the loops, and untouched pages cost
+ * nothing. */
 struct parser {
 	struct ls_block *b;
 	size_t cap_entries, cap_rows;
@@ -22,8 +23,8 @@ struct parser {
 	bool no_memory;
 };
 
-__attribute__((cold, format(printf, 3, 4))) static const char *fault(struct parser *s, const char *at, const char *fmt,
-								     ...)
+__attribute__((cold, format(printf, 3, 4))) static const char *
+fault(struct parser *s, const char *at, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -51,7 +52,8 @@ static inline const char *skip_blanks(const char *p)
 	return p;
 }
 
-/* The end of what counts on this line: its newline, with or without carriage return, or a comment. */
+/* The end of what counts on this line: its newline, with or without carriage return, or a comment.
+ */
 static inline bool at_end(const char *p)
 {
 	return *p == '\n' || *p == '#' || (*p == '\r' && p[1] == '\n');
@@ -79,13 +81,15 @@ __attribute__((cold)) static const char *word(struct parser *s, const char *p)
 	return s->word;
 }
 
-/* Up to eight digits at p in one load: their number, and their value in *ret (0 when there are none). */
+/* Up to eight digits at p in one load: their number, and their value in *ret (0 when there are
+ * none). */
 static inline unsigned digits8(const char *p, uint32_t *ret)
 {
 	uint64_t w;
 	memcpy(&w, p, sizeof w);
 	w = le64toh(w) ^ 0x3030303030303030u;
-	uint64_t other = (((w & 0x7F7F7F7F7F7F7F7Fu) + 0x7676767676767676u) | w) & 0x8080808080808080u;
+	uint64_t other =
+		(((w & 0x7F7F7F7F7F7F7F7Fu) + 0x7676767676767676u) | w) & 0x8080808080808080u;
 	unsigned n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
 	if (n == 0) {
 		*ret = 0;
@@ -99,7 +103,8 @@ static inline unsigned digits8(const char *p, uint32_t *ret)
 	return n;
 }
 
-/* An unsigned number of any length; anything beyond max gives max + 1. Returns the byte after it, p when there is none.
+/* An unsigned number of any length; anything beyond max gives max + 1. Returns the byte after it, p
+ * when there is none.
  */
 static const char *long_number(const char *p, uint64_t max, uint64_t *ret)
 {
@@ -149,26 +154,30 @@ static inline const char *parse_value(struct parser *s, const char *p, uint64_t 
 
 /* --- index and field --- */
 
-__attribute__((cold)) static const char *bad_number(struct parser *s, const char *p, const char *what, uint64_t max)
+__attribute__((cold)) static const char *bad_number(struct parser *s, const char *p,
+						    const char *what, uint64_t max)
 {
 	uint64_t v;
 	const char *end = long_number(p + (*p == '-'), max, &v);
 	const char *w = word(s, p);
 	int len = (int)strcspn(w, ":"); /* of the number alone */
 	bool part = p > s->line && p[-1] == ':';
-	/* A token without a colon says nothing of the format, which may be found out before or behind it, as text is
-	 * cut. */
+	/* A token without a colon says nothing of the format, which may be found out before or
+	 * behind it, as text is cut. */
 	if (!part && !has_colon(p))
 		return fault(s, p, "\"%s\" is not index:value", w);
 	if (*p == '-' && end > p + 1)
 		return fault(s, p, "%s \"%.*s\" is negative; the least is 0", what, len, w);
 	if (end > p && v > max)
-		return fault(s, p, "%s \"%.*s\" is beyond %llu", what, len, w, (unsigned long long)max);
-	return fault(s, p, "\"%s\" is not %s", w, s->b->field ? "field:index:value" : "index:value");
+		return fault(s, p, "%s \"%.*s\" is beyond %llu", what, len, w,
+			     (unsigned long long)max);
+	return fault(s, p, "\"%s\" is not %s", w,
+		     s->b->field ? "field:index:value" : "index:value");
 }
 
 /* A number from 0 to max with a colon behind it. Returns the byte behind the colon. */
-static inline const char *parse_number(struct parser *s, const char *p, const char *what, uint32_t max, uint32_t *ret)
+static inline const char *parse_number(struct parser *s, const char *p, const char *what,
+				       uint32_t max, uint32_t *ret)
 {
 	unsigned n = digits8(p, ret);
 	const char *end = p + n;
@@ -254,7 +263,8 @@ static inline const char *ffm_entries(struct parser *s, const char *p)
 	while (!at_end(p)) {
 		uint32_t field, feature;
 		p = parse_number(s, p, "field", UINT16_MAX, &field);
-		if (!p || !(p = parse_number(s, p, "index", UINT32_MAX, &feature)) || !(p = parse_value(s, p, n)))
+		if (!p || !(p = parse_number(s, p, "index", UINT32_MAX, &feature)) ||
+		    !(p = parse_value(s, p, n)))
 			return NULL;
 		b->field[n] = (uint16_t)field;
 		b->feature[n++] = feature;
@@ -385,7 +395,8 @@ static bool allocate(struct parser *s, size_t len, bool fields)
 
 struct ls_text_place ls_block_first(const struct ls_block *b)
 {
-	return b->n_runs ? (struct ls_text_place){b->run->line, b->run->column} : (struct ls_text_place){0};
+	return b->n_runs ? (struct ls_text_place){b->run->line, b->run->column}
+			 : (struct ls_text_place){0};
 }
 
 int ls_text_parse(const struct ls_slice *slice, enum ls_text_format format, struct ls_block *ret,
@@ -401,8 +412,8 @@ int ls_text_parse(const struct ls_slice *slice, enum ls_text_format format, stru
 		return 0;
 	}
 	if (ok && !s.no_memory) {
-		*where = (struct ls_text_fault){place(&s, s.bad_at), "", b.n_rows, b.first_unlabelled,
-						ls_block_first(&b)};
+		*where = (struct ls_text_fault){place(&s, s.bad_at), "", b.n_rows,
+						b.first_unlabelled, ls_block_first(&b)};
 		memcpy(where->msg, s.msg, sizeof where->msg);
 	}
 	ls_block_done(&b);

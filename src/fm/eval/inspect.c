@@ -59,13 +59,15 @@ int ls_rank_by_strength(const void *a, const void *b)
 
 struct ls_feature_rank ls_rank_of(const struct ls_fm_model *m, uint64_t feature, uint32_t output)
 {
-	return (struct ls_feature_rank){(uint32_t)feature, m->linear[feature * ls_fm_stride(m) + output],
-					norm_of(ls_rank_factors(m, feature, output), m->blocks * m->padded)};
+	return (struct ls_feature_rank){
+		(uint32_t)feature, m->linear[feature * ls_fm_stride(m) + output],
+		norm_of(ls_rank_factors(m, feature, output), m->blocks * m->padded)};
 }
 
 void ls_fm_ranks_init(struct ls_fm_ranks *r, uint32_t n)
 {
-	*r = (struct ls_fm_ranks){ls_xalloc(n * sizeof *r->feature), ls_xalloc(n * sizeof *r->pair), .exact = true};
+	*r = (struct ls_fm_ranks){ls_xalloc(n * sizeof *r->feature), ls_xalloc(n * sizeof *r->pair),
+				  .exact = true};
 }
 
 void ls_fm_ranks_done(struct ls_fm_ranks *r)
@@ -74,10 +76,10 @@ void ls_fm_ranks_done(struct ls_fm_ranks *r)
 	free(r->pair);
 }
 
-/* The first n features by some order. Those with first factors are left out, unless they have a weight and linear says
- * that it counts. */
-static size_t top(const struct ls_fm_model *m, uint32_t output, uint32_t n, ls_best_order *order, bool linear,
-		  struct ls_feature_rank *ret)
+/* The first n features by some order. Those with first factors are left out, unless they have a
+ * weight and linear says that it counts. */
+static size_t top(const struct ls_fm_model *m, uint32_t output, uint32_t n, ls_best_order *order,
+		  bool linear, struct ls_feature_rank *ret)
 {
 	struct ls_best b;
 	ls_best_init(&b, n, sizeof *ret, order, NULL);
@@ -90,35 +92,39 @@ static size_t top(const struct ls_fm_model *m, uint32_t output, uint32_t n, ls_b
 	return ls_best_end(&b, ret);
 }
 
-static size_t fm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_pair_rank *ret,
-		       bool *ret_exact)
+static size_t fm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n,
+		       struct ls_pair_rank *ret, bool *ret_exact)
 {
 	struct ls_feature_rank *pool = ls_xalloc(sizeof *pool * (POOL + 1));
-	size_t count = top(m, output, POOL + 1, by_norm, false, pool), used = count < POOL ? count : POOL;
+	size_t count = top(m, output, POOL + 1, by_norm, false, pool),
+	       used = count < POOL ? count : POOL;
 	struct ls_best b;
 	ls_best_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
 	for (size_t i = 0; i < used; i++)
 		for (size_t j = i + 1; j < used; j++) {
 			uint32_t x = pool[i].feature, y = pool[j].feature;
-			struct ls_pair_rank p = {x < y ? x : y, x < y ? y : x,
-						 .strength = ls_rank_dot(ls_rank_factors(m, x, output),
-									 ls_rank_factors(m, y, output), m->padded)};
+			struct ls_pair_rank p = {
+				x < y ? x : y, x < y ? y : x,
+				.strength = ls_rank_dot(ls_rank_factors(m, x, output),
+							ls_rank_factors(m, y, output), m->padded)};
 			ls_best_add(&b, &p);
 		}
 	size_t found = ls_best_end(&b, ret);
-	*ret_exact =
-		count <= POOL || (found && ls_rank_size(ret[found - 1].strength) >= pool[0].norm * pool[POOL].norm);
+	*ret_exact = count <= POOL || (found && ls_rank_size(ret[found - 1].strength) >=
+							pool[0].norm * pool[POOL].norm);
 	free(pool);
 	return found;
 }
 
-static size_t fwfm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_pair_rank *ret)
+static size_t fwfm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n,
+			 struct ls_pair_rank *ret)
 {
 	struct ls_best b;
 	ls_best_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
 	for (uint32_t f = 0; f < m->n_fields; f++)
 		for (uint32_t g = f; g < m->n_fields; g++) {
-			size_t i = (size_t)output * m->n_pairs + ls_fm_pair_index(m->n_fields, f, g);
+			size_t i =
+				(size_t)output * m->n_pairs + ls_fm_pair_index(m->n_fields, f, g);
 			struct ls_pair_rank p = {f, g, .strength = m->pair[i]};
 			if (!ls_fm_first_pair(m, i))
 				ls_best_add(&b, &p);
@@ -126,7 +132,8 @@ static size_t fwfm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t 
 	return ls_best_end(&b, ret);
 }
 
-static size_t ffm_lengths(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_pair_rank *ret)
+static size_t ffm_lengths(const struct ls_fm_model *m, uint32_t output, uint32_t n,
+			  struct ls_pair_rank *ret)
 {
 	struct ls_best b;
 	ls_best_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
@@ -141,13 +148,15 @@ static size_t ffm_lengths(const struct ls_fm_model *m, uint32_t output, uint32_t
 	return ls_best_end(&b, ret);
 }
 
-void ls_fm_rank_model(const struct ls_fm_model *m, uint32_t output, uint32_t n, struct ls_fm_ranks *ret)
+void ls_fm_rank_model(const struct ls_fm_model *m, uint32_t output, uint32_t n,
+		      struct ls_fm_ranks *ret)
 {
 	uint64_t saved = ls_fp_enter();
 	ls_fm_ranks_init(ret, n);
 	ret->n_features = (uint32_t)top(m, output, n, ls_rank_by_linear, true, ret->feature);
-	ret->n_pairs = (uint32_t)(m->opts.kind == LS_FM     ? fm_pairs(m, output, n, ret->pair, &ret->exact)
-				  : m->opts.kind == LS_FWFM ? fwfm_pairs(m, output, n, ret->pair)
-							    : ffm_lengths(m, output, n, ret->pair));
+	ret->n_pairs =
+		(uint32_t)(m->opts.kind == LS_FM ? fm_pairs(m, output, n, ret->pair, &ret->exact)
+			   : m->opts.kind == LS_FWFM ? fwfm_pairs(m, output, n, ret->pair)
+						     : ffm_lengths(m, output, n, ret->pair));
 	ls_fp_leave(saved);
 }

@@ -23,7 +23,8 @@ static inline float ls_rank_dot(const float *v, const float *u, uint32_t n)
 }
 
 /* The factors that a feature has for an output, and for a field where it is an ffm's. */
-static inline const float *ls_rank_factors(const struct ls_fm_model *m, uint64_t feature, uint32_t output)
+static inline const float *ls_rank_factors(const struct ls_fm_model *m, uint64_t feature,
+					   uint32_t output)
 {
 	return m->record + feature * ls_fm_stride(m) + (size_t)output * m->blocks * m->padded;
 }

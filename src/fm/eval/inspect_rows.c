@@ -28,7 +28,8 @@ struct scan {
 	const struct ls_fm_model *m;
 	const struct ls_rows *rows;
 	uint32_t output;
-	size_t apart;          /* floats from a feature's factors for a field to those for the next; 0: one for all */
+	size_t apart; /* floats from a feature's factors for a field to those for the next; 0: one
+			 for all */
 	const float *weight;   /* of pairs of fields, for the output; NULL: they all weigh 1 */
 	_Atomic uint64_t next; /* the first row that nobody has taken */
 	atomic_uchar *seen;    /* by feature of the model: is in a row */
@@ -47,7 +48,8 @@ static uint64_t hash_pair(const void *item)
 
 static void see(const struct scan *s, uint32_t feature)
 {
-	if (!atomic_load_explicit(&s->seen[feature], memory_order_relaxed)) /* no write, no cache line to fetch back */
+	if (!atomic_load_explicit(&s->seen[feature],
+				  memory_order_relaxed)) /* no write, no cache line to fetch back */
 		atomic_store_explicit(&s->seen[feature], 1, memory_order_relaxed);
 }
 
@@ -63,13 +65,15 @@ static uint32_t take_entries(const struct scan *s, uint64_t e, uint64_t end, str
 		    (rows->value && rows->value[e] == 0.0f))
 			continue;
 		see(s, j);
-		ret[n++] = (struct entry){ls_rank_factors(s->m, j, s->output), j, field ? field[e] : 0};
+		ret[n++] = (struct entry){ls_rank_factors(s->m, j, s->output), j,
+					  field ? field[e] : 0};
 	}
 	return n;
 }
 
 /* K, the floats of a product, is a constant of the calls where it pays. */
-INLINE float strength(const struct scan *s, const struct entry *x, const struct entry *y, uint32_t K)
+INLINE float strength(const struct scan *s, const struct entry *x, const struct entry *y,
+		      uint32_t K)
 {
 	float dot = ls_rank_dot(x->v + y->field * s->apart, y->v + x->field * s->apart, K);
 	if (!s->weight)
@@ -102,7 +106,8 @@ INLINE void scan_pairs(const struct scan *s, struct worker *w, uint32_t n, uint3
 
 static void scan_row(const struct scan *s, struct worker *w, uint64_t row)
 {
-	uint32_t n = take_entries(s, s->rows->start[row], s->rows->start[row + 1], w->entry), K = s->m->padded;
+	uint32_t n = take_entries(s, s->rows->start[row], s->rows->start[row + 1], w->entry),
+		 K = s->m->padded;
 	if (K == 4)
 		scan_pairs(s, w, n, 4);
 	else if (K == 8)
@@ -133,11 +138,14 @@ static int scan_init(struct scan *s, uint32_t n, int threads, struct ls_err *err
 	s->seen = ls_alloc_array(s->m->n_features, sizeof *s->seen);
 	s->entries = ls_alloc_array(s->n_workers * (longest + 1), sizeof *s->entries);
 	if (!s->seen || !s->entries)
-		return ls_err_set(err, LS_ENOMEM, "no memory to look at rows of up to %llu entries and %llu features",
-				  (unsigned long long)longest, (unsigned long long)s->m->n_features);
+		return ls_err_set(
+			err, LS_ENOMEM,
+			"no memory to look at rows of up to %llu entries and %llu features",
+			(unsigned long long)longest, (unsigned long long)s->m->n_features);
 	s->worker = ls_xalloc(s->n_workers * sizeof *s->worker);
 	for (size_t i = 0; i < s->n_workers; i++) {
-		ls_best_init(&s->worker[i].best, n, sizeof(struct ls_pair_rank), ls_rank_by_strength, hash_pair);
+		ls_best_init(&s->worker[i].best, n, sizeof(struct ls_pair_rank),
+			     ls_rank_by_strength, hash_pair);
 		s->worker[i].entry = s->entries + i * (longest + 1);
 	}
 	return 0;
@@ -166,8 +174,9 @@ static size_t gather_features(const struct scan *s, uint32_t n, struct ls_featur
 	return ls_best_end(&b, ret);
 }
 
-int ls_fm_rank_rows(const struct ls_fm_model *m, uint32_t output, uint32_t n, const struct ls_rows *rows, int threads,
-		    struct ls_fm_ranks *ret, struct ls_err *err)
+int ls_fm_rank_rows(const struct ls_fm_model *m, uint32_t output, uint32_t n,
+		    const struct ls_rows *rows, int threads, struct ls_fm_ranks *ret,
+		    struct ls_err *err)
 {
 	struct scan s = {.m = m, .rows = rows, .output = output};
 	int rc = scan_init(&s, n, threads, err);

@@ -84,8 +84,8 @@ static float row_logloss(const struct ls_fm_model *m, const float *score, float 
 	return loss <= FLT_MAX ? loss : FLT_MAX; /* of scores beyond half of it */
 }
 
-/* An exponent to take off numbers of which the largest has this one, so that they are well within binary32: 0 where
- * they are anyway. */
+/* An exponent to take off numbers of which the largest has this one, so that they are well within
+ * binary32: 0 where they are anyway. */
 static int out_of_range(int top)
 {
 	enum { ROOM = 60 };
@@ -137,10 +137,12 @@ int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls
 	if (metric != LS_AUC || (any[0] && any[1]))
 		return 0;
 	return ls_rows_fault(rows, LS_OF_LABEL, LS_ROWS_ALL, LS_EINPUT, err,
-			     "all rows%s are of one class: there is no auc", rows->weight ? " with a weight" : "");
+			     "all rows%s are of one class: there is no auc",
+			     rows->weight ? " with a weight" : "");
 }
 
-/* Mean over the classes of 2 TP / (2 TP + FP + FN); of those that occur or are said in rows that count. */
+/* Mean over the classes of 2 TP / (2 TP + FP + FN); of those that occur or are said in rows that
+ * count. */
 static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score)
 {
 	uint32_t classes = ls_fm_classes(&m->opts);
@@ -170,40 +172,46 @@ static void set(struct ls_metrics *ret, enum ls_metric metric, double value)
 	ret->value[metric] = value;
 }
 
-static void classification(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, float *what,
-			   struct ls_metrics *ret)
+static void classification(const struct ls_fm_model *m, const struct ls_rows *rows,
+			   const float *score, float *what, struct ls_metrics *ret)
 {
 	for (uint64_t i = 0; i < rows->n_rows; i++)
 		what[i] = row_logloss(m, score + i * m->outputs, rows->label[i]);
 	set(ret, LS_LOGLOSS, weighted_mean(rows, what));
 	for (uint64_t i = 0; i < rows->n_rows; i++)
-		what[i] = ls_cell_class((int)m->opts.task, rows->label[i]) == said_class(m, score + i * m->outputs)
+		what[i] = ls_cell_class((int)m->opts.task, rows->label[i]) ==
+					  said_class(m, score + i * m->outputs)
 				  ? 1.0f
 				  : 0.0f;
 	set(ret, LS_ACCURACY, weighted_mean(rows, what));
 	set(ret, LS_MACRO_F1, macro_f1(m, rows, score));
 }
 
-int ls_scores_finite(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_err *err)
+int ls_scores_finite(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score,
+		     struct ls_err *err)
 {
 	for (uint64_t i = 0; i < rows->n_rows * m->outputs; i++)
 		if (ls_exp_of(score[i]) == LS_EXP_INF)
 			return ls_rows_fault(rows, LS_OF_ROW, i / m->outputs, LS_EDIFFER, err,
-					     "the score is not finite: smaller feature values would help, or a model "
+					     "the score is not finite: smaller feature values "
+					     "would help, or a model "
 					     "trained with --normalize");
 	return 0;
 }
 
-static int check(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_err *err)
+static int check(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score,
+		 struct ls_err *err)
 {
 	int rc = ls_fm_fit_labels(&m->opts, rows, err);
 	return rc ? rc : ls_scores_finite(m, rows, score, err);
 }
 
 /* False: no memory. */
-static bool compute(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score, struct ls_metrics *ret)
+static bool compute(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score,
+		    struct ls_metrics *ret)
 {
-	if (m->opts.task == LS_BINARY && !ls_auc(rows, score, &ret->has[LS_AUC], &ret->value[LS_AUC]))
+	if (m->opts.task == LS_BINARY &&
+	    !ls_auc(rows, score, &ret->has[LS_AUC], &ret->value[LS_AUC]))
 		return false;
 	float *what = ls_alloc_array(rows->n_rows, sizeof *what);
 	if (!what)

@@ -1,23 +1,25 @@
-/* The formulas of factorization machines, a lane at a time: what one factor, one term, one parameter goes through.
- * The common subset of C17 and CUDA C++; the CPU's loops and the GPU's threads both call these, so there is one source.
- * Pure functions of their arguments; nothing is owned; any thread.
+/* The formulas of factorization machines, a lane at a time: what one factor, one term, one
+ * parameter goes through. The common subset of C17 and CUDA C++; the CPU's loops and the GPU's
+ * threads both call these, so there is one source. Pure functions of their arguments; nothing is
+ * owned; any thread.
  *
  * A step over a batch, for output o and lane f (numerics contract: rules 2 and 3):
  *   forward   t = v x;  S += t;  Q += t t        over a row's entries, in stored order, binary32
  *             score = bias + sum(w x) + 0.5 halve(S S - Q)
  *   slope     g = dloss/dscore, binary32, times the row's weight
- *   backward  G_v = sum over the batch's entries of (g x) S  -  v sum of (g x) x     both sums order-free
- *             G_w = sum of g x,   G_bias = sum of g                                  order-free
+ *   backward  G_v = sum over the batch's entries of (g x) S  -  v sum of (g x) x     both sums
+ * order-free G_w = sum of g x,   G_bias = sum of g                                  order-free
  *   update    the optimizer, a parameter at a time, binary32
  *
  * fwfm:
- *   forward   W_f = fma(U_f, t, W_f), unless U_f is 0;  U_f += t      over the entries of field f; the rest by fma:
- *             E_f = sum over fields h < f of r(f,h) U_h;  D_f goes on from it, over the other fields
- *             score = bias + sum(w x) + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f)
- *   backward  S is replaced by D_f, and x x by r(f,f) x x
+ *   forward   W_f = fma(U_f, t, W_f), unless U_f is 0;  U_f += t      over the entries of field f;
+ * the rest by fma: E_f = sum over fields h < f of r(f,h) U_h;  D_f goes on from it, over the other
+ * fields score = bias + sum(w x) + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f) backward
+ * S is replaced by D_f, and x x by r(f,f) x x
  *
  * ffm:
- *   backward  S is replaced by P = sum over the row's other entries of field h of v(other, own field) x(other) */
+ *   backward  S is replaced by P = sum over the row's other entries of field h of v(other, own
+ * field) x(other) */
 #ifndef LS_FM_MODEL_CELL_H
 #define LS_FM_MODEL_CELL_H
 
@@ -29,14 +31,16 @@
 /* What an optimizer needs beside the parameter: constants of the step. */
 struct ls_update {
 	int optimizer; /* enum ls_fm_optimizer */
-	float lr;      /* of this step; for SGD divided by the rows of the batch, for Adam bias-corrected */
-	int regular;   /* l1 or l2 is not 0 */
+	float lr; /* of this step; for SGD divided by the rows of the batch, for Adam bias-corrected
+		   */
+	int regular; /* l1 or l2 is not 0 */
 	float l1, l2;
 	float beta1, beta2, eps;
 	float ftrl_alpha_inv, ftrl_beta; /* 1 / lr, beta */
 };
 
-/* A parameter with its state: 0 unused, 1 AdaGrad's sum of squares, 2 Adam's moments or FTRL's z and n. */
+/* A parameter with its state: 0 unused, 1 AdaGrad's sum of squares, 2 Adam's moments or FTRL's z
+ * and n. */
 struct ls_param {
 	float v, s1, s2;
 };
@@ -47,42 +51,44 @@ struct ls_param {
 #define LS_AUTO __auto_type
 #endif
 
-/* These formulas are macros, because the CPU applies them to whole vectors of lanes and the GPU to one: an entry's part
- * in the sums of a row, a factor's gradient and AdaGrad's step from it, and a term on its way into an order-free sum
- * (num/sum.h: to be taken as bits), where slope is g x 2^p, exact; slope times factor is exact as well (24 + 24 bits):
- * the one rounding is onto the grid. */
-#define LS_CELL_ADD(s, q, v, x)                                                                                        \
-	do {                                                                                                           \
-		LS_AUTO vx_ = (v) * (x);                                                                               \
-		(s) += vx_;                                                                                            \
-		(q) += vx_ * vx_;                                                                                      \
+/* These formulas are macros, because the CPU applies them to whole vectors of lanes and the GPU to
+ * one: an entry's part in the sums of a row, a factor's gradient and AdaGrad's step from it, and a
+ * term on its way into an order-free sum (num/sum.h: to be taken as bits), where slope is g x 2^p,
+ * exact; slope times factor is exact as well (24 + 24 bits): the one rounding is onto the grid. */
+#define LS_CELL_ADD(s, q, v, x)                                                                    \
+	do {                                                                                       \
+		LS_AUTO vx_ = (v) * (x);                                                           \
+		(s) += vx_;                                                                        \
+		(q) += vx_ * vx_;                                                                  \
 	} while (0)
-/* fwfm: an entry comes to those of its field, which add up to u; w is what they make with each other. join(u, t, w) is
- * fma, but w where u is 0: of a field with one entry it is +0 whatever that is. */
-#define LS_CELL_JOIN(u, w, v, x, join)                                                                                 \
-	do {                                                                                                           \
-		LS_AUTO vx_ = (v) * (x);                                                                               \
-		(w) = join((u), vx_, (w));                                                                             \
-		(u) += vx_;                                                                                            \
+/* fwfm: an entry comes to those of its field, which add up to u; w is what they make with each
+ * other. join(u, t, w) is fma, but w where u is 0: of a field with one entry it is +0 whatever that
+ * is. */
+#define LS_CELL_JOIN(u, w, v, x, join)                                                             \
+	do {                                                                                       \
+		LS_AUTO vx_ = (v) * (x);                                                           \
+		(w) = join((u), vx_, (w));                                                         \
+		(u) += vx_;                                                                        \
 	} while (0)
 #define LS_CELL_GRADIENT(main, unit, v, cross) ((main) * (unit) - (v) * (cross))
-#define LS_CELL_ADAGRAD(v, s1, g, lr, root)                                                                            \
-	do {                                                                                                           \
-		(s1) = (s1) + (g) * (g);                                                                               \
-		(v) = (v) - (lr) * (g) / root(s1);                                                                     \
+#define LS_CELL_ADAGRAD(v, s1, g, lr, root)                                                        \
+	do {                                                                                       \
+		(s1) = (s1) + (g) * (g);                                                           \
+		(v) = (v) - (lr) * (g) / root(s1);                                                 \
 	} while (0)
-/* A row at a time 1 / root(s1) is one step of Newton's from a seed y, which is quicker than root and division. That, y
- * (3 - s1 y y) / 2, is less by up to 0.1752 %, and so within 0.0878 % if it is taken a little larger. fma, and
- * newton(a, b), which is (3 - a b) / 2, round once. */
+/* A row at a time 1 / root(s1) is one step of Newton's from a seed y, which is quicker than root
+ * and division. That, y (3 - s1 y y) / 2, is less by up to 0.1752 %, and so within 0.0878 % if it
+ * is taken a little larger. fma, and newton(a, b), which is (3 - a b) / 2, round once. */
 #define LS_CELL_NEWTON                        1.000877f
 #define LS_CELL_NEWTON_STEP(a, b, three, fma) (0.5f * fma(-(a), (b), (three)))
-/* The step of factors that share a sum of squares. Their gradients are unit times what it is to be multiplied with for
- * their step; squares are what the squares of that add up to, of which the sum takes a share. */
-#define LS_CELL_SHARED_STEP(step, s1, unit, share, squares, lr, fma, seed, newton)                                     \
-	do {                                                                                                           \
-		(s1) = fma((unit) * (unit) * (share), (squares), (s1));                                                \
-		LS_AUTO y_ = seed(s1);                                                                                 \
-		(step) = -((lr)*LS_CELL_NEWTON) * (unit)*y_ * newton((s1)*y_, y_);                                     \
+/* The step of factors that share a sum of squares. Their gradients are unit times what it is to be
+ * multiplied with for their step; squares are what the squares of that add up to, of which the sum
+ * takes a share. */
+#define LS_CELL_SHARED_STEP(step, s1, unit, share, squares, lr, fma, seed, newton)                 \
+	do {                                                                                       \
+		(s1) = fma((unit) * (unit) * (share), (squares), (s1));                            \
+		LS_AUTO y_ = seed(s1);                                                             \
+		(step) = -((lr)*LS_CELL_NEWTON) * (unit)*y_ * newton((s1)*y_, y_);                 \
 	} while (0)
 /* The seed: half the exponent with the other sign, within 3.44 % of 1 / root. */
 #define LS_CELL_SEED(bits)          (0x5f3759dfu - ((bits) >> 1))
@@ -137,10 +143,12 @@ LS_FN struct ls_param ls_cell_adagrad_online(struct ls_param p, float g, const s
 	return p;
 }
 
-LS_FN float ls_cell_shared_step(float *s1, float unit, float share, float squares, const struct ls_update *u)
+LS_FN float ls_cell_shared_step(float *s1, float unit, float share, float squares,
+				const struct ls_update *u)
 {
 	float step;
-	LS_CELL_SHARED_STEP(step, *s1, unit, share, squares, u->lr, ls_fmaf, ls_cell_seed, ls_cell_newton);
+	LS_CELL_SHARED_STEP(step, *s1, unit, share, squares, u->lr, ls_fmaf, ls_cell_seed,
+			    ls_cell_newton);
 	return step;
 }
 
@@ -174,7 +182,8 @@ LS_FN struct ls_param ls_cell_ftrl(struct ls_param p, float g, const struct ls_u
 	return p;
 }
 
-/* The z that makes FTRL's closed form give v when n is 0: a start that is not forgotten at the first step. */
+/* The z that makes FTRL's closed form give v when n is 0: a start that is not forgotten at the
+ * first step. */
 LS_FN float ls_cell_ftrl_start(float v, const struct ls_update *u)
 {
 	return -(v * (u->ftrl_beta * u->ftrl_alpha_inv + u->l2) + ls_cell_sign(v) * u->l1);
@@ -194,8 +203,9 @@ LS_FN struct ls_param ls_cell_update(struct ls_param p, float g, const struct ls
 	}
 }
 
-/* From the two sums of a factor to its gradient: main / 2^p - v cross. The grid of main is such that 2^-p is a normal
- * float (grids.h): a sum that has become a float is scaled without another rounding. */
+/* From the two sums of a factor to its gradient: main / 2^p - v cross. The grid of main is such
+ * that 2^-p is a normal float (grids.h): a sum that has become a float is scaled without another
+ * rounding. */
 LS_FN float ls_cell_gradient(int64_t main, float unit, float v, float cross)
 {
 	return LS_CELL_GRADIENT((float)(double)main, unit, v, cross);
@@ -204,7 +214,8 @@ LS_FN float ls_cell_gradient(int64_t main, float unit, float v, float cross)
 /* Loss and slope of one score. label is 0..1 for binary. */
 LS_FN float ls_cell_logistic_loss(float score, float label)
 {
-	/* each part only where its label has weight: a hard label costs one softplus and cancels nothing */
+	/* each part only where its label has weight: a hard label costs one softplus and cancels
+	 * nothing */
 	float miss = label < 1.0f ? (1.0f - label) * ls_softplusf(score) : 0.0f;
 	return label > 0.0f ? miss + label * ls_softplusf(-score) : miss;
 }
@@ -214,7 +225,8 @@ LS_FN float ls_cell_logistic_slope(float score, float label)
 	return ls_sigmoidf(score) - label;
 }
 
-/* Loss of n scores against class y, its share 1 - soft + soft / n, every other soft / n; slope[] gets p - target. */
+/* Loss of n scores against class y, its share 1 - soft + soft / n, every other soft / n; slope[]
+ * gets p - target. */
 LS_FN float ls_cell_softmax(const float *score, uint32_t n, uint32_t y, float soft, float *slope)
 {
 	float even = soft / (float)n, loss = 0.0f, total = ls_logsumexpf(score, (int)n);
@@ -245,8 +257,8 @@ LS_FN uint32_t ls_cell_class(int task, float label)
 }
 
 /* Loss and slopes of a row with that weight: outputs scores and slopes. */
-LS_FN float ls_cell_row_loss(int task, float soft, const float *score, uint32_t outputs, float label, float weight,
-			     float *slope)
+LS_FN float ls_cell_row_loss(int task, float soft, const float *score, uint32_t outputs,
+			     float label, float weight, float *slope)
 {
 	if (task == LS_REGRESSION) {
 		slope[0] = weight * ls_cell_squared_slope(score[0], label);

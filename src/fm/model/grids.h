@@ -1,5 +1,5 @@
-/* The grids of the order-free sums of a step (num/sum.h), from the largest exponents of its batch: C and CUDA alike.
- * Owns nothing. Pure functions; any thread; device code too. */
+/* The grids of the order-free sums of a step (num/sum.h), from the largest exponents of its batch:
+ * C and CUDA alike. Owns nothing. Pure functions; any thread; device code too. */
 #ifndef LS_FM_MODEL_GRIDS_H
 #define LS_FM_MODEL_GRIDS_H
 
@@ -37,28 +37,31 @@ LS_FN void ls_exps_max(struct ls_exps *a, const struct ls_exps *b)
 
 /* One grid a parameter group, and what it multiplies and divides by. */
 struct ls_grids {
-	int bias, pair, loss;                                    /* p of the sums that are not scaled entry by entry */
+	int bias, pair, loss; /* p of the sums that are not scaled entry by entry */
 	double linear_scale, back_scale, self_scale, pair_scale; /* 2^p */
 	double self_unit;                                        /* 2^-p */
 	float linear_unit, back_unit;                            /* likewise, and normal */
 };
 
-/* A grid whose spacing is a normal float. It is coarser than it might be only where all terms are below 2^-75: such a
- * gradient has no weight. It is finer than the bound asks for only where that is above 2^168: terms that are floats are
- * then below 4 units and cannot overflow; with others there is no gradient, for it takes a sum of less than 4 units to
- * be finite, and what is not finite is never written. */
+/* A grid whose spacing is a normal float. It is coarser than it might be only where all terms are
+ * below 2^-75: such a gradient has no weight. It is finer than the bound asks for only where that
+ * is above 2^168: terms that are floats are then below 4 units and cannot overflow; with others
+ * there is no gradient, for it takes a sum of less than 4 units to be finite, and what is not
+ * finite is never written. */
 LS_FN int ls_fm_float_grid(int bound_exp, uint64_t terms)
 {
 	int p = ls_sum_grid(bound_exp, terms);
 	return p > 126 ? 126 : p < -126 ? -126 : p;
 }
 
-/* Grids from the largest exponents of a whole batch with that many rows and entries. self_weight: the largest exponent
- * of fwfm's r(f,f), 0 for the other kinds. */
-LS_FN struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint64_t n_rows, uint64_t n_entries)
+/* Grids from the largest exponents of a whole batch with that many rows and entries. self_weight:
+ * the largest exponent of fwfm's r(f,f), 0 for the other kinds. */
+LS_FN struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint64_t n_rows,
+				  uint64_t n_entries)
 {
 	int gx = e->slope + e->value + 2; /* |g x| < 2^gx */
-	int linear = ls_fm_float_grid(gx, n_entries), back = ls_fm_float_grid(gx + e->back + 1, n_entries);
+	int linear = ls_fm_float_grid(gx, n_entries),
+	    back = ls_fm_float_grid(gx + e->back + 1, n_entries);
 	int self = ls_sum_grid(gx + e->value + 1 + self_weight + 1, n_entries);
 	struct ls_grids g;
 	g.bias = ls_sum_grid(e->slope + 1, n_rows);

@@ -21,11 +21,13 @@ static size_t whole_pages(size_t bytes)
 
 static void *map(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* From a huge page's border on: what begins elsewhere has small pages at both ends, and each costs a walk. */
+/* From a huge page's border on: what begins elsewhere has small pages at both ends, and each costs
+ * a walk. */
 void *ls_fm_big_alloc(size_t bytes)
 {
 	size_t size = whole_pages(bytes);
@@ -39,7 +41,8 @@ void *ls_fm_big_alloc(size_t bytes)
 		munmap(p, before);
 	if (before < HUGE_PAGE)
 		munmap(p + before + size, HUGE_PAGE - before);
-	madvise(p + before, size, MADV_HUGEPAGE); /* only advice: a refusal changes speed, nothing else */
+	madvise(p + before, size,
+		MADV_HUGEPAGE); /* only advice: a refusal changes speed, nothing else */
 	return p + before;
 }
 
@@ -67,26 +70,32 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 	m->blocks = o->kind == LS_FFM ? m->n_fields : 1;
 	m->padded = (o->factors + 3) / 4 * 4;
 	m->n_pairs = o->kind == LS_FWFM ? m->n_fields * (m->n_fields + 1) / 2 : 0;
-	uint64_t width = (uint64_t)m->outputs * m->blocks * m->padded, most = 1u << 31; /* kernels count in 32 bits */
+	uint64_t width = (uint64_t)m->outputs * m->blocks * m->padded,
+		 most = 1u << 31; /* kernels count in 32 bits */
 	if (width > 1 << 24 || m->n_fields > 1 << 14)
-		return ls_err_set(
-			err, LS_EINPUT,
-			"%u outputs × %u fields × %u factors a feature is more than lockstep takes: 16384 fields "
-			"at most, and 16777216 factors a feature; fewer --factors or fields numbered without gaps "
-			"may do",
-			m->outputs, m->n_fields, o->factors);
-	if ((uint64_t)m->outputs * m->n_pairs >= most || (uint64_t)m->outputs * m->n_fields * m->padded >= most)
-		return ls_err_set(
-			err, LS_EINPUT,
-			"%u outputs with %u fields, a weight for each pair of these and %u factors for each, are "
-			"more than lockstep takes: 2147483647 of either; fewer classes or fields would do",
-			m->outputs, m->n_fields, o->factors);
+		return ls_err_set(err, LS_EINPUT,
+				  "%u outputs × %u fields × %u factors a feature is more than "
+				  "lockstep takes: 16384 fields "
+				  "at most, and 16777216 factors a feature; fewer --factors or "
+				  "fields numbered without gaps "
+				  "may do",
+				  m->outputs, m->n_fields, o->factors);
+	if ((uint64_t)m->outputs * m->n_pairs >= most ||
+	    (uint64_t)m->outputs * m->n_fields * m->padded >= most)
+		return ls_err_set(err, LS_EINPUT,
+				  "%u outputs with %u fields, a weight for each pair of these and "
+				  "%u factors for each, are "
+				  "more than lockstep takes: 2147483647 of either; fewer classes "
+				  "or fields would do",
+				  m->outputs, m->n_fields, o->factors);
 	m->width = (uint32_t)width;
 	if (ls_fm_aligned(m))
-		m->width = (uint32_t)(ls_fm_linear_room(m) + width + LS_FM_LINE - 1) / LS_FM_LINE * LS_FM_LINE;
+		m->width = (uint32_t)(ls_fm_linear_room(m) + width + LS_FM_LINE - 1) / LS_FM_LINE *
+			   LS_FM_LINE;
 	uint64_t group = ls_fm_aligned(m) ? LS_FM_GROUP : 1;
 	uint64_t floats = (m->n_features + group - 1) / group * group * ls_fm_stride(m);
-	m->bytes = sizeof(float) * (floats + (ls_fm_aligned(m) ? ls_fm_linear_room(m) : 0)); /* the last record's end */
+	m->bytes = sizeof(float) * (floats + (ls_fm_aligned(m) ? ls_fm_linear_room(m)
+							       : 0)); /* the last record's end */
 	if (ls_fm_shares_sums(o) && m->states)
 		m->n_sums = m->outputs * ls_online_classes(m->n_fields, m->padded);
 	return 0;
@@ -94,7 +103,8 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 
 static uint64_t all_bytes(const struct ls_fm_model *m)
 {
-	return m->bytes + sums_bytes(m) + sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
+	return m->bytes + sums_bytes(m) +
+	       sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
 }
 
 uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields)
@@ -106,11 +116,12 @@ uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, u
 	return set_sizes(&m, NULL) ? UINT64_MAX : all_bytes(&m);
 }
 
-static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, uint32_t states,
-		     struct ls_fm_model **ret, struct ls_err *err)
+static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
+		     uint32_t states, struct ls_fm_model **ret, struct ls_err *err)
 {
 	if (opts->kind != LS_FM && !n_fields)
-		return ls_err_set(err, LS_EINPUT, "%s needs fields: give libffm data (label field:feature:value …)",
+		return ls_err_set(err, LS_EINPUT,
+				  "%s needs fields: give libffm data (label field:feature:value …)",
 				  ls_fm_kind_name(opts->kind));
 	struct ls_fm_model *m = ls_xalloc(sizeof *m);
 	m->opts = *opts;
@@ -126,24 +137,28 @@ static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_
 	m->linear = need <= ls_memory_most("") ? ls_fm_big_alloc(m->bytes) : NULL;
 	m->record = m->linear ? m->linear + ls_fm_linear_room(m) : NULL;
 	m->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
-	m->pair = m->n_pairs ? ls_alloc_array((size_t)m->outputs * m->n_pairs * (1 + m->states), sizeof(float)) : NULL;
+	m->pair = m->n_pairs ? ls_alloc_array((size_t)m->outputs * m->n_pairs * (1 + m->states),
+					      sizeof(float))
+			     : NULL;
 	m->sums = m->linear && m->n_sums ? ls_fm_big_alloc(sums_bytes(m)) : NULL;
 	if (!m->linear || (m->n_pairs && !m->pair) || (m->n_sums && !m->sums)) {
 		ls_fm_model_free(m);
-		return ls_err_set(err, LS_ENOMEM,
-				  "no memory for %llu MiB of parameters, for features up to number %llu",
-				  (unsigned long long)(need >> 20), (unsigned long long)(n_features - 1));
+		return ls_err_set(
+			err, LS_ENOMEM,
+			"no memory for %llu MiB of parameters, for features up to number %llu",
+			(unsigned long long)(need >> 20), (unsigned long long)(n_features - 1));
 	}
 	*ret = m;
 	return 0;
 }
 
-int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, struct ls_fm_model **ret,
-		    struct ls_err *err)
+int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
+		    struct ls_fm_model **ret, struct ls_err *err)
 {
 	int rc = ls_fm_model_new_stored(opts, n_features, n_fields, ret, err);
 	if (rc == LS_ENOMEM)
-		ls_err_advise(err, "fewer factors or fields would do, or features numbered without gaps");
+		ls_err_advise(
+			err, "fewer factors or fields would do, or features numbered without gaps");
 	return rc;
 }
 
@@ -170,8 +185,10 @@ void ls_fm_model_free(struct ls_fm_model *m)
 	free(m);
 }
 
-/* The state that an optimizer starts from, for n parameters at v; it is `state` floats further, if there is any. */
-static void init_states(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n, size_t state)
+/* The state that an optimizer starts from, for n parameters at v; it is `state` floats further, if
+ * there is any. */
+static void init_states(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n,
+			size_t state)
 {
 	if (!m->states)
 		return;
@@ -181,7 +198,8 @@ static void init_states(const struct ls_fm_model *m, const struct ls_update *u, 
 		v[state + i] = ls_cell_ftrl_start(v[i], u);
 }
 
-static void init_feature_states(const struct ls_fm_model *m, const struct ls_update *u, uint64_t feature)
+static void init_feature_states(const struct ls_fm_model *m, const struct ls_update *u,
+				uint64_t feature)
 {
 	for (uint32_t i = 0; i < m->n_sums; i++)
 		m->sums[feature * m->n_sums + i] = m->opts.initial_sum;
@@ -205,9 +223,10 @@ struct init {
 
 static const float first_pair = 1.0f; /* every pair of fields counts alike at first: an fm */
 
-/* Four factors, from lane d on, come from one Philox block, counted by (feature, quarter): uniform with the wanted
- * deviation. */
-static void first_four(const struct ls_fm_model *m, uint64_t key, uint64_t feature, size_t d, float *ret)
+/* Four factors, from lane d on, come from one Philox block, counted by (feature, quarter): uniform
+ * with the wanted deviation. */
+static void first_four(const struct ls_fm_model *m, uint64_t key, uint64_t feature, size_t d,
+		       float *ret)
 {
 	float scale = m->opts.init_scale * 1.7320508f;
 	struct ls_u32x4 r = ls_philox(key, feature, d / 4);
@@ -250,13 +269,15 @@ void ls_fm_model_start_states(struct ls_fm_model *m)
 	ls_fp_leave(saved);
 }
 
-/* Whether v is a parameter's first value. FTRL makes it anew from its state at each step, which may round otherwise. */
+/* Whether v is a parameter's first value. FTRL makes it anew from its state at each step, which may
+ * round otherwise. */
 static bool is_first(const struct ls_fm_opts *o, float v, float first)
 {
 	if (ls_bits_f(v) == ls_bits_f(first) || o->optimizer != LS_FTRL)
 		return ls_bits_f(v) == ls_bits_f(first);
 	struct ls_update u = ls_fm_update(o, 0, 1);
-	return ls_bits_f(v) == ls_bits_f(ls_cell_ftrl_weight(ls_cell_ftrl_start(first, &u), 0.0f, &u));
+	return ls_bits_f(v) ==
+	       ls_bits_f(ls_cell_ftrl_weight(ls_cell_ftrl_start(first, &u), 0.0f, &u));
 }
 
 bool ls_fm_first_factors(const struct ls_fm_model *m, uint64_t feature, size_t lane, size_t n)
@@ -282,7 +303,8 @@ static double schedule(const struct ls_fm_opts *o, uint64_t step)
 {
 	if (step < o->warmup_steps)
 		return (double)(step + 1) / (double)o->warmup_steps;
-	double past = o->decay_steps ? (double)(step - o->warmup_steps) / (double)o->decay_steps : 0.0;
+	double past =
+		o->decay_steps ? (double)(step - o->warmup_steps) / (double)o->decay_steps : 0.0;
 	if (o->decay == LS_DECAY_LINEAR)
 		return past < 1.0 ? 1.0 - past : 0.0;
 	if (o->decay == LS_DECAY_INVSQRT)
@@ -323,9 +345,11 @@ struct ls_update ls_fm_update(const struct ls_fm_opts *o, uint64_t step, uint32_
 	return u;
 }
 
-struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enum ls_fm_optimizer optimizer)
+struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task,
+				 enum ls_fm_optimizer optimizer)
 {
-	static const float rate[] = {[LS_SGD] = 0.5f, [LS_ADAGRAD] = 0.05f, [LS_ADAM] = 0.001f, [LS_FTRL] = 0.1f};
+	static const float rate[] = {
+		[LS_SGD] = 0.5f, [LS_ADAGRAD] = 0.05f, [LS_ADAM] = 0.001f, [LS_FTRL] = 0.1f};
 	struct ls_fm_opts o = {.kind = kind,
 			       .task = task,
 			       .optimizer = optimizer,
@@ -334,7 +358,8 @@ struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enu
 							    : 16,
 			       .classes = 1,
 			       .batch = kind == LS_FM ? 1024 : 512,
-			       .lr = kind == LS_FM && optimizer == LS_ADAGRAD ? 0.04f : rate[optimizer],
+			       .lr = kind == LS_FM && optimizer == LS_ADAGRAD ? 0.04f
+									      : rate[optimizer],
 			       .init_scale = 0.01f,
 			       .initial_sum = 1.0f,
 			       .beta1 = 0.9f,
@@ -360,7 +385,9 @@ static const struct {
 int ls_fm_word(const char *option, const char *value)
 {
 	for (int i = 0; i < WORDS; i++)
-		for (int k = 0; strcmp(words[i].option, option) == 0 && k < MOST_WORDS && words[i].names[k]; k++)
+		for (int k = 0;
+		     strcmp(words[i].option, option) == 0 && k < MOST_WORDS && words[i].names[k];
+		     k++)
 			if (strcmp(words[i].names[k], value) == 0)
 				return k;
 	return -1;

@@ -1,18 +1,20 @@
-/* A factorization machine: its options, its parameters and their place in memory, outside ls_cpu_steps and
- * ls_cpu_fetch. ls_fm_model_new allocates and initialises; ls_fm_model_free accepts NULL. Parameters are written by one
- * engine at a time.
+/* A factorization machine: its options, its parameters and their place in memory, outside
+ * ls_cpu_steps and ls_cpu_fetch. ls_fm_model_new allocates and initialises; ls_fm_model_free
+ * accepts NULL. Parameters are written by one engine at a time.
  *
- * All of a feature lies in one run of memory, so that a step asks for one place a feature: its linear weights with the
- * optimizer's state of each, [weights][state 1][state 2], outputs floats each, filled up to a multiple of 4; then its
- * factors, [factors][state 1][state 2], each of outputs × blocks × padded factors, `width` floats apart. blocks is 1,
- * or the number of fields for ffm. Padding is zero and stays zero.
+ * All of a feature lies in one run of memory, so that a step asks for one place a feature: its
+ * linear weights with the optimizer's state of each, [weights][state 1][state 2], outputs floats
+ * each, filled up to a multiple of 4; then its factors, [factors][state 1][state 2], each of
+ * outputs × blocks × padded factors, `width` floats apart. blocks is 1, or the number of fields for
+ * ffm. Padding is zero and stays zero.
  *
- * A model that is trained online, with as many factors as divide a cache line, has a field at the same place in its
- * line in every feature and state: its linear weights take the room of a field before the first, they and the factors
- * fill whole lines, and so does each state; and it has memory for whole groups of features (online_table.h).
+ * A model that is trained online, with as many factors as divide a cache line, has a field at the
+ * same place in its line in every feature and state: its linear weights take the room of a field
+ * before the first, they and the factors fill whole lines, and so does each state; and it has
+ * memory for whole groups of features (online_table.h).
  *
- * AdaGrad online has no state beside factors: a sum of squares is that of all factors of a feature that are used in one
- * class (online_classes.h). These sums lie apart. */
+ * AdaGrad online has no state beside factors: a sum of squares is that of all factors of a feature
+ * that are used in one class (online_classes.h). These sums lie apart. */
 #ifndef LS_FM_MODEL_MODEL_H
 #define LS_FM_MODEL_MODEL_H
 
@@ -44,7 +46,8 @@ struct ls_fm_opts {
 	float ftrl_beta;
 	float label_smoothing;
 	uint32_t n_class_weights;              /* 0: every class weighs 1 */
-	float class_weight[LS_FM_MAX_CLASSES]; /* by class; binary: of label 0 (or -1) and of label 1 */
+	float class_weight[LS_FM_MAX_CLASSES]; /* by class; binary: of label 0 (or -1) and of label
+						  1 */
 	bool normalize;                        /* each row scaled to length 1 */
 	enum ls_fm_shuffle shuffle;
 	enum ls_fm_decay decay;
@@ -61,8 +64,10 @@ struct ls_fm_model {
 	uint32_t outputs; /* 1, or the number of classes */
 	uint32_t blocks;  /* 1, or n_fields for ffm */
 	uint32_t padded;  /* factors rounded up to a multiple of 4 */
-	uint32_t width;   /* floats from factors to their state: outputs × blocks × padded, or whole lines */
-	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2; 0 of a model that is not trained */
+	uint32_t width; /* floats from factors to their state: outputs × blocks × padded, or whole
+			   lines */
+	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2; 0 of a model that is not
+			     trained */
 	uint32_t n_pairs; /* fwfm: fields × (fields + 1) / 2 weights an output; otherwise 0 */
 	float *linear;    /* of feature 0; the next feature's are ls_fm_stride floats further */
 	float *record;    /* factors of feature 0, likewise */
@@ -85,11 +90,13 @@ static inline uint32_t ls_fm_classes(const struct ls_fm_opts *o)
 }
 
 /* The defaults that a plain `lockstep fm train` uses for this kind and task. */
-struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task, enum ls_fm_optimizer optimizer);
+struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task,
+				 enum ls_fm_optimizer optimizer);
 
-int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields, struct ls_fm_model **ret,
-		    struct ls_err *err);
-/* The same for one that is in a file, which nobody without the memory for it can be advised to make smaller. */
+int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
+		    struct ls_fm_model **ret, struct ls_err *err);
+/* The same for one that is in a file, which nobody without the memory for it can be advised to make
+ * smaller. */
 int ls_fm_model_new_stored(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
 			   struct ls_fm_model **ret, struct ls_err *err);
 /* And without room for the optimizer's state: for scores and digests, not for training. */
@@ -97,11 +104,12 @@ int ls_fm_model_new_bare(const struct ls_fm_opts *opts, uint64_t n_features, uin
 			 struct ls_fm_model **ret, struct ls_err *err);
 /* Initial factors: a function of (seed, feature, output, block, factor), whatever the thread. */
 void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool);
-/* Whether n of a feature's factors from `lane` on, both multiples of 4, or weight i of all pairs of fields, still have
- * their first values: nothing was learnt. For callers between ls_fp_enter and ls_fp_leave. What rows lack keeps them,
- * but for penalties: l1 and l2 shrink all factors of a feature that is in a row, an ffm's for other fields too, and the
- * weights of all pairs (not with FTRL, whose penalties are part of the first value), so that only those of features in
- * no row are known to be first ones then. */
+/* Whether n of a feature's factors from `lane` on, both multiples of 4, or weight i of all pairs of
+ * fields, still have their first values: nothing was learnt. For callers between ls_fp_enter and
+ * ls_fp_leave. What rows lack keeps them, but for penalties: l1 and l2 shrink all factors of a
+ * feature that is in a row, an ffm's for other fields too, and the weights of all pairs (not with
+ * FTRL, whose penalties are part of the first value), so that only those of features in no row are
+ * known to be first ones then. */
 bool ls_fm_first_factors(const struct ls_fm_model *m, uint64_t feature, size_t lane, size_t n);
 bool ls_fm_first_pair(const struct ls_fm_model *m, size_t i);
 /* Puts the optimizer's state of every parameter at its start. */
@@ -109,7 +117,8 @@ void ls_fm_model_start_states(struct ls_fm_model *m);
 void ls_fm_model_free(struct ls_fm_model *m);
 
 struct ls_update;
-/* The optimizer's constants for a step (counted from 0) over n_rows rows: schedule, bias correction, SGD's mean. */
+/* The optimizer's constants for a step (counted from 0) over n_rows rows: schedule, bias
+ * correction, SGD's mean. */
 struct ls_update ls_fm_update(const struct ls_fm_opts *opts, uint64_t step, uint32_t n_rows);
 
 /* Where fwfm keeps the weight of fields f <= g. */
@@ -130,8 +139,10 @@ static inline size_t ls_fm_lanes(const struct ls_fm_model *m)
 	return (size_t)m->outputs * m->blocks * m->padded;
 }
 
-/* Whether entry i has parameters; one that has not counts as absent. Without fields, field may be NULL. */
-static inline bool ls_fm_knows(const struct ls_fm_model *m, const uint32_t *feature, const uint16_t *field, uint64_t i)
+/* Whether entry i has parameters; one that has not counts as absent. Without fields, field may be
+ * NULL. */
+static inline bool ls_fm_knows(const struct ls_fm_model *m, const uint32_t *feature,
+			       const uint16_t *field, uint64_t i)
 {
 	return feature[i] < m->n_features && (!m->n_fields || field[i] < m->n_fields);
 }
@@ -148,8 +159,8 @@ static inline bool ls_fm_shares_sums(const struct ls_fm_opts *o)
 	return o->online && o->optimizer == LS_ADAGRAD;
 }
 
-/* Floats of a feature's factors with their states, which in an aligned model end behind the next feature's linear
- * weights; and of its linear weights, or of the bias, with theirs. */
+/* Floats of a feature's factors with their states, which in an aligned model end behind the next
+ * feature's linear weights; and of its linear weights, or of the bias, with theirs. */
 static inline size_t ls_fm_record_size(const struct ls_fm_model *m)
 {
 	return (size_t)m->width * (1 + (ls_fm_shares_sums(&m->opts) ? 0 : m->states));
@@ -175,7 +186,8 @@ static inline size_t ls_fm_stride(const struct ls_fm_model *m)
 /* Bytes that the parameters and the optimizer's state of such a model take. */
 uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields);
 
-/* Anonymous memory, zeroed, on huge pages where the system gives them; free with ls_fm_big_free. NULL: none left. */
+/* Anonymous memory, zeroed, on huge pages where the system gives them; free with ls_fm_big_free.
+ * NULL: none left. */
 void *ls_fm_big_alloc(size_t bytes);
 void ls_fm_big_free(void *p, size_t bytes);
 /* Gives its memory back until it is used again; it is zeros then. */
@@ -186,7 +198,8 @@ const char *ls_fm_task_name(enum ls_fm_task task);
 const char *ls_fm_optimizer_name(enum ls_fm_optimizer optimizer);
 const char *ls_fm_shuffle_name(enum ls_fm_shuffle shuffle);
 const char *ls_fm_decay_name(enum ls_fm_decay decay);
-/* The number in its enum of what "kind", "task", "optimizer", "shuffle" or "decay" may be; -1: it may not. */
+/* The number in its enum of what "kind", "task", "optimizer", "shuffle" or "decay" may be; -1: it
+ * may not. */
 int ls_fm_word(const char *option, const char *value);
 
 #endif

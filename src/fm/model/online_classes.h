@@ -1,5 +1,6 @@
-/* Fields of a model that is trained a row at a time come in blocks, of as many as fill a cache line, and blocks a and b
- * meet in class (a + b) mod blocks. padded: factors, filled up (model.h). Owns nothing; any thread. */
+/* Fields of a model that is trained a row at a time come in blocks, of as many as fill a cache
+ * line, and blocks a and b meet in class (a + b) mod blocks. padded: factors, filled up (model.h).
+ * Owns nothing; any thread. */
 #ifndef LS_FM_CPU_ONLINE_CLASSES_H
 #define LS_FM_CPU_ONLINE_CLASSES_H
 
@@ -7,8 +8,9 @@
 
 enum { LS_FM_LINE = 16 }; /* floats of a cache line */
 
-/* Fields that a cache line has room for; the block of a field, where the linear weights are before field 0, and the
- * first field of a block; blocks, which are as many as classes; the class in which two blocks meet, and two fields. */
+/* Fields that a cache line has room for; the block of a field, where the linear weights are before
+ * field 0, and the first field of a block; blocks, which are as many as classes; the class in which
+ * two blocks meet, and two fields. */
 static inline uint32_t ls_online_line(uint32_t padded)
 {
 	return padded < LS_FM_LINE ? LS_FM_LINE / padded : 1;

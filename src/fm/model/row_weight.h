@@ -1,5 +1,5 @@
-/* What a row of the data is to a model: its values after --normalize, and what it counts for in the loss.
- * Owns nothing; any thread. */
+/* What a row of the data is to a model: its values after --normalize, and what it counts for in the
+ * loss. Owns nothing; any thread. */
 #ifndef LS_FM_MODEL_ROW_WEIGHT_H
 #define LS_FM_MODEL_ROW_WEIGHT_H
 
@@ -8,7 +8,8 @@
 #include "fm/model/model.h"
 
 /* A row's values as the model sees them: n of them, value NULL for all 1. */
-static inline void ls_row_x(const struct ls_fm_opts *opts, const float *value, uint32_t n, float *ret_x)
+static inline void ls_row_x(const struct ls_fm_opts *opts, const float *value, uint32_t n,
+			    float *ret_x)
 {
 	float scale = opts->normalize ? ls_cell_norm(value, n) : 1.0f;
 	for (uint32_t i = 0; i < n; i++)
@@ -16,7 +17,8 @@ static inline void ls_row_x(const struct ls_fm_opts *opts, const float *value, u
 }
 
 /* What a row counts for: its own weight times its class's. */
-static inline float ls_row_weight(const struct ls_fm_opts *opts, const struct ls_rows *rows, uint64_t row, float label)
+static inline float ls_row_weight(const struct ls_fm_opts *opts, const struct ls_rows *rows,
+				  uint64_t row, float label)
 {
 	float weight = rows->weight ? rows->weight[row] : 1.0f;
 	if (opts->n_class_weights)

@@ -35,8 +35,9 @@ static void add_count(struct ls_str *text, const char *key, uint64_t value)
 char *ls_fm_opts_text(const struct ls_fm_opts *o)
 {
 	struct ls_str text = {0};
-	ls_str_addf(&text, "{\"kind\": \"%s\", \"task\": \"%s\", \"optimizer\": \"%s\"", ls_fm_kind_name(o->kind),
-		    ls_fm_task_name(o->task), ls_fm_optimizer_name(o->optimizer));
+	ls_str_addf(&text, "{\"kind\": \"%s\", \"task\": \"%s\", \"optimizer\": \"%s\"",
+		    ls_fm_kind_name(o->kind), ls_fm_task_name(o->task),
+		    ls_fm_optimizer_name(o->optimizer));
 	add_count(&text, "factors", o->factors);
 	add_count(&text, "classes", o->classes);
 	add_count(&text, "batch", o->batch);
@@ -56,7 +57,8 @@ char *ls_fm_opts_text(const struct ls_fm_opts *o)
 		add_number(&text, o->class_weight[i]);
 	}
 	ls_str_addf(&text, "], \"normalize\": %s, \"shuffle\": \"%s\", \"decay\": \"%s\"",
-		    o->normalize ? "true" : "false", ls_fm_shuffle_name(o->shuffle), ls_fm_decay_name(o->decay));
+		    o->normalize ? "true" : "false", ls_fm_shuffle_name(o->shuffle),
+		    ls_fm_decay_name(o->decay));
 	add_count(&text, "warmup_steps", o->warmup_steps);
 	add_count(&text, "decay_steps", o->decay_steps);
 	add_count(&text, "seed", o->seed);
@@ -124,7 +126,8 @@ static void get_class_weights(struct opts_source *s, struct ls_fm_opts *o)
 		o->class_weight[i] = take_float(s, json_array_get(list, i));
 }
 
-static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *ret, struct ls_err *err)
+static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *ret,
+		     struct ls_err *err)
 {
 	struct opts_source s = {object, !json_is_object(object)};
 	const json_t *online = json_object_get(object, "online");
@@ -155,10 +158,13 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 	if (o.n_class_weights && o.n_class_weights != ls_fm_classes(&o))
 		s.bad = true;
 	if (online && json_integer_value(online) != LS_ONLINE_VERSION)
-		return ls_err_set(err, LS_EINPUT,
-				  "%s: trained --online by the arithmetic of another version: train it anew", path);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: trained --online by the arithmetic of another version: train it anew",
+			path);
 	if (s.bad || (o.online && (o.kind != LS_FFM || o.batch != 1)))
-		return ls_err_set(err, LS_EINPUT, "%s: its options are not those of a lockstep model", path);
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: its options are not those of a lockstep model", path);
 	*ret = o;
 	return 0;
 }
@@ -184,7 +190,8 @@ static void meta_done(struct meta *meta)
 		free(meta->texts[i]);
 }
 
-static void common_meta(struct meta *meta, const struct ls_fm_model *m, const char *format, const char *data_digest)
+static void common_meta(struct meta *meta, const struct ls_fm_model *m, const char *format,
+			const char *data_digest)
 {
 	*meta = (struct meta){.n = 0};
 	add_meta_take(meta, "format", ls_xstrdup(format));
@@ -198,8 +205,9 @@ static void common_meta(struct meta *meta, const struct ls_fm_model *m, const ch
 	add_meta_take(meta, "options", ls_fm_opts_text(&m->opts));
 }
 
-/* The parameters and `states` of the optimizer's states. All states must be finite, written or not: behind an infinite
- * one AdaGrad and Adam divide by infinity, and a parameter that looks sound has stood still. */
+/* The parameters and `states` of the optimizer's states. All states must be finite, written or not:
+ * behind an infinite one AdaGrad and Adam divide by infinity, and a parameter that looks sound has
+ * stood still. */
 static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t states, int threads,
 			const struct meta *meta, struct ls_file_id *ret_id, struct ls_err *err)
 {
@@ -217,8 +225,8 @@ static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t 
 	return ls_safetensors_write(path, tensors, n, meta->kv, meta->n, ret_id, err);
 }
 
-int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,
-		     struct ls_file_id *ret_id, struct ls_err *err)
+int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at,
+		     int threads, struct ls_file_id *ret_id, struct ls_err *err)
 {
 	struct meta meta;
 	struct ls_err mine = {0};
@@ -240,7 +248,8 @@ static char *double_text(double d)
 }
 
 /* Of the metadata and all tensors. */
-static char *checksum_text(const struct ls_fm_model *m, const struct ls_kv *kv, size_t n, int threads)
+static char *checksum_text(const struct ls_fm_model *m, const struct ls_kv *kv, size_t n,
+			   int threads)
 {
 	struct ls_str text = {0};
 	for (size_t i = 0; i < n; i++)
@@ -250,16 +259,17 @@ static char *checksum_text(const struct ls_fm_model *m, const struct ls_kv *kv, 
 	return ls_xasprintf("%016llx", (unsigned long long)sum);
 }
 
-int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at, int threads,
-			  struct ls_err *err)
+int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m,
+			  const struct ls_fm_position *at, int threads, struct ls_err *err)
 {
 	struct meta meta;
 	struct ls_err mine = {0};
 	common_meta(&meta, m, "lockstep-fm-checkpoint", at->data_digest);
 	add_meta_take(&meta, "position",
-		      ls_xasprintf("{\"step\": %llu, \"epochs\": %llu, \"best_epoch\": %u, \"stale_epochs\": %u}",
-				   (unsigned long long)at->step, (unsigned long long)at->epochs, at->best_epoch,
-				   at->stale_epochs));
+		      ls_xasprintf("{\"step\": %llu, \"epochs\": %llu, \"best_epoch\": %u, "
+				   "\"stale_epochs\": %u}",
+				   (unsigned long long)at->step, (unsigned long long)at->epochs,
+				   at->best_epoch, at->stale_epochs));
 	add_meta_take(&meta, "valid_digest", ls_xstrdup(at->valid_digest));
 	add_meta_take(&meta, "best_value_bits", double_text(at->best_value));
 	add_meta_take(&meta, "loss_bits", double_text(at->loss_so_far));
@@ -280,8 +290,8 @@ static int wrong(const char *path, const char *what, struct ls_err *err)
 }
 
 /* Copies a tensor into its group; the shape must be what the model's sizes say. */
-static int read_group(struct ls_bundle *b, const struct ls_fm_group *g, int threads, const char *path,
-		      struct ls_err *err)
+static int read_group(struct ls_bundle *b, const struct ls_fm_group *g, int threads,
+		      const char *path, struct ls_err *err)
 {
 	struct ls_tensor want, *t = ls_bundle_find(b, g->name);
 	if (!t)
@@ -291,8 +301,10 @@ static int read_group(struct ls_bundle *b, const struct ls_fm_group *g, int thre
 		return rc;
 	if (t->dtype != LS_DT_F32 || t->ndim != want.ndim ||
 	    memcmp(t->shape, want.shape, sizeof(uint64_t) * (size_t)t->ndim))
-		return ls_err_set(err, LS_EINPUT, "%s: tensor \"%s\" has another type or shape than the options say",
-				  path, g->name);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: tensor \"%s\" has another type or shape than the options say", path,
+			g->name);
 	return ls_fm_group_fill(g, t->data, threads, path, err);
 }
 
@@ -307,15 +319,18 @@ static bool says_kind(const struct ls_bundle *b, const struct ls_fm_opts *o)
 {
 	char seed[24];
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
-	return says(b, "kind", ls_fm_kind_name(o->kind)) && says(b, "task", ls_fm_task_name(o->task)) &&
-	       says(b, "seed", seed);
+	return says(b, "kind", ls_fm_kind_name(o->kind)) &&
+	       says(b, "task", ls_fm_task_name(o->task)) && says(b, "seed", seed);
 }
 
-static int read_header(const struct ls_bundle *b, const char *path, const char *format, struct ls_fm_opts *ret_opts,
-		       uint64_t *ret_features, uint32_t *ret_fields, struct ls_err *err)
+static int read_header(const struct ls_bundle *b, const char *path, const char *format,
+		       struct ls_fm_opts *ret_opts, uint64_t *ret_features, uint32_t *ret_fields,
+		       struct ls_err *err)
 {
-	const char *is = ls_bundle_meta(b, "format"), *version = ls_bundle_meta(b, "numerics_version");
-	const char *features = ls_bundle_meta(b, "n_features"), *fields = ls_bundle_meta(b, "n_fields");
+	const char *is = ls_bundle_meta(b, "format"),
+		   *version = ls_bundle_meta(b, "numerics_version");
+	const char *features = ls_bundle_meta(b, "n_features"),
+		   *fields = ls_bundle_meta(b, "n_fields");
 	const char *options = ls_bundle_meta(b, "options");
 	if (!is || !ls_str_starts(is, "lockstep-fm"))
 		return wrong(path, "not written by lockstep fm", err);
@@ -326,12 +341,15 @@ static int read_header(const struct ls_bundle *b, const char *path, const char *
 				     : "a model, not a checkpoint; --warm-start takes models",
 			     err);
 	uint64_t n, f;
-	if (!version || ls_str_to_u64(version, 0, INT32_MAX, "version", &n, NULL) || n != LS_NUMERICS_VERSION)
+	if (!version || ls_str_to_u64(version, 0, INT32_MAX, "version", &n, NULL) ||
+	    n != LS_NUMERICS_VERSION)
 		return ls_err_set(err, LS_EINPUT,
-				  "%s: made under numerics version %s, this is version %d: train it again, or take the "
+				  "%s: made under numerics version %s, this is version %d: train "
+				  "it again, or take the "
 				  "lockstep that made it",
 				  path, version ? version : "unknown", LS_NUMERICS_VERSION);
-	if (!features || !fields || !options || ls_str_to_u64(features, 0, (uint64_t)1 << 32, "n_features", &n, NULL) ||
+	if (!features || !fields || !options ||
+	    ls_str_to_u64(features, 0, (uint64_t)1 << 32, "n_features", &n, NULL) ||
 	    ls_str_to_u64(fields, 0, 65536, "n_fields", &f, NULL))
 		return wrong(path, "its metadata is not complete", err);
 	json_t *object;
@@ -348,14 +366,15 @@ static int read_header(const struct ls_bundle *b, const char *path, const char *
 }
 
 /* Before memory is asked for: the file must be large enough to hold what its metadata claims. */
-static int check_claim(const struct ls_bundle *b, const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
-		       const char *path, struct ls_err *err)
+static int check_claim(const struct ls_bundle *b, const struct ls_fm_opts *opts,
+		       uint64_t n_features, uint32_t n_fields, const char *path, struct ls_err *err)
 {
 	const struct ls_tensor *t = ls_bundle_find(b, "factors"), *l = ls_bundle_find(b, "linear");
-	if (!t || !l || t->ndim < 2 || t->shape[0] != n_features || t->shape[t->ndim - 1] != opts->factors ||
-	    l->ndim < 1 || l->shape[0] != n_features)
+	if (!t || !l || t->ndim < 2 || t->shape[0] != n_features ||
+	    t->shape[t->ndim - 1] != opts->factors || l->ndim < 1 || l->shape[0] != n_features)
 		return wrong(path, "its tensors do not match its metadata", err);
-	if (opts->kind == LS_FFM && n_fields != 1 && (t->ndim < 3 || t->shape[t->ndim - 2] != n_fields))
+	if (opts->kind == LS_FFM && n_fields != 1 &&
+	    (t->ndim < 3 || t->shape[t->ndim - 2] != n_fields))
 		return wrong(path, "its tensors do not match its metadata", err);
 	return 0;
 }
@@ -377,7 +396,8 @@ static int load(const char *path, const char *format, int threads, struct ls_bun
 	if (rc == 0)
 		rc = check_claim(b, &opts, n_features, n_fields, path, err);
 	if (rc == 0) {
-		rc = (bare ? ls_fm_model_new_bare : ls_fm_model_new_stored)(&opts, n_features, n_fields, &m, err);
+		rc = (bare ? ls_fm_model_new_bare : ls_fm_model_new_stored)(&opts, n_features,
+									    n_fields, &m, err);
 		if (rc)
 			ls_err_prefix(err, "%s", path);
 		if (rc == LS_ENOMEM)
@@ -385,7 +405,8 @@ static int load(const char *path, const char *format, int threads, struct ls_bun
 	}
 	for (uint32_t s = 0; rc == 0 && s <= m->states; s++) {
 		struct ls_fm_group groups[LS_FM_GROUPS];
-		if (s == 1 && !m->n_sums && m->padded != opts.factors) /* padding, which is in no file */
+		if (s == 1 && !m->n_sums &&
+		    m->padded != opts.factors) /* padding, which is in no file */
 			ls_fm_model_start_states(m);
 		size_t n = ls_fm_groups(m, s, groups);
 		for (size_t i = 0; i < n && rc == 0; i++)
@@ -421,8 +442,8 @@ bool ls_fm_is_checkpoint(const char *path)
 	return is;
 }
 
-int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *data_digest, const char *warm_digest,
-		      struct ls_err *err)
+int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *data_digest,
+		      const char *warm_digest, struct ls_err *err)
 {
 	struct ls_bundle *b;
 	struct ls_fm_opts opts;
@@ -432,7 +453,8 @@ int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *
 	if (rc)
 		return rc;
 	rc = read_header(b, path, "lockstep-fm", &opts, &features, &fields, err);
-	const char *data = ls_bundle_meta(b, "data_digest"), *warm = ls_bundle_meta(b, "warm_start");
+	const char *data = ls_bundle_meta(b, "data_digest"),
+		   *warm = ls_bundle_meta(b, "warm_start");
 	char *is = rc ? NULL : ls_fm_opts_text(&opts), *want = ls_fm_opts_text(o);
 	if (rc == 0 && (!data || strcmp(data, data_digest) != 0 || strcmp(is, want) != 0))
 		rc = wrong(path, "a model of other data or options", err);
@@ -464,23 +486,28 @@ static bool get_text(const struct ls_bundle *b, const char *key, char *ret, size
 	return true;
 }
 
-/* What was written is what has been read: a flipped bit of a state, which may be any number, would train on. */
-static int check_sum(const struct ls_bundle *b, const struct ls_fm_model *m, const char *path, int threads,
-		     struct ls_err *err)
+/* What was written is what has been read: a flipped bit of a state, which may be any number, would
+ * train on. */
+static int check_sum(const struct ls_bundle *b, const struct ls_fm_model *m, const char *path,
+		     int threads, struct ls_err *err)
 {
 	struct ls_kv kv[MAX_META];
 	size_t n = 0;
-	for (size_t i = 0; i < b->n_values && n < MAX_META && strcmp(b->values[i].name, "checksum") != 0; i++)
+	for (size_t i = 0;
+	     i < b->n_values && n < MAX_META && strcmp(b->values[i].name, "checksum") != 0; i++)
 		if (b->values[i].kind == LS_VAL_STRING)
 			kv[n++] = (struct ls_kv){b->values[i].name, b->values[i].text};
 	char *sum = checksum_text(m, kv, n, threads);
 	const char *said = ls_bundle_meta(b, "checksum");
 	bool same = said && strcmp(said, sum) == 0;
 	free(sum);
-	return same ? 0 : wrong(path, "its checksum is not that of its contents: the file is damaged", err);
+	return same ? 0
+		    : wrong(path, "its checksum is not that of its contents: the file is damaged",
+			    err);
 }
 
-static int read_position(const struct ls_bundle *b, const char *path, struct ls_fm_position *at, struct ls_err *err)
+static int read_position(const struct ls_bundle *b, const char *path, struct ls_fm_position *at,
+			 struct ls_err *err)
 {
 	const char *text = ls_bundle_meta(b, "position");
 	json_t *object = NULL;
@@ -504,8 +531,8 @@ static int read_position(const struct ls_bundle *b, const char *path, struct ls_
 	return 0;
 }
 
-int ls_fm_load_checkpoint(const char *path, int threads, struct ls_fm_model **ret, struct ls_fm_position *ret_at,
-			  struct ls_err *err)
+int ls_fm_load_checkpoint(const char *path, int threads, struct ls_fm_model **ret,
+			  struct ls_fm_position *ret_at, struct ls_err *err)
 {
 	struct ls_bundle *b;
 	struct ls_fm_model *m;

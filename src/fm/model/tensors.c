@@ -17,7 +17,13 @@ size_t ls_fm_groups(const struct ls_fm_model *m, uint32_t state, struct ls_fm_gr
 	size_t n = pairs ? 4 : 3;
 	const struct ls_fm_group all[LS_FM_GROUPS] = {
 		{"bias", m->bias + state * outputs, false, 1, 0, {outputs, 1, 1}, 1},
-		{"linear", m->linear + state * outputs, true, m->n_features, ls_fm_stride(m), {outputs, 1, 1}, 1},
+		{"linear",
+		 m->linear + state * outputs,
+		 true,
+		 m->n_features,
+		 ls_fm_stride(m),
+		 {outputs, 1, 1},
+		 1},
 		{"factors",
 		 m->record + state * m->width,
 		 true,
@@ -25,10 +31,18 @@ size_t ls_fm_groups(const struct ls_fm_model *m, uint32_t state, struct ls_fm_gr
 		 ls_fm_stride(m),
 		 {outputs, m->blocks, m->opts.factors},
 		 m->padded},
-		{"field_weights", pairs ? m->pair + state * pairs : NULL, false, 1, 0, {outputs, m->n_pairs, 1}, 1},
+		{"field_weights",
+		 pairs ? m->pair + state * pairs : NULL,
+		 false,
+		 1,
+		 0,
+		 {outputs, m->n_pairs, 1},
+		 1},
 	};
-	const struct ls_fm_group sums = {
-		"factors", m->sums, true, m->n_features, m->n_sums, {outputs, m->n_sums / outputs, 1}, 1};
+	const struct ls_fm_group sums = {"factors", m->sums,
+					 true,      m->n_features,
+					 m->n_sums, {outputs, m->n_sums / outputs, 1},
+					 1};
 	for (size_t i = 0; i < n; i++) {
 		ret[i] = state && m->n_sums && i == 2 ? sums : all[i];
 		memcpy(ret[i].name + strlen(all[i].name), suffix[state], strlen(suffix[state]) + 1);
@@ -51,8 +65,10 @@ int ls_fm_group_describe(const struct ls_fm_group *g, struct ls_tensor *ret, str
 			stride[n] = (int64_t)strides[i];
 			shape[n++] = g->dims[i];
 		}
-	*ret = (struct ls_tensor){
-		.name = g->name, .dtype = LS_DT_F32, .elem_size = 4, .data = (const uint8_t *)g->data};
+	*ret = (struct ls_tensor){.name = g->name,
+				  .dtype = LS_DT_F32,
+				  .elem_size = 4,
+				  .data = (const uint8_t *)g->data};
 	int rc = ls_tensor_set_contiguous(ret, shape, n, err);
 	memcpy(ret->stride, stride, n * sizeof *stride);
 	return rc;
@@ -103,7 +119,8 @@ static void one_block(void *context, size_t block)
 	struct blocks *b = context;
 	const struct ls_fm_group *g = b->g;
 	uint64_t lo = block * b->rows, hi = g->rows - lo < b->rows ? g->rows : lo + b->rows;
-	uint64_t floats = g->dims[0] * g->dims[1] * g->dims[2], span = g->dims[0] * g->dims[1] * g->inner;
+	uint64_t floats = g->dims[0] * g->dims[1] * g->dims[2],
+		 span = g->dims[0] * g->dims[1] * g->inner;
 	for (uint64_t r = lo; r < hi; r++) {
 		float *row = g->data + r * g->row_stride;
 		if (b->from)
@@ -126,8 +143,8 @@ static void place(const struct ls_fm_group *g, uint64_t row, char *ret, size_t s
 		snprintf(ret, size, "%s", g->name);
 }
 
-static int all_blocks(const struct ls_fm_group *g, const uint8_t *from, int threads, const char *path,
-		      struct ls_err *err)
+static int all_blocks(const struct ls_fm_group *g, const uint8_t *from, int threads,
+		      const char *path, struct ls_err *err)
 {
 	uint64_t span = g->dims[0] * g->dims[1] * g->inner, rows = BLOCK_FLOATS / span;
 	struct blocks b = {.g = g, .from = from, .rows = rows ? rows : 1, .bad = g->rows};
@@ -138,20 +155,24 @@ static int all_blocks(const struct ls_fm_group *g, const uint8_t *from, int thre
 	char where[64];
 	place(g, bad, where, sizeof where);
 	if (from)
-		return ls_err_set(err, LS_EINPUT, "%s: %s is not a finite number: the file is damaged", path, where);
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: %s is not a finite number: the file is damaged", path,
+				  where);
 	return ls_err_set(err, LS_EDIFFER,
-			  "%s: not written, for %s is not a finite number; a lower --lr, --normalize or smaller labels "
+			  "%s: not written, for %s is not a finite number; a lower --lr, "
+			  "--normalize or smaller labels "
 			  "and weights would help",
 			  path, where);
 }
 
-int ls_fm_group_check(const struct ls_fm_group *g, int threads, const char *path, struct ls_err *err)
+int ls_fm_group_check(const struct ls_fm_group *g, int threads, const char *path,
+		      struct ls_err *err)
 {
 	return all_blocks(g, NULL, threads, path, err);
 }
 
-int ls_fm_group_fill(const struct ls_fm_group *g, const uint8_t *from, int threads, const char *path,
-		     struct ls_err *err)
+int ls_fm_group_fill(const struct ls_fm_group *g, const uint8_t *from, int threads,
+		     const char *path, struct ls_err *err)
 {
 	return all_blocks(g, from, threads, path, err);
 }
@@ -168,14 +189,16 @@ static void sum_block(void *context, size_t block)
 {
 	struct sums *s = context;
 	const struct ls_fm_group *g = s->g;
-	uint64_t lo = block * s->rows, hi = g->rows - lo < s->rows ? g->rows : lo + s->rows, runs, each, sum = 0;
+	uint64_t lo = block * s->rows, hi = g->rows - lo < s->rows ? g->rows : lo + s->rows, runs,
+		 each, sum = 0;
 	row_runs(g, &runs, &each);
 	float *packed = runs > 1 ? ls_xalloc(sizeof *packed * runs * each) : NULL;
 	for (uint64_t r = lo; r < hi; r++) {
 		const float *row = g->data + r * g->row_stride;
 		for (uint64_t i = 0; i < runs && packed; i++)
 			memcpy(packed + i * each, row + i * g->inner, each * sizeof *packed);
-		sum += ls_xxh64(packed ? packed : row, sizeof *row * runs * each) * (2 * (16 * r + s->number) + 1);
+		sum += ls_xxh64(packed ? packed : row, sizeof *row * runs * each) *
+		       (2 * (16 * r + s->number) + 1);
 	}
 	free(packed);
 	atomic_fetch_add(&s->sum, sum);
@@ -191,7 +214,8 @@ uint64_t ls_fm_model_checksum(const struct ls_fm_model *m, uint32_t states, int 
 			const struct ls_fm_group *g = &groups[i];
 			uint64_t rows = BLOCK_FLOATS / (g->dims[0] * g->dims[1] * g->inner);
 			struct sums s = {.g = g, .number = number++, .rows = rows ? rows : 1};
-			ls_parallel(threads, (size_t)((g->rows + s.rows - 1) / s.rows), sum_block, &s);
+			ls_parallel(threads, (size_t)((g->rows + s.rows - 1) / s.rows), sum_block,
+				    &s);
 			sum += atomic_load(&s.sum);
 		}
 	}
@@ -200,10 +224,13 @@ uint64_t ls_fm_model_checksum(const struct ls_fm_model *m, uint32_t states, int 
 
 /* --- digest --- */
 
-enum { DIGEST_CHUNK = 1 << 14 }; /* floats gathered before they are hashed: padding is left out on the way */
+enum {
+	DIGEST_CHUNK = 1 << 14
+}; /* floats gathered before they are hashed: padding is left out on the way */
 
 /* Of a row in pieces, for it may be longer than a chunk. */
-static void digest_run(struct ls_sha256 *h, const float *run, uint64_t n, float *chunk, uint64_t *used)
+static void digest_run(struct ls_sha256 *h, const float *run, uint64_t n, float *chunk,
+		       uint64_t *used)
 {
 	while (n) {
 		uint64_t some = n < DIGEST_CHUNK - *used ? n : DIGEST_CHUNK - *used;
@@ -224,7 +251,8 @@ static void digest_group(struct ls_sha256 *h, const struct ls_fm_group *g, float
 	row_runs(g, &runs, &each);
 	for (uint64_t r = 0; r < g->rows; r++)
 		for (uint64_t i = 0; i < runs; i++)
-			digest_run(h, g->data + r * g->row_stride + i * g->inner, each, chunk, &used);
+			digest_run(h, g->data + r * g->row_stride + i * g->inner, each, chunk,
+				   &used);
 	ls_sha256_add(h, chunk, used * sizeof *chunk);
 }
 
@@ -235,14 +263,14 @@ void ls_fm_model_digest(const struct ls_fm_model *m, char ret_hex[LS_SHA256_HEX]
 	size_t n = ls_fm_groups(m, 0, groups);
 	float *chunk = ls_xalloc(sizeof *chunk * DIGEST_CHUNK);
 	char text[128];
-	snprintf(text, sizeof text, "lockstep-fm %d %s %s\n", LS_NUMERICS_VERSION, ls_fm_kind_name(m->opts.kind),
-		 ls_fm_task_name(m->opts.task));
+	snprintf(text, sizeof text, "lockstep-fm %d %s %s\n", LS_NUMERICS_VERSION,
+		 ls_fm_kind_name(m->opts.kind), ls_fm_task_name(m->opts.task));
 	ls_sha256_add(h, text, strlen(text));
 	for (size_t i = 0; i < n; i++) {
 		const struct ls_fm_group *g = &groups[i];
-		snprintf(text, sizeof text, "%.31s %llu %llu %llu %llu\n", g->name, (unsigned long long)g->rows,
-			 (unsigned long long)g->dims[0], (unsigned long long)g->dims[1],
-			 (unsigned long long)g->dims[2]);
+		snprintf(text, sizeof text, "%.31s %llu %llu %llu %llu\n", g->name,
+			 (unsigned long long)g->rows, (unsigned long long)g->dims[0],
+			 (unsigned long long)g->dims[1], (unsigned long long)g->dims[2]);
 		ls_sha256_add(h, text, strlen(text));
 		digest_group(h, g, chunk);
 	}

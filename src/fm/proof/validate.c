@@ -13,7 +13,8 @@ enum { KINDS = 3 };
 
 const char *ls_val_part_name(enum ls_val_part part)
 {
-	static const char *const names[] = {"golden", "scores", "batches", "twins", "control", "handover"};
+	static const char *const names[] = {"golden", "scores",  "batches",
+					    "twins",  "control", "handover"};
 	return names[part];
 }
 
@@ -54,8 +55,8 @@ int ls_val_turn(struct ls_val_session *s, const char *cell, size_t way, struct l
 	return 0;
 }
 
-enum ls_val_state ls_val_judge(struct ls_val_session *s, size_t way, int rc, const struct ls_err *err,
-			       char **ret_reason)
+enum ls_val_state ls_val_judge(struct ls_val_session *s, size_t way, int rc,
+			       const struct ls_err *err, char **ret_reason)
 {
 	if (rc == 0)
 		return LS_VAL_PASSED;
@@ -65,8 +66,8 @@ enum ls_val_state ls_val_judge(struct ls_val_session *s, size_t way, int rc, con
 	return rc == LS_EDIFFER ? LS_VAL_DIFFERS : LS_VAL_NOT_RUN;
 }
 
-enum ls_val_state ls_val_try(struct ls_val_session *s, size_t way, struct ls_trial *t, struct ls_trial_result *ret,
-			     char **ret_reason)
+enum ls_val_state ls_val_try(struct ls_val_session *s, size_t way, struct ls_trial *t,
+			     struct ls_trial_result *ret, char **ret_reason)
 {
 	const struct ls_val_way *w = &s->plan->ways[way];
 	struct ls_err err = {0};
@@ -87,30 +88,34 @@ void ls_val_add_take(struct ls_val_session *s, enum ls_val_part part, size_t way
 	struct ls_val *v = s->v;
 	v->checks = ls_grow(v->checks, v->n_checks, &v->cap_checks, sizeof *v->checks);
 	struct ls_val_check *c = &v->checks[v->n_checks++];
-	*c = (struct ls_val_check){
-		.part = part, .way = way, .cell = ls_xstrdup(cell), .state = state, .reason = reason};
+	*c = (struct ls_val_check){.part = part,
+				   .way = way,
+				   .cell = ls_xstrdup(cell),
+				   .state = state,
+				   .reason = reason};
 	if (expected)
 		snprintf(c->expected, sizeof c->expected, "%s", expected);
 	if (got)
 		snprintf(c->got, sizeof c->got, "%s", got);
 }
 
-void ls_val_add_failed(struct ls_val_session *s, enum ls_val_part part, enum ls_val_part also, size_t way,
-		       const char *cell, enum ls_val_state state, char *reason_take)
+void ls_val_add_failed(struct ls_val_session *s, enum ls_val_part part, enum ls_val_part also,
+		       size_t way, const char *cell, enum ls_val_state state, char *reason_take)
 {
 	ls_val_add_take(s, also, way, cell, LS_VAL_NOT_RUN, NULL, NULL, ls_xstrdup(reason_take));
 	ls_val_add_take(s, part, way, cell, state, NULL, NULL, reason_take);
 }
 
-void ls_val_compare(struct ls_val_session *s, enum ls_val_part part, size_t way, const char *cell, const char *expected,
-		    const char *got)
+void ls_val_compare(struct ls_val_session *s, enum ls_val_part part, size_t way, const char *cell,
+		    const char *expected, const char *got)
 {
 	bool same = strcmp(expected, got) == 0, wanted = part != LS_VAL_CONTROL;
 	char *reason = NULL;
 	if (same != wanted)
 		reason = wanted ? ls_xasprintf("%.12s…, expected %.12s…", got, expected)
 				: ls_xasprintf("another seed gives the same digest %.12s…", got);
-	ls_val_add_take(s, part, way, cell, same == wanted ? LS_VAL_PASSED : LS_VAL_DIFFERS, expected, got, reason);
+	ls_val_add_take(s, part, way, cell, same == wanted ? LS_VAL_PASSED : LS_VAL_DIFFERS,
+			expected, got, reason);
 }
 
 /* --- the golden table --- */
@@ -121,10 +126,13 @@ static uint64_t steps_of(const struct ls_fm_opts *o, const struct ls_rows *rows,
 }
 
 /* scores: of the reference, empty until it has them. */
-static void golden_cell(struct ls_val_session *s, size_t way, const struct ls_val_cell *c, char scores[LS_SHA256_HEX])
+static void golden_cell(struct ls_val_session *s, size_t way, const struct ls_val_cell *c,
+			char scores[LS_SHA256_HEX])
 {
-	struct ls_trial t = {
-		.opts = &c->opts, .rows = c->rows, .steps = steps_of(&c->opts, c->rows, c->epochs), .predict = true};
+	struct ls_trial t = {.opts = &c->opts,
+			     .rows = c->rows,
+			     .steps = steps_of(&c->opts, c->rows, c->epochs),
+			     .predict = true};
 	struct ls_trial_result r;
 	char *reason = NULL;
 	enum ls_val_state state = ls_val_try(s, way, &t, &r, &reason);
@@ -176,7 +184,8 @@ int ls_val_golden(struct ls_val_session *s, struct ls_err *err)
 static void twins_of_kind(struct ls_val_session *s, size_t way, enum ls_fm_kind kind)
 {
 	struct ls_fm_opts o = ls_fm_defaults(kind, LS_BINARY, LS_ADAGRAD);
-	struct ls_trial t = {.opts = &o, .rows = s->plan->small, .steps = steps_of(&o, s->plan->small, 2)};
+	struct ls_trial t = {
+		.opts = &o, .rows = s->plan->small, .steps = steps_of(&o, s->plan->small, 2)};
 	struct ls_trial_result r[3];
 	const char *cell = ls_fm_kind_name(kind);
 	for (int i = 0; i < 3; i++) {
@@ -184,7 +193,8 @@ static void twins_of_kind(struct ls_val_session *s, size_t way, enum ls_fm_kind 
 		o.seed += i == 2;
 		enum ls_val_state state = ls_val_try(s, way, &t, &r[i], &reason);
 		if (state != LS_VAL_PASSED) {
-			ls_val_add_failed(s, LS_VAL_TWINS, LS_VAL_CONTROL, way, cell, state, reason);
+			ls_val_add_failed(s, LS_VAL_TWINS, LS_VAL_CONTROL, way, cell, state,
+					  reason);
 			return;
 		}
 	}

@@ -1,7 +1,7 @@
-/* The proof that this machine computes what every other does: trainings on every device and thread count that is here,
- * compared with golden digests and with each other, and a measured grid that includes transfers.
- * The plan is borrowed for the call; the result owns its texts but for the names of ways, which are the plan's;
- * ls_val_free accepts NULL. Prints nothing. One thread calls.
+/* The proof that this machine computes what every other does: trainings on every device and thread
+ * count that is here, compared with golden digests and with each other, and a measured grid that
+ * includes transfers. The plan is borrowed for the call; the result owns its texts but for the
+ * names of ways, which are the plan's; ls_val_free accepts NULL. Prints nothing. One thread calls.
  *
  * A training that could not run is a result, never a pass: LS_VAL_NOT_RUN with the reason. */
 #ifndef LS_FM_PROOF_VALIDATE_H
@@ -60,7 +60,8 @@ struct ls_val_plan {
 	size_t n_ways;
 	const struct ls_val_cell *golden;
 	size_t n_golden;
-	const struct ls_rows *small; /* data with fields and binary labels, for twins and handing over */
+	const struct ls_rows
+		*small; /* data with fields and binary labels, for twins and handing over */
 	struct ls_val_size size;
 	const char *scratch;               /* an empty folder for checkpoints; left empty */
 	ls_val_tell *tell;                 /* may be NULL */
@@ -71,12 +72,14 @@ struct ls_val_plan {
 enum ls_val_state { LS_VAL_PASSED, LS_VAL_DIFFERS, LS_VAL_NOT_RUN };
 
 enum ls_val_part {
-	LS_VAL_GOLDEN,   /* digest as in the golden table */
-	LS_VAL_SCORES,   /* predictions as the reference's, of trained models and of models from files */
+	LS_VAL_GOLDEN, /* digest as in the golden table */
+	LS_VAL_SCORES, /* predictions as the reference's, of trained models and of models from files
+			*/
 	LS_VAL_BATCHES,  /* digest as the reference's, at batches of 256, 4,096 and 65,536 */
 	LS_VAL_TWINS,    /* the same again gives the same digest */
 	LS_VAL_CONTROL,  /* another seed gives another digest */
-	LS_VAL_HANDOVER, /* begun on one device, resumed on another, ended on the first: the same file */
+	LS_VAL_HANDOVER, /* begun on one device, resumed on another, ended on the first: the same
+			    file */
 	LS_VAL_PARTS
 };
 
@@ -117,11 +120,11 @@ void ls_val_free(struct ls_val *v);
 const char *ls_val_part_name(enum ls_val_part part);    /* "golden", … */
 const char *ls_val_state_name(enum ls_val_state state); /* "passed", "differs", "not-run" */
 
-/* The worst state: a difference, else a check or a measurement that could not run, else passed. Nothing at all counts
- * as not run. */
+/* The worst state: a difference, else a check or a measurement that could not run, else passed.
+ * Nothing at all counts as not run. */
 enum ls_val_state ls_val_verdict(const struct ls_val *v);
-/* How many times faster, transfers included, way i's entry is than the reference's of the same kind and batch; 0: one
- * of them is missing. */
+/* How many times faster, transfers included, way i's entry is than the reference's of the same kind
+ * and batch; 0: one of them is missing. */
 double ls_val_speedup(const struct ls_val *v, const struct ls_val_speed *speed);
 
 #endif

@@ -1,5 +1,5 @@
-/* Through real files: a training begun on one device, resumed on another and ended on the first; and the scores of a
- * model that comes from its file, on every device. */
+/* Through real files: a training begun on one device, resumed on another and ended on the first;
+ * and the scores of a model that comes from its file, on every device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ struct leg {
 	volatile sig_atomic_t stop;
 };
 
-static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
-		       struct ls_engine *ret, struct ls_err *err)
+static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows,
+		       struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err)
 {
 	const struct leg *leg = context;
 	return leg->way->make_engine(leg->way->context, m, rows, pool, ret, err);
@@ -43,8 +43,8 @@ struct journey {
 	char *output, *checkpoint;
 };
 
-static int travel(const struct journey *j, const struct ls_val_way *way, uint64_t stop_at, bool resume,
-		  struct ls_err *err)
+static int travel(const struct journey *j, const struct ls_val_way *way, uint64_t stop_at,
+		  bool resume, struct ls_err *err)
 {
 	struct leg leg = {.way = way, .stop_at = stop_at};
 	struct ls_train t = {.opts = j->opts,
@@ -90,8 +90,9 @@ static void remove_files(const struct journey *j)
 }
 
 /* What came out of a way's turn; culprit: whose failure rc would be. */
-static void take_result(struct ls_val_session *s, enum ls_val_part part, size_t way, size_t culprit, const char *cell,
-			int rc, const struct ls_err *err, const char *expected, const char *got)
+static void take_result(struct ls_val_session *s, enum ls_val_part part, size_t way, size_t culprit,
+			const char *cell, int rc, const struct ls_err *err, const char *expected,
+			const char *got)
 {
 	char *reason = NULL;
 	enum ls_val_state state = ls_val_judge(s, culprit, rc, err, &reason);
@@ -101,33 +102,40 @@ static void take_result(struct ls_val_session *s, enum ls_val_part part, size_t 
 		ls_val_add_take(s, part, way, cell, state, expected, NULL, reason);
 }
 
-static bool is_dead(struct ls_val_session *s, enum ls_val_part part, size_t way, const char *cell, const char *expected)
+static bool is_dead(struct ls_val_session *s, enum ls_val_part part, size_t way, const char *cell,
+		    const char *expected)
 {
 	if (s->dead[way])
-		ls_val_add_take(s, part, way, cell, LS_VAL_NOT_RUN, expected, NULL, ls_xstrdup(s->dead[way]));
+		ls_val_add_take(s, part, way, cell, LS_VAL_NOT_RUN, expected, NULL,
+				ls_xstrdup(s->dead[way]));
 	return s->dead[way];
 }
 
-/* Between the reference and a way: from (0) reference to way and back, or (1) from way to reference and back. */
-static void exchange(struct ls_val_session *s, const struct journey *j, size_t way, int direction, const char *expected)
+/* Between the reference and a way: from (0) reference to way and back, or (1) from way to reference
+ * and back. */
+static void exchange(struct ls_val_session *s, const struct journey *j, size_t way, int direction,
+		     const char *expected)
 {
 	const struct ls_val_way *reference = &s->plan->ways[0], *other = &s->plan->ways[way];
-	const struct ls_val_way *a = direction ? other : reference, *b = direction ? reference : other;
+	const struct ls_val_way *a = direction ? other : reference,
+				*b = direction ? reference : other;
 	char got[LS_SHA256_HEX];
-	char *cell = ls_xasprintf("%s, %s → %s → %s", ls_fm_kind_name(j->opts.kind), a->name, b->name, a->name);
+	char *cell = ls_xasprintf("%s, %s → %s → %s", ls_fm_kind_name(j->opts.kind), a->name,
+				  b->name, a->name);
 	struct ls_err err = {0};
 	bool on_b;
 	if (!is_dead(s, LS_VAL_HANDOVER, way, cell, expected)) {
 		int rc = whole(j, a, b, got, &on_b, &err);
 		remove_files(j);
-		take_result(s, LS_VAL_HANDOVER, way, on_b == (direction == 0) ? way : 0, cell, rc, &err, expected, got);
+		take_result(s, LS_VAL_HANDOVER, way, on_b == (direction == 0) ? way : 0, cell, rc,
+			    &err, expected, got);
 	}
 	free(cell);
 }
 
 /* Of the training's model, by an engine that only predicts. */
-static int scores_of_file(const struct journey *j, const struct ls_val_way *way, char ret[LS_SHA256_HEX],
-			  struct ls_err *err)
+static int scores_of_file(const struct journey *j, const struct ls_val_way *way,
+			  char ret[LS_SHA256_HEX], struct ls_err *err)
 {
 	struct ls_fm_model *m = NULL;
 	struct ls_engine e = {0};
@@ -142,9 +150,11 @@ static int scores_of_file(const struct journey *j, const struct ls_val_way *way,
 	return rc;
 }
 
-static void file_on_way(struct ls_val_session *s, const struct journey *j, size_t way, const char *expected)
+static void file_on_way(struct ls_val_session *s, const struct journey *j, size_t way,
+			const char *expected)
 {
-	char got[LS_SHA256_HEX], *cell = ls_xasprintf("%s, from its file", ls_fm_kind_name(j->opts.kind));
+	char got[LS_SHA256_HEX],
+		*cell = ls_xasprintf("%s, from its file", ls_fm_kind_name(j->opts.kind));
 	struct ls_err err = {0};
 	if (!is_dead(s, LS_VAL_SCORES, way, cell, expected)) {
 		int rc = scores_of_file(j, &s->plan->ways[way], got, &err);
@@ -187,9 +197,11 @@ static int exchanges_of_kind(struct ls_val_session *s, struct journey *j, struct
 		rc = files_of_kind(s, j, err);
 	remove_files(j);
 	if (rc)
-		return rc; /* the reference cannot train, or the folder cannot be written: nothing to compare with */
+		return rc; /* the reference cannot train, or the folder cannot be written: nothing
+			      to compare with */
 	for (size_t way = 1; way < p->n_ways; way++)
-		for (int direction = 0; direction < 2 && rc == 0 && p->ways[way].main; direction++) {
+		for (int direction = 0; direction < 2 && rc == 0 && p->ways[way].main;
+		     direction++) {
 			rc = ls_val_turn(s, "stopped and resumed", way, err);
 			if (rc == 0)
 				exchange(s, j, way, direction, expected);

@@ -1,4 +1,5 @@
-/* The parts of a validation on made-up rows: the same digest at every batch size, and the grid of speeds. */
+/* The parts of a validation on made-up rows: the same digest at every batch size, and the grid of
+ * speeds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,13 @@
 
 static const uint32_t batches[] = {256, 4096, 65536};
 
-enum { BATCHES = sizeof batches / sizeof *batches, KINDS = 3, TASKS = 3, CLASSES = 3, SEED = 20261115 };
+enum {
+	BATCHES = sizeof batches / sizeof *batches,
+	KINDS = 3,
+	TASKS = 3,
+	CLASSES = 3,
+	SEED = 20261115
+};
 
 static bool on_one_thread(const struct ls_val_way *w)
 {
@@ -28,8 +35,10 @@ static struct ls_made_spec made_spec(const struct ls_val_data *d, uint64_t seed)
 
 struct ls_val_size ls_val_quick(void)
 {
-	return (struct ls_val_size){
-		.batches = {70000, 8, 4096}, .speeds = {1 << 16, 8, 8192}, .speed_epochs = {1, 1, 1}, .repeats = 2};
+	return (struct ls_val_size){.batches = {70000, 8, 4096},
+				    .speeds = {1 << 16, 8, 8192},
+				    .speed_epochs = {1, 1, 1},
+				    .repeats = 2};
 }
 
 /* A row as click-through data has them, and a million features. */
@@ -44,7 +53,8 @@ struct ls_val_size ls_val_full(void)
 
 /* --- the same digest at every batch size --- */
 
-/* One thread is a slow way to say again what the golden table says; it stands in where there is no GPU. */
+/* One thread is a slow way to say again what the golden table says; it stands in where there is no
+ * GPU. */
 static bool is_compared(const struct ls_val_plan *p, size_t way)
 {
 	return way > 0 && p->ways[way].main && !(ls_val_has_gpu(p) && on_one_thread(&p->ways[way]));
@@ -87,17 +97,20 @@ static void batch_cell(struct ls_val_session *s, size_t way, const char *cell, s
 	}
 }
 
-static int batches_of(struct ls_val_session *s, struct ls_fm_opts o, const struct ls_rows *rows, struct ls_err *err)
+static int batches_of(struct ls_val_session *s, struct ls_fm_opts o, const struct ls_rows *rows,
+		      struct ls_err *err)
 {
 	int rc = 0;
 	for (int b = 0; b < BATCHES && rc == 0; b++) {
 		struct ls_trial_result reference = {0};
 		char cell[96];
 		o.batch = batches[b];
-		struct ls_trial t = {
-			.opts = &o, .rows = rows, .steps = ls_fm_steps_per_epoch(&o, rows->n_rows), .predict = true};
-		snprintf(cell, sizeof cell, "%s-%s-%s, batch %u", ls_fm_kind_name(o.kind), ls_fm_task_name(o.task),
-			 ls_fm_optimizer_name(o.optimizer), o.batch);
+		struct ls_trial t = {.opts = &o,
+				     .rows = rows,
+				     .steps = ls_fm_steps_per_epoch(&o, rows->n_rows),
+				     .predict = true};
+		snprintf(cell, sizeof cell, "%s-%s-%s, batch %u", ls_fm_kind_name(o.kind),
+			 ls_fm_task_name(o.task), ls_fm_optimizer_name(o.optimizer), o.batch);
 		for (size_t way = 0; way < s->plan->n_ways && rc == 0; way++) {
 			if (way > 0 && !is_compared(s->plan, way))
 				continue;
@@ -116,7 +129,8 @@ static int one_combination(struct ls_val_session *s, int kind, int optimizer, st
 	struct ls_made_spec spec = made_spec(&s->plan->size.batches, SEED);
 	spec.values = true;
 	spec.classes = task == LS_REGRESSION ? 0 : task == LS_MULTICLASS ? CLASSES : 2;
-	struct ls_fm_opts o = ls_fm_defaults((enum ls_fm_kind)kind, task, (enum ls_fm_optimizer)optimizer);
+	struct ls_fm_opts o =
+		ls_fm_defaults((enum ls_fm_kind)kind, task, (enum ls_fm_optimizer)optimizer);
 	struct ls_made *made;
 	o.classes = task == LS_MULTICLASS ? CLASSES : 1;
 	int rc = ls_made_new(&spec, s->plan->ways[0].pool, &made, err);
@@ -132,13 +146,15 @@ int ls_val_batches(struct ls_val_session *s, struct ls_err *err)
 	int rc = 0;
 	for (int kind = 0; kind < KINDS; kind++)
 		for (int i = 0; i < optimizers(s->plan) && rc == 0; i++)
-			rc = one_combination(s, kind, s->plan->size.every_optimizer ? i : (int)LS_ADAGRAD, err);
+			rc = one_combination(
+				s, kind, s->plan->size.every_optimizer ? i : (int)LS_ADAGRAD, err);
 	return rc;
 }
 
 /* --- speed --- */
 
-/* A training that is measured: as much work for a GPU as for all threads; a part is enough for one thread's rate. */
+/* A training that is measured: as much work for a GPU as for all threads; a part is enough for one
+ * thread's rate. */
 struct course {
 	struct ls_fm_opts opts;
 	const struct ls_rows *rows;
@@ -150,11 +166,13 @@ size_t ls_val_speed_count(const struct ls_val_plan *p)
 	return KINDS * BATCHES * ls_val_mains(p) * (size_t)p->size.repeats;
 }
 
-static void measure(struct ls_val_session *s, const struct course *c, size_t way, struct ls_val_speed *speed,
-		    struct ls_trial_result *reference)
+static void measure(struct ls_val_session *s, const struct course *c, size_t way,
+		    struct ls_val_speed *speed, struct ls_trial_result *reference)
 {
 	bool alone = on_one_thread(&s->plan->ways[way]) && way > 0;
-	struct ls_trial t = {.opts = &c->opts, .rows = c->rows, .steps = alone ? (c->steps + 15) / 16 : c->steps};
+	struct ls_trial t = {.opts = &c->opts,
+			     .rows = c->rows,
+			     .steps = alone ? (c->steps + 15) / 16 : c->steps};
 	struct ls_trial_result r;
 	char *reason = NULL;
 	if (speed->reason)
@@ -174,7 +192,8 @@ static void measure(struct ls_val_session *s, const struct course *c, size_t way
 		*reference = r;
 	else if (!alone && speed->repeats == 1 && *reference->digest) {
 		char cell[96];
-		snprintf(cell, sizeof cell, "measured %s, batch %u", ls_fm_kind_name(c->opts.kind), c->opts.batch);
+		snprintf(cell, sizeof cell, "measured %s, batch %u", ls_fm_kind_name(c->opts.kind),
+			 c->opts.batch);
 		ls_val_compare(s, LS_VAL_BATCHES, way, cell, reference->digest, r.digest);
 	}
 }
@@ -218,7 +237,8 @@ static int courses(struct ls_val_session *s, const struct ls_rows *rows, struct 
 			struct course c = {.rows = rows};
 			c.opts = ls_fm_defaults((enum ls_fm_kind)kind, LS_BINARY, LS_ADAGRAD);
 			c.opts.batch = batches[b];
-			c.steps = ls_fm_steps_per_epoch(&c.opts, rows->n_rows) * s->plan->size.speed_epochs[kind];
+			c.steps = ls_fm_steps_per_epoch(&c.opts, rows->n_rows) *
+				  s->plan->size.speed_epochs[kind];
 			rc = run_course(s, &c, err);
 		}
 	return rc;
@@ -243,7 +263,8 @@ double ls_val_speedup(const struct ls_val *v, const struct ls_val_speed *speed)
 		if (r->way != 0 || r->kind != speed->kind || r->batch != speed->batch)
 			continue;
 		bool both = !r->reason && !speed->reason && r->seconds > 0 && speed->seconds > 0;
-		return both ? (double)speed->rows / speed->seconds / ((double)r->rows / r->seconds) : 0;
+		return both ? (double)speed->rows / speed->seconds / ((double)r->rows / r->seconds)
+			    : 0;
 	}
 	return 0;
 }

@@ -36,12 +36,14 @@ struct run {
 	char digest[LS_SHA256_HEX]; /* of the model's file, where it is known */
 	struct ls_file_id left;     /* that file, as it was when the model was written to it, */
 	uint64_t sum;               /* and the checksum of that model's parameters */
-	struct ls_err late;         /* why the last checkpoint is not written, which the model need not wait for */
+	struct ls_err late; /* why the last checkpoint is not written, which the model need not wait
+			       for */
 };
 
 /* --- the start --- */
 
-/* Parameters from another model, which has no more features; those that it has not keep their start. */
+/* Parameters from another model, which has no more features; those that it has not keep their
+ * start. */
 static void take_parameters(struct ls_fm_model *m, const struct ls_fm_model *old)
 {
 	for (uint64_t j = 0; j < old->n_features; j++) {
@@ -62,20 +64,25 @@ static int check_start(const struct ls_train *t, const struct ls_fm_model *old, 
 	const char *path = t->warm_start;
 	uint32_t outputs = ls_fm_outputs(o);
 	if (old->opts.kind != o->kind || old->opts.task != o->task)
-		return ls_err_set(err, LS_EINPUT, "%s: cannot start from it: it is of kind %s, task %s", path,
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: cannot start from it: it is of kind %s, task %s", path,
 				  ls_fm_kind_name(old->opts.kind), ls_fm_task_name(old->opts.task));
 	if (old->opts.factors != o->factors || old->outputs != outputs)
 		return ls_err_set(err, LS_EINPUT,
-				  "%s: cannot start from it: it has %u factors and %u output(s), not %u and %u", path,
-				  old->opts.factors, old->outputs, o->factors, outputs);
+				  "%s: cannot start from it: it has %u factors and %u output(s), "
+				  "not %u and %u",
+				  path, old->opts.factors, old->outputs, o->factors, outputs);
 	if (o->kind != LS_FM && old->n_fields < t->rows->n_fields)
-		return ls_err_set(err, LS_EINPUT, "%s: cannot start from it: it has %u fields, and the data have %u",
-				  path, old->n_fields, t->rows->n_fields);
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: cannot start from it: it has %u fields, and the data have %u", path,
+			old->n_fields, t->rows->n_fields);
 	return 0;
 }
 
 /* The model that --warm-start names, with its digest. */
-static int load_start(const struct run *r, struct ls_fm_model **ret, char ret_digest[LS_SHA256_HEX], struct ls_err *err)
+static int load_start(const struct run *r, struct ls_fm_model **ret, char ret_digest[LS_SHA256_HEX],
+		      struct ls_err *err)
 {
 	int rc = ls_fm_load_model(r->t->warm_start, r->threads, ret, err);
 	if (rc == 0)
@@ -118,7 +125,8 @@ static int make_model(struct run *r, struct ls_err *err)
 		memcpy(r->at.valid_digest, t->valid_digest, strlen(t->valid_digest) + 1);
 	if (t->valid)
 		snprintf(r->at.metric, sizeof r->at.metric, "%s", ls_metric_name(t->metric));
-	return (t->warm_start ? warm_model : fresh_model)(r, t->rows->n_features, t->rows->n_fields, err);
+	return (t->warm_start ? warm_model : fresh_model)(r, t->rows->n_features, t->rows->n_fields,
+							  err);
 }
 
 /* Of an option in such a text; a list has commas of its own. */
@@ -127,8 +135,8 @@ static int value_len(const char *value)
 	return (int)(*value == '[' ? strcspn(value, "]") + 1 : strcspn(value, ",}"));
 }
 
-/* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list the same keys, but
- * for online, which is there only when it is true. */
+/* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list
+ * the same keys, but for online, which is there only when it is true. */
 static void first_difference(const char *was, const char *is, char *ret, size_t size)
 {
 	size_t i = 0, key = 1;
@@ -136,8 +144,8 @@ static void first_difference(const char *was, const char *is, char *ret, size_t 
 		if (ls_str_starts(was + i, ", \""))
 			key = i + 2;
 	size_t name = strcspn(was + key + 1, "\""), value = key + name + 4;
-	snprintf(ret, size, "%.*s was %.*s, is %.*s", (int)name, was + key + 1, value_len(was + value), was + value,
-		 value_len(is + value), is + value);
+	snprintf(ret, size, "%.*s was %.*s, is %.*s", (int)name, was + key + 1,
+		 value_len(was + value), was + value, value_len(is + value), is + value);
 }
 
 /* What was asked for is not behind what is done. */
@@ -148,24 +156,30 @@ static int check_epochs(const struct run *r, struct ls_err *err)
 	if (step <= t->epochs * per_epoch)
 		return 0;
 	return ls_err_set(err, LS_EINPUT,
-			  "%s: of epoch %llu already, beyond --epochs %u: give as many or more, or start without "
+			  "%s: of epoch %llu already, beyond --epochs %u: give as many or more, or "
+			  "start without "
 			  "--resume",
-			  t->checkpoint, (unsigned long long)((step - 1) / per_epoch + 1), t->epochs);
+			  t->checkpoint, (unsigned long long)((step - 1) / per_epoch + 1),
+			  t->epochs);
 }
 
-/* With validation every epoch that is done is the best or counted since the best, and without none is. */
+/* With validation every epoch that is done is the best or counted since the best, and without none
+ * is. */
 static int check_best_epoch(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
-	uint64_t done = r->at.step / ls_fm_steps_per_epoch(&t->opts, t->rows->n_rows), best = r->at.best_epoch;
+	uint64_t done = r->at.step / ls_fm_steps_per_epoch(&t->opts, t->rows->n_rows),
+		 best = r->at.best_epoch;
 	if (best + r->at.stale_epochs == (t->valid ? done : 0) && (best || !done || !t->valid))
 		return 0;
-	return ls_err_set(err, LS_EINPUT, "%s: its best epoch cannot be: the file is damaged; start without --resume",
-			  t->checkpoint);
+	return ls_err_set(
+		err, LS_EINPUT,
+		"%s: its best epoch cannot be: the file is damaged; start without --resume",
+		t->checkpoint);
 }
 
-/* The model that --warm-start names is the one that the training started from, or, if that is trained on in its place,
- * what the training has left there. */
+/* The model that --warm-start names is the one that the training started from, or, if that is
+ * trained on in its place, what the training has left there. */
 static int check_warm_start(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -179,12 +193,14 @@ static int check_warm_start(const struct run *r, struct ls_err *err)
 	    (ls_file_same(t->warm_start, r->output) && *r->at.warm_digest &&
 	     ls_fm_check_model(r->output, &t->opts, t->data_digest, r->at.warm_digest, NULL) == 0))
 		return 0;
-	return ls_err_set(err, LS_EINPUT, "%s: did not start from %s; resume with the --warm-start it was made with",
-			  t->checkpoint, t->warm_start);
+	return ls_err_set(
+		err, LS_EINPUT,
+		"%s: did not start from %s; resume with the --warm-start it was made with",
+		t->checkpoint, t->warm_start);
 }
 
-/* The best epoch so far is in the output file, or, if a kill came between the two files, a later one. Whether it is
- * that very model is seen at the end, if no better one takes its place. */
+/* The best epoch so far is in the output file, or, if a kill came between the two files, a later
+ * one. Whether it is that very model is seen at the end, if no better one takes its place. */
 static int check_best(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -192,11 +208,11 @@ static int check_best(const struct run *r, struct ls_err *err)
 	if (!t->valid || !r->at.best_epoch ||
 	    ls_fm_check_model(r->output, &t->opts, t->data_digest, r->at.warm_digest, &why) == 0)
 		return 0;
-	return ls_err_set(
-		err, LS_EINPUT,
-		"%.500s: it should be the model of epoch %u, the best until the checkpoint %s; give the -o of "
-		"that training, or start without --resume",
-		why.msg, r->at.best_epoch, t->checkpoint);
+	return ls_err_set(err, LS_EINPUT,
+			  "%.500s: it should be the model of epoch %u, the best until the "
+			  "checkpoint %s; give the -o of "
+			  "that training, or start without --resume",
+			  why.msg, r->at.best_epoch, t->checkpoint);
 }
 
 /* A checkpoint belongs to this training only if options and data are the same to the bit. */
@@ -207,18 +223,21 @@ static int check_resume(const struct run *r, struct ls_err *err)
 	int rc = 0;
 	first_difference(was, is, text, sizeof text);
 	if (r->m->opts.online != t->opts.online)
-		snprintf(text, sizeof text, "online was %s, is %s", r->m->opts.online ? "true" : "false",
-			 t->opts.online ? "true" : "false");
+		snprintf(text, sizeof text, "online was %s, is %s",
+			 r->m->opts.online ? "true" : "false", t->opts.online ? "true" : "false");
 	if (strcmp(was, is) != 0)
-		rc = ls_err_set(err, LS_EINPUT, "%s: made with other options: %s", t->checkpoint, text);
+		rc = ls_err_set(err, LS_EINPUT, "%s: made with other options: %s", t->checkpoint,
+				text);
 	else if (strcmp(r->at.data_digest, t->data_digest) != 0)
-		rc = ls_err_set(err, LS_EINPUT, "%s: made with other training data (digest %.12s, now %.12s)",
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: made with other training data (digest %.12s, now %.12s)",
 				t->checkpoint, r->at.data_digest, t->data_digest);
 	else if (strcmp(r->at.valid_digest, t->valid_digest ? t->valid_digest : "") != 0)
-		rc = ls_err_set(err, LS_EINPUT, "%s: made with other validation data", t->checkpoint);
+		rc = ls_err_set(err, LS_EINPUT, "%s: made with other validation data",
+				t->checkpoint);
 	else if (t->valid && strcmp(r->at.metric, ls_metric_name(t->metric)) != 0)
-		rc = ls_err_set(err, LS_EINPUT, "%s: made with --metric %s, not %s", t->checkpoint, r->at.metric,
-				ls_metric_name(t->metric));
+		rc = ls_err_set(err, LS_EINPUT, "%s: made with --metric %s, not %s", t->checkpoint,
+				r->at.metric, ls_metric_name(t->metric));
 	free(was);
 	free(is);
 	if (rc == 0)
@@ -267,9 +286,10 @@ static int start(struct run *r, struct ls_err *err)
 		r->kept = rc == 0;
 		r->saved = r->at.step;
 		if (rc == LS_ENOENT)
-			return ls_err_set(err, LS_EINPUT,
-					  "%s: there is no checkpoint to resume from; start without --resume",
-					  t->checkpoint);
+			return ls_err_set(
+				err, LS_EINPUT,
+				"%s: there is no checkpoint to resume from; start without --resume",
+				t->checkpoint);
 		r->resumed = true;
 		if (rc == 0)
 			rc = check_resume(r, err);
@@ -282,7 +302,8 @@ static int start(struct run *r, struct ls_err *err)
 	if (rc == 0 && t->valid) {
 		r->score = ls_alloc_array(t->valid->n_rows * r->m->outputs, sizeof(float));
 		if (!r->score)
-			rc = ls_err_set(err, LS_ENOMEM, "no memory for the scores of the validation rows");
+			rc = ls_err_set(err, LS_ENOMEM,
+					"no memory for the scores of the validation rows");
 	}
 	return rc ? rc : t->make_engine(t->context, r->m, t->rows, t->pool, &r->engine, err);
 }
@@ -318,8 +339,8 @@ static int save_checkpoint(struct run *r, struct ls_err *err)
 {
 	int rc = r->t->checkpoint ? save_checkpoint_at(r, r->t->checkpoint, err) : 0;
 	if (rc && r->kept && !r->engine_failed)
-		ls_err_advise(err,
-			      "the checkpoint before it stands, and the same command with --resume goes on from it");
+		ls_err_advise(err, "the checkpoint before it stands, and the same command with "
+				   "--resume goes on from it");
 	if (rc == 0 && r->t->checkpoint) {
 		r->kept = true;
 		r->saved = r->at.step;
@@ -347,11 +368,13 @@ static void save_task(void *context, size_t task)
 static int save_model(struct run *r, struct ls_err *err)
 {
 	struct saving s = {r, err, fetch(r, err)};
-	bool wanted = r->threads > 1 || r->t->checkpoint; /* a checkpoint tells which model is the best */
+	bool wanted =
+		r->threads > 1 || r->t->checkpoint; /* a checkpoint tells which model is the best */
 	r->digest[0] = 0;
 	if (s.rc == 0)
 		ls_parallel(r->threads, wanted ? 2 : 1, save_task, &s);
-	if (s.rc == 0 && !wanted && !r->left.known) /* a device or a pipe, which cannot be read again */
+	if (s.rc == 0 && !wanted &&
+	    !r->left.known) /* a device or a pipe, which cannot be read again */
 		ls_fm_model_digest(r->m, r->digest);
 	if (s.rc == 0 && r->t->valid)
 		r->sum = ls_fm_model_checksum(r->m, 0, r->threads);
@@ -363,14 +386,15 @@ static struct ls_train_event event_at(const struct run *r, enum ls_train_what wh
 	uint64_t in_epoch = r->at.step % r->per_epoch, rows = in_epoch * r->t->opts.batch;
 	if (in_epoch == 0 || rows > r->t->rows->n_rows)
 		rows = r->t->rows->n_rows;
-	return (struct ls_train_event){.what = what,
-				       .step = r->at.step,
-				       .steps_per_epoch = r->per_epoch,
-				       .total_steps = r->total,
-				       .epoch = (uint32_t)((r->at.step + r->per_epoch - 1) / r->per_epoch),
-				       .loss = r->at.loss_so_far / ((double)rows * r->mean_weight),
-				       .seconds = r->seconds,
-				       .at_work = r->engine.at_work ? r->engine.at_work(r->engine.state) : 0};
+	return (struct ls_train_event){
+		.what = what,
+		.step = r->at.step,
+		.steps_per_epoch = r->per_epoch,
+		.total_steps = r->total,
+		.epoch = (uint32_t)((r->at.step + r->per_epoch - 1) / r->per_epoch),
+		.loss = r->at.loss_so_far / ((double)rows * r->mean_weight),
+		.seconds = r->seconds,
+		.at_work = r->engine.at_work ? r->engine.at_work(r->engine.state) : 0};
 }
 
 static void tell(const struct run *r, const struct ls_train_event *e)
@@ -383,10 +407,12 @@ static bool is_better(const struct run *r, double value)
 {
 	if (!r->at.best_epoch)
 		return true;
-	return ls_metric_more_is_better(r->t->metric) ? value > r->at.best_value : value < r->at.best_value;
+	return ls_metric_more_is_better(r->t->metric) ? value > r->at.best_value
+						      : value < r->at.best_value;
 }
 
-/* Validation at the end of an epoch: the best model so far goes to the output file at once, so a kill keeps it. */
+/* Validation at the end of an epoch: the best model so far goes to the output file at once, so a
+ * kill keeps it. */
 static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -397,7 +423,8 @@ static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 		return rc;
 	if (!e->valid.has[t->metric])
 		return ls_err_set(err, LS_EINPUT,
-				  "the validation data cannot be judged by %s (one class only, or another task)",
+				  "the validation data cannot be judged by %s (one class only, or "
+				  "another task)",
 				  ls_metric_name(t->metric));
 	e->has_valid = true;
 	e->is_best = is_better(r, e->valid.value[t->metric]);
@@ -425,7 +452,8 @@ static int end_of_epoch(struct run *r, struct ls_err *err)
 		rc = check_data(r, err);
 	if (rc)
 		return rc;
-	tell(r, &e); /* before the checkpoint: what a kill cuts off comes again, and nothing is left out of a log */
+	tell(r, &e); /* before the checkpoint: what a kill cuts off comes again, and nothing is left
+			out of a log */
 	r->at.loss_so_far = 0;
 	r->seconds = 0;
 	rc = save_checkpoint(r, err);
@@ -460,19 +488,24 @@ static int one_stretch(struct run *r, struct ls_err *err)
 	assert(per_epoch);
 	uint64_t n = stretch(r);
 	double from = ls_clock();
-	int rc = answered(r, r->engine.steps(r->engine.state, r->at.step, n, &r->at.loss_so_far, err));
+	int rc = answered(r,
+			  r->engine.steps(r->engine.state, r->at.step, n, &r->at.loss_so_far, err));
 	if (rc)
 		return rc;
 	r->seconds += ls_clock() - from;
 	r->at.step += n;
-	if (r->at.step % per_epoch == 0) /* NOLINT(clang-analyzer-core.DivideZero): asserted above, and it forgets */
+	if (r->at.step % per_epoch ==
+	    0) /* NOLINT(clang-analyzer-core.DivideZero): asserted above, and it forgets */
 		return end_of_epoch(r, err);
 	struct ls_train_event e = event_at(r, LS_TRAIN_STEPS);
 	tell(r, &e);
-	return t->checkpoint_every && r->at.step % t->checkpoint_every == 0 ? save_checkpoint(r, err) : 0;
+	return t->checkpoint_every && r->at.step % t->checkpoint_every == 0
+		       ? save_checkpoint(r, err)
+		       : 0;
 }
 
-/* With validation: whether the file is the one that the best epoch's model was written to, if that was in this process.
+/* With validation: whether the file is the one that the best epoch's model was written to, if that
+ * was in this process.
  */
 static bool is_as_left(const struct run *r)
 {
@@ -495,9 +528,11 @@ static int digest_best(const struct run *r, char ret[LS_SHA256_HEX], struct ls_e
 	}
 	return same ? 0
 		    : ls_err_set(err, LS_EINPUT,
-				 "%s: not the model that epoch %u of this training left there, the best one: it was "
+				 "%s: not the model that epoch %u of this training left there, the "
+				 "best one: it was "
 				 "changed meanwhile; train again%s",
-				 r->output, r->at.best_epoch, r->resumed ? " without --resume" : "");
+				 r->output, r->at.best_epoch,
+				 r->resumed ? " without --resume" : "");
 }
 
 /* A name beside the model that no file has: MODEL.ckpt, MODEL.ckpt.2, …; caller frees. */
@@ -508,7 +543,8 @@ static int find_place(const char *output, char **ret, struct ls_err *err)
 	if (stat(output, &st) == 0 && !S_ISREG(st.st_mode))
 		return ls_err_set(err, LS_EINPUT, "%s is no file that one could go beside", output);
 	for (int i = 1; i < TRIES; i++) {
-		char *path = i == 1 ? ls_xasprintf("%s.ckpt", output) : ls_xasprintf("%s.ckpt.%d", output, i);
+		char *path = i == 1 ? ls_xasprintf("%s.ckpt", output)
+				    : ls_xasprintf("%s.ckpt.%d", output, i);
 		if (lstat(path, &st) < 0) {
 			*ret = path;
 			return 0;
@@ -518,11 +554,13 @@ static int find_place(const char *output, char **ret, struct ls_err *err)
 	return ls_err_set(err, LS_EINPUT, "%s.ckpt and all that follow are there already", output);
 }
 
-/* Nobody has named a checkpoint: it goes beside the model. One training at a time, lest two find the same name. */
+/* Nobody has named a checkpoint: it goes beside the model. One training at a time, lest two find
+ * the same name. */
 static int save_beside(struct run *r, char **ret_path, struct ls_err *err)
 {
 	int held = ls_file_hold_folder(r->output), rc = 0;
-	if (r->at.best_epoch && !r->at.best_digest[0]) /* with one thread it is not worked out on the way */
+	if (r->at.best_epoch &&
+	    !r->at.best_digest[0]) /* with one thread it is not worked out on the way */
 		rc = digest_best(r, r->at.best_digest, err);
 	if (rc == 0)
 		rc = find_place(r->output, ret_path, err);
@@ -545,14 +583,15 @@ static int stopped(struct run *r, struct ls_err *err)
 	struct ls_err why;
 	if (save_beside(r, &path, &why) == 0)
 		ls_err_set(err, LS_EINTR,
-			   "stopped after step %llu; the checkpoint %s is written: the same command with --checkpoint "
+			   "stopped after step %llu; the checkpoint %s is written: the same "
+			   "command with --checkpoint "
 			   "%s --resume goes on",
 			   (unsigned long long)r->at.step, path, word = ls_str_shell(path));
 	else
-		ls_err_set(
-			err, LS_EINTR,
-			"stopped after step %llu; %s; no checkpoint is written (%.500s): --checkpoint FILE says where",
-			(unsigned long long)r->at.step, what_else_is_kept(r), why.msg);
+		ls_err_set(err, LS_EINTR,
+			   "stopped after step %llu; %s; no checkpoint is written (%.500s): "
+			   "--checkpoint FILE says where",
+			   (unsigned long long)r->at.step, what_else_is_kept(r), why.msg);
 	free(path);
 	free(word);
 	return LS_EINTR;
@@ -565,7 +604,8 @@ static int interrupted(struct run *r, struct ls_err *err)
 	int rc = save_checkpoint(r, err);
 	return rc ? rc
 		  : ls_err_set(err, LS_EINTR,
-			       "stopped after step %llu; the checkpoint %s is written: the same command with --resume "
+			       "stopped after step %llu; the checkpoint %s is written: the same "
+			       "command with --resume "
 			       "goes on",
 			       (unsigned long long)r->at.step, r->t->checkpoint);
 }
@@ -594,8 +634,8 @@ static void drop_model(struct run *r)
 	r->m = NULL;
 }
 
-/* Without validation the last parameters are the model; with it the best epoch's, whose file is there already: what a
- * resumed training finds there need not be what it left. */
+/* Without validation the last parameters are the model; with it the best epoch's, whose file is
+ * there already: what a resumed training finds there need not be what it left. */
 static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
 {
 	struct ls_train_result res = {.steps = r->at.step,
@@ -615,7 +655,8 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 	}
 	if (r->late.code) /* of two failures the first is told */
 		rc = rc ? ls_err_set(err, r->late.code, "%s", r->late.msg)
-			: ls_err_set(err, r->late.code, "%.700s; the model %.250s is written", r->late.msg, r->output);
+			: ls_err_set(err, r->late.code, "%.700s; the model %.250s is written",
+				     r->late.msg, r->output);
 	if (rc)
 		return rc;
 	memcpy(res.digest, r->digest, sizeof res.digest);
@@ -629,17 +670,21 @@ static void add_what_is_kept(const struct run *r, struct ls_err *err)
 	struct ls_err was = *err;
 	if (r->kept)
 		ls_err_set(err, was.code,
-			   "%.700s; the checkpoint %s of step %llu stands: the same command with --resume goes on from "
+			   "%.700s; the checkpoint %s of step %llu stands: the same command with "
+			   "--resume goes on from "
 			   "it, on any --device",
 			   was.msg, r->t->checkpoint, (unsigned long long)r->saved);
 	else
-		ls_err_set(err, was.code, "%.700s; %s: --checkpoint FILE --checkpoint-every STEPS would have kept more",
+		ls_err_set(err, was.code,
+			   "%.700s; %s: --checkpoint FILE --checkpoint-every STEPS would have kept "
+			   "more",
 			   was.msg, what_else_is_kept(r));
 }
 
 int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls_err *err)
 {
-	struct run r = {.t = t, .output = ls_file_follow(t->output), .threads = ls_pool_threads(t->pool)};
+	struct run r = {
+		.t = t, .output = ls_file_follow(t->output), .threads = ls_pool_threads(t->pool)};
 	struct ls_err why = {0};
 	uint64_t saved = ls_fp_enter();
 	int rc = start(&r, &why), changed = 0;
@@ -647,7 +692,8 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 		rc = steps(&r, &why);
 	if (rc == 0)
 		rc = finish(&r, ret, &why);
-	if (rc && rc != LS_EINTR) /* numbers that cannot be fail in many ways: what they come of is told */
+	if (rc && rc != LS_EINTR) /* numbers that cannot be fail in many ways: what they come of is
+				     told */
 		changed = check_data(&r, &why);
 	if (r.engine_failed && rc != LS_EDIFFER && !changed)
 		add_what_is_kept(&r, &why);

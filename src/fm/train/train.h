@@ -1,5 +1,6 @@
-/* A whole training: epochs, validation, early stopping, checkpoints, resuming. Prints nothing: what happens is told
- * through callbacks. Borrows everything in struct ls_train for the time of the call. One thread calls. */
+/* A whole training: epochs, validation, early stopping, checkpoints, resuming. Prints nothing: what
+ * happens is told through callbacks. Borrows everything in struct ls_train for the time of the
+ * call. One thread calls. */
 #ifndef LS_FM_TRAIN_TRAIN_H
 #define LS_FM_TRAIN_TRAIN_H
 
@@ -32,8 +33,8 @@ typedef int ls_train_check(void *context, struct ls_err *err);
 typedef void ls_train_tell(void *context, const struct ls_train_event *event);
 
 /* Makes the engine that a training asks for, once the model is there. */
-typedef int ls_train_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
-			    struct ls_engine *ret, struct ls_err *err);
+typedef int ls_train_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows,
+			    struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err);
 
 struct ls_train {
 	struct ls_fm_opts opts;
@@ -41,9 +42,9 @@ struct ls_train {
 	const char *data_digest, *valid_digest;
 	uint32_t epochs;
 	enum ls_metric metric;
-	uint32_t early_stop;                   /* stop after so many epochs without a better metric; 0: never */
-	const char *output;                    /* the model; with validation, that of the best epoch */
-	const char *checkpoint;                /* NULL: none */
+	uint32_t early_stop;    /* stop after so many epochs without a better metric; 0: never */
+	const char *output;     /* the model; with validation, that of the best epoch */
+	const char *checkpoint; /* NULL: none */
 	uint64_t checkpoint_every, tell_every; /* steps; 0: at the end of an epoch */
 	bool resume;
 	const char *warm_start; /* a model to start from, or NULL */
@@ -64,9 +65,9 @@ struct ls_train_result {
 	char engine[128];
 };
 
-/* Ends with the model at t->output. If it fails, what was there still is, or the best epoch's model so far; LS_EINTR:
- * stopped, checkpoint written if there is one; LS_EDIFFER: the numbers left the finite range; the last checkpoint
- * stands. */
+/* Ends with the model at t->output. If it fails, what was there still is, or the best epoch's model
+ * so far; LS_EINTR: stopped, checkpoint written if there is one; LS_EDIFFER: the numbers left the
+ * finite range; the last checkpoint stands. */
 int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls_err *err);
 
 #endif

@@ -21,8 +21,8 @@ static int take_steps(const struct ls_trial *t, const struct ls_engine *e, struc
 	return rc;
 }
 
-int ls_trial_scores(const struct ls_engine *e, const struct ls_rows *rows, uint32_t outputs, char ret[LS_SHA256_HEX],
-		    struct ls_err *err)
+int ls_trial_scores(const struct ls_engine *e, const struct ls_rows *rows, uint32_t outputs,
+		    char ret[LS_SHA256_HEX], struct ls_err *err)
 {
 	float *score = ls_alloc_array(rows->n_rows * outputs, sizeof *score);
 	if (!score)

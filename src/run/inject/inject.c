@@ -1,8 +1,9 @@
-/* liblockstep_inject.so: CUDA loads it into the traced program (CUDA_INJECTION64_PATH) and it logs every kernel launch.
+/* liblockstep_inject.so: CUDA loads it into the traced program (CUDA_INJECTION64_PATH) and it logs
+ * every kernel launch.
  *
- * It is a guest: it never ends, slows or changes the program. When something is missing it leaves a note in the log and
- * stays quiet. The log is a mapped file, so that even a killed program leaves all it launched. One lock orders launches
- * of several threads. Nothing but libc is needed. */
+ * It is a guest: it never ends, slows or changes the program. When something is missing it leaves a
+ * note in the log and stays quiet. The log is a mapped file, so that even a killed program leaves
+ * all it launched. One lock orders launches of several threads. Nothing but libc is needed. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -59,9 +60,11 @@ static bool next_window(void)
 	trace.map = NULL;
 	if (ftruncate(trace.fd, (off_t)(trace.start + WINDOW)) < 0)
 		return false; /* a full disk: the log ends here, the program goes on */
-	void *p = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, trace.fd, (off_t)trace.start);
+	void *p = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, trace.fd,
+		       (off_t)trace.start);
 	trace.map = p == MAP_FAILED ? NULL : p;
-	/* reserve the blocks now: a store into a hole on a full disk would be a SIGBUS in the host program */
+	/* reserve the blocks now: a store into a hole on a full disk would be a SIGBUS in the host
+	 * program */
 	if (trace.map && posix_fallocate(trace.fd, (off_t)trace.start, WINDOW) != 0) {
 		munmap(trace.map, WINDOW);
 		trace.map = NULL;
@@ -110,8 +113,8 @@ static bool open_log(void)
 		return false;
 	gethostname(host, sizeof host - 1);
 	clock_gettime(CLOCK_REALTIME, &ts);
-	snprintf(path, sizeof path, "%s/%s-%d-%lld%09ld.kernels", dir, host, (int)getpid(), (long long)ts.tv_sec,
-		 ts.tv_nsec);
+	snprintf(path, sizeof path, "%s/%s-%d-%lld%09ld.kernels", dir, host, (int)getpid(),
+		 (long long)ts.tv_sec, ts.tv_nsec);
 	trace.fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (trace.fd < 0 || !next_window())
 		return false;
@@ -120,7 +123,8 @@ static bool open_log(void)
 	return true;
 }
 
-/* The log is the parent's: a child that wrote into it, or cut it at its own end, would damage it or kill the parent. */
+/* The log is the parent's: a child that wrote into it, or cut it at its own end, would damage it or
+ * kill the parent. */
 static void leave_to_parent(void)
 {
 	if (trace.map)
@@ -131,7 +135,8 @@ static void leave_to_parent(void)
 	trace.fd = -1;
 }
 
-/* After an orderly end the file has its true length; after a kill it ends in zeros, which the reader knows. */
+/* After an orderly end the file has its true length; after a kill it ends in zeros, which the
+ * reader knows. */
 __attribute__((destructor)) static void close_log(void)
 {
 	pthread_mutex_lock(&trace.lock);
@@ -164,7 +169,8 @@ static bool grow_names(void)
 		return false;
 	for (size_t i = 0; i < trace.cap_names; i++)
 		if (trace.names[i].text)
-			*slot(bigger, cap, trace.names[i].hash, trace.names[i].text) = trace.names[i];
+			*slot(bigger, cap, trace.names[i].hash, trace.names[i].text) =
+				trace.names[i];
 	free(trace.names);
 	trace.names = bigger;
 	trace.cap_names = cap;
@@ -188,14 +194,16 @@ static bool name_id(const char *text, uint64_t hash, uint32_t *ret, const char *
 	return true;
 }
 
-/* The same address has the same name but for a module that was unloaded, so it is compared and not hashed again. */
+/* The same address has the same name but for a module that was unloaded, so it is compared and not
+ * hashed again. */
 static bool recent_id(const char *text, uint64_t *ret_hash, uint32_t *ret)
 {
 	size_t i = ((uintptr_t)text >> 4 ^ (uintptr_t)text >> 14) % RECENT;
 	if (trace.recent[i].symbol != text || strcmp(trace.recent[i].text, text) != 0) {
 		trace.recent[i].hash = ls_ktrace_hash(text);
 		trace.recent[i].symbol = NULL;
-		if (!name_id(text, trace.recent[i].hash, &trace.recent[i].id, &trace.recent[i].text))
+		if (!name_id(text, trace.recent[i].hash, &trace.recent[i].id,
+			     &trace.recent[i].text))
 			return false;
 		trace.recent[i].symbol = text;
 	}
@@ -216,7 +224,8 @@ static uint64_t stream_id(void *stream)
 	return trace.n_streams++;
 }
 
-static void log_launch(const char *text, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream)
+static void log_launch(const char *text, const unsigned grid[3], const unsigned block[3],
+		       unsigned shared, void *stream)
 {
 	uint32_t id;
 	uint64_t hash;
@@ -247,22 +256,25 @@ static void on_call(void *user, int domain, uint32_t call, const void *data)
 		return;
 	const char *text = c->symbol ? c->symbol : "(unnamed)";
 	if (call == CALL_LAUNCH_KERNEL_EX || call == CALL_LAUNCH_KERNEL_EX_PTSZ) {
-		const struct cupti_launch_config *l = ((const struct cupti_launch_ex *)c->params)->config;
+		const struct cupti_launch_config *l =
+			((const struct cupti_launch_ex *)c->params)->config;
 		log_launch(text, l->grid, l->block, l->shared, l->stream);
 	} else if (call == CALL_GRAPH_LAUNCH || call == CALL_GRAPH_LAUNCH_PTSZ) {
 		const unsigned none[3] = {0};
-		log_launch("(graph)", none, none, 0, ((const struct cupti_graph_launch *)c->params)->stream);
+		log_launch("(graph)", none, none, 0,
+			   ((const struct cupti_graph_launch *)c->params)->stream);
 	} else {
 		const struct cupti_launch *l = c->params;
 		log_launch(text, l->grid, l->block, l->shared, l->stream);
 	}
 }
 
-static const char *const sonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so.11.7",
-				      "libcupti.so"};
+static const char *const sonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
+				      "libcupti.so.11.7", "libcupti.so"};
 enum { N_SONAMES = sizeof sonames / sizeof *sonames };
 
-/* Wheels keep CUPTI beside the runtime (nvidia/cu13/lib) or in a folder of its own (nvidia/cuda_cupti/lib). */
+/* Wheels keep CUPTI beside the runtime (nvidia/cu13/lib) or in a folder of its own
+ * (nvidia/cuda_cupti/lib). */
 static int beside_runtime(struct dl_phdr_info *info, size_t size, void *ret)
 {
 	static const char *const places[] = {"", "../../cuda_cupti/lib/", "../extras/CUPTI/lib64/"};
@@ -273,8 +285,8 @@ static int beside_runtime(struct dl_phdr_info *info, size_t size, void *ret)
 	for (size_t p = 0; p < sizeof places / sizeof *places; p++)
 		for (int i = 0; i < N_SONAMES; i++) {
 			char path[4096];
-			snprintf(path, sizeof path, "%.*s/%s%s", (int)(slash - info->dlpi_name), info->dlpi_name,
-				 places[p], sonames[i]);
+			snprintf(path, sizeof path, "%.*s/%s%s", (int)(slash - info->dlpi_name),
+				 info->dlpi_name, places[p], sonames[i]);
 			void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 			if (lib) {
 				*(void **)ret = lib;
@@ -297,7 +309,8 @@ static void *find_cupti(void)
 	for (int i = 0; i < N_SONAMES && !lib; i++)
 		lib = dlopen(sonames[i], RTLD_NOW | RTLD_LOCAL);
 	static const char *const places[] = {"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
-					     "/usr/local/cuda/lib64/libcupti.so", "/usr/local/cuda/lib/libcupti.so"};
+					     "/usr/local/cuda/lib64/libcupti.so",
+					     "/usr/local/cuda/lib/libcupti.so"};
 	for (size_t i = 0; i < sizeof places / sizeof *places && !lib; i++)
 		lib = dlopen(places[i], RTLD_NOW | RTLD_LOCAL);
 	return lib;
@@ -321,8 +334,10 @@ static const char *subscribe(void)
 	void *lib = find_cupti(), *subscriber;
 	struct cupti c = {0};
 	if (!lib)
-		return "libcupti was not found; it comes with the CUDA toolkit or the wheel nvidia-cuda-cupti";
-	if (!symbol(lib, "cuptiSubscribe", &c.subscribe) || !symbol(lib, "cuptiEnableCallback", &c.enable))
+		return "libcupti was not found; it comes with the CUDA toolkit or the wheel "
+		       "nvidia-cuda-cupti";
+	if (!symbol(lib, "cuptiSubscribe", &c.subscribe) ||
+	    !symbol(lib, "cuptiEnableCallback", &c.enable))
 		return "libcupti lacks the callback interface";
 	if (c.subscribe(&subscriber, on_call, NULL) != CUPTI_OK)
 		return "CUPTI refused a subscriber: a profiler or debugger has it already";
@@ -332,7 +347,8 @@ static const char *subscribe(void)
 	return on ? NULL : "CUPTI refused every launch callback";
 }
 
-/* Called by CUDA at its initialisation. Always reports success: a tracer must not fail the program. */
+/* Called by CUDA at its initialisation. Always reports success: a tracer must not fail the program.
+ */
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
 	static bool done;
@@ -350,7 +366,8 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	return 1;
 }
 
-/* For --trace ops, which calls it from Python: XXH3 of a tensor's memory, at the speed that memory is read. */
+/* For --trace ops, which calls it from Python: XXH3 of a tensor's memory, at the speed that memory
+ * is read. */
 __attribute__((visibility("default"))) uint64_t ls_inject_digest(const void *data, size_t len)
 {
 	return XXH3_64bits(data, len);

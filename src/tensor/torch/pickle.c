@@ -75,7 +75,8 @@ static uint32_t top(const struct vm *v)
 static int add_item(struct vm *v, uint32_t to, uint32_t item)
 {
 	struct ls_pk_node *n = node(v, to);
-	if (n->n == 0 || (n->n >= 4 && (n->n & (n->n - 1)) == 0)) /* room for 4, then powers of two */
+	if (n->n == 0 ||
+	    (n->n >= 4 && (n->n & (n->n - 1)) == 0)) /* room for 4, then powers of two */
 		n->items = ls_xrealloc(n->items, (n->n ? n->n * 2 : 4) * sizeof *n->items);
 	n->items[n->n++] = item;
 	return 0;
@@ -84,7 +85,8 @@ static int add_item(struct vm *v, uint32_t to, uint32_t item)
 static const uint8_t *take(struct vm *v, uint64_t n)
 {
 	if (n > v->len - v->at) {
-		ls_err_set(v->err, LS_EINPUT, "pickle, byte %zu: claims %" PRIu64 " bytes but only %zu follow", v->op,
+		ls_err_set(v->err, LS_EINPUT,
+			   "pickle, byte %zu: claims %" PRIu64 " bytes but only %zu follow", v->op,
 			   n, v->len - v->at);
 		return NULL;
 	}
@@ -262,11 +264,11 @@ static int push_global(struct vm *v, const char *module, size_t m, const char *n
 		made->a = i;
 		return 0;
 	}
-	return ls_err_set(
-		v->err, LS_EINPUT,
-		"pickle, byte %zu: holds %.*s.%.*s; only tensors and plain containers are read, and nothing in "
-		"the file is run",
-		v->op, (int)(m < 100 ? m : 100), module, (int)(n < 100 ? n : 100), name);
+	return ls_err_set(v->err, LS_EINPUT,
+			  "pickle, byte %zu: holds %.*s.%.*s; only tensors and plain containers "
+			  "are read, and nothing in "
+			  "the file is run",
+			  v->op, (int)(m < 100 ? m : 100), module, (int)(n < 100 ? n : 100), name);
 }
 
 static int op_global(struct vm *v)
@@ -282,9 +284,11 @@ static int op_global(struct vm *v)
 static int op_stack_global(struct vm *v)
 {
 	uint32_t name = pop(v), module = pop(v);
-	if (!name || !module || node(v, name)->kind != LS_PK_STR || node(v, module)->kind != LS_PK_STR)
+	if (!name || !module || node(v, name)->kind != LS_PK_STR ||
+	    node(v, module)->kind != LS_PK_STR)
 		return bad(v, "a global whose name is not text");
-	return push_global(v, node(v, module)->s, node(v, module)->n, node(v, name)->s, node(v, name)->n);
+	return push_global(v, node(v, module)->s, node(v, module)->n, node(v, name)->s,
+			   node(v, name)->n);
 }
 
 static int op_mark(struct vm *v)
@@ -343,7 +347,8 @@ static int fill(struct vm *v, size_t first, bool pairs)
 		return bad(v, "items without a container");
 	uint32_t to = v->stack[first - 1];
 	uint8_t kind = node(v, to)->kind;
-	if (kind != LS_PK_CALL && (pairs ? kind != LS_PK_DICT : kind != LS_PK_LIST && kind != LS_PK_SET))
+	if (kind != LS_PK_CALL &&
+	    (pairs ? kind != LS_PK_DICT : kind != LS_PK_LIST && kind != LS_PK_SET))
 		return bad(v, "items for something that holds none");
 	if (pairs && (v->depth - first) % 2)
 		return bad(v, "a key without a value");
@@ -370,9 +375,11 @@ static int op_fill_last(struct vm *v, size_t n, bool pairs)
 static int op_call(struct vm *v, bool with_keywords)
 {
 	uint32_t keywords = with_keywords ? pop(v) : 0, args = pop(v), what = pop(v);
-	if (!what || !args || node(v, args)->kind != LS_PK_TUPLE || node(v, what)->kind != LS_PK_GLOBAL)
+	if (!what || !args || node(v, args)->kind != LS_PK_TUPLE ||
+	    node(v, what)->kind != LS_PK_GLOBAL)
 		return bad(v, "calls something that is not a known name");
-	if (with_keywords && (!keywords || node(v, keywords)->kind != LS_PK_DICT || node(v, keywords)->n))
+	if (with_keywords &&
+	    (!keywords || node(v, keywords)->kind != LS_PK_DICT || node(v, keywords)->n))
 		return bad(v, "an object built with keywords");
 	struct ls_pk_node *n = push_new(v, LS_PK_CALL);
 	if (!n)
@@ -483,14 +490,17 @@ static int refuse(struct vm *v, uint8_t op)
 	static const struct {
 		uint8_t op;
 		const char *name;
-	} known[] = {{'i', "INST"},  {'o', "OBJ"},   {'P', "PERSID"},       {0x82, "EXT1"},
-		     {0x83, "EXT2"}, {0x84, "EXT4"}, {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"}};
+	} known[] = {
+		{'i', "INST"},  {'o', "OBJ"},   {'P', "PERSID"},       {0x82, "EXT1"},
+		{0x83, "EXT2"}, {0x84, "EXT4"}, {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"}};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (known[i].op == op)
 			return ls_err_set(v->err, LS_EINPUT,
-					  "pickle, byte %zu: opcode %s; tensors and plain containers do not need it",
+					  "pickle, byte %zu: opcode %s; tensors and plain "
+					  "containers do not need it",
 					  v->op, known[i].name);
-	return ls_err_set(v->err, LS_EINPUT, "pickle, byte %zu: 0x%02x is not an opcode", v->op, op);
+	return ls_err_set(v->err, LS_EINPUT, "pickle, byte %zu: 0x%02x is not an opcode", v->op,
+			  op);
 }
 
 /* Opcodes that make or fetch one object. */
@@ -635,11 +645,12 @@ static int run(struct vm *v)
 	return bad(v, "ends without STOP; cut short");
 }
 
-int ls_pickle_parse(const uint8_t *data, size_t len, const struct ls_pk_global *globals, struct ls_pickle **ret,
-		    struct ls_err *err)
+int ls_pickle_parse(const uint8_t *data, size_t len, const struct ls_pk_global *globals,
+		    struct ls_pickle **ret, struct ls_err *err)
 {
 	if (len > SIZE_LIMIT)
-		return ls_err_set(err, LS_EINPUT, "a pickle of %zu bytes; at most %d are read", len, SIZE_LIMIT);
+		return ls_err_set(err, LS_EINPUT, "a pickle of %zu bytes; at most %d are read", len,
+				  SIZE_LIMIT);
 	struct vm v = {.data = data, .len = len, .err = err, .p = ls_xalloc(sizeof *v.p)};
 	v.p->globals = globals;
 	v.p->nodes = ls_grow(NULL, 0, &v.p->cap, sizeof *v.p->nodes);
@@ -661,7 +672,8 @@ void ls_pickle_free(struct ls_pickle *p)
 		return;
 	for (size_t i = 1; i < p->n; i++) {
 		uint8_t k = p->nodes[i].kind;
-		if (k == LS_PK_LIST || k == LS_PK_TUPLE || k == LS_PK_DICT || k == LS_PK_SET || k == LS_PK_CALL)
+		if (k == LS_PK_LIST || k == LS_PK_TUPLE || k == LS_PK_DICT || k == LS_PK_SET ||
+		    k == LS_PK_CALL)
 			free(p->nodes[i].items);
 	}
 	free(p->nodes);

@@ -18,7 +18,8 @@ const struct ls_zip_member *ls_torch_pickle_of(const struct ls_zip *zip)
 	return NULL;
 }
 
-/* Torch of 2016 wrote a tar of four members with these names; each may have a header of extended attributes before it.
+/* Torch of 2016 wrote a tar of four members with these names; each may have a header of extended
+ * attributes before it.
  */
 static bool is_legacy_tar(const uint8_t *data, size_t len)
 {
@@ -32,7 +33,8 @@ static bool is_legacy_tar(const uint8_t *data, size_t len)
 		if (head[TYPE] != 'x' && head[TYPE] != 'g')
 			return false;
 		uint64_t size = 0;
-		for (const char *p = head + SIZE; p < head + SIZE + 11 && *p >= '0' && *p <= '7'; p++)
+		for (const char *p = head + SIZE; p < head + SIZE + 11 && *p >= '0' && *p <= '7';
+		     p++)
 			size = size * 8 + (uint64_t)(*p - '0');
 		size = BLOCK + (size + BLOCK - 1) / BLOCK * BLOCK;
 		if (size > len - at)
@@ -44,32 +46,38 @@ static bool is_legacy_tar(const uint8_t *data, size_t len)
 
 const char *ls_torch_legacy(const uint8_t *data, size_t len)
 {
-	static const uint8_t magic[] = {0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, 0x2e};
+	static const uint8_t magic[] = {0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9,
+					0x20, 0x6a, 0xa8, 0x50, 0x19, 0x2e};
 	if (len > 2 + sizeof magic && data[0] == 0x80 && memcmp(data + 2, magic, sizeof magic) == 0)
-		return "a PyTorch checkpoint in the format before 1.6 (a row of pickles); load and save it once with "
+		return "a PyTorch checkpoint in the format before 1.6 (a row of pickles); load and "
+		       "save it once with "
 		       "torch 1.6 or later to have it compared by tensor";
 	if (is_legacy_tar(data, len))
-		return "a PyTorch checkpoint in the tar format of 2016; load and save it once with torch 1.6 or later "
+		return "a PyTorch checkpoint in the tar format of 2016; load and save it once with "
+		       "torch 1.6 or later "
 		       "to have it compared by tensor";
 	return NULL;
 }
 
 /* TorchScript keeps programs beside its data; those are compared as bytes or not at all. */
-static int refuse_script(const struct ls_zip *zip, const char *prefix, size_t len, struct ls_err *err)
+static int refuse_script(const struct ls_zip *zip, const char *prefix, size_t len,
+			 struct ls_err *err)
 {
 	for (size_t i = 0; i < zip->n; i++) {
 		const char *name = zip->members[i].name;
-		if (strncmp(name, prefix, len) == 0 &&
-		    (strncmp(name + len, "/code/", 6) == 0 || strcmp(name + len, "/constants.pkl") == 0))
-			return ls_err_set(err, LS_EINPUT,
-					  "a TorchScript archive (%.100s holds a program); compare its "
-					  "state_dict saved with torch.save instead",
-					  name);
+		if (strncmp(name, prefix, len) == 0 && (strncmp(name + len, "/code/", 6) == 0 ||
+							strcmp(name + len, "/constants.pkl") == 0))
+			return ls_err_set(
+				err, LS_EINPUT,
+				"a TorchScript archive (%.100s holds a program); compare its "
+				"state_dict saved with torch.save instead",
+				name);
 	}
 	return 0;
 }
 
-static int check_byteorder(const struct ls_zip *zip, const char *prefix, bool *ret_big, struct ls_err *err)
+static int check_byteorder(const struct ls_zip *zip, const char *prefix, bool *ret_big,
+			   struct ls_err *err)
 {
 	char *name = ls_xasprintf("%s/byteorder", prefix);
 	const struct ls_zip_member *m = ls_zip_find(zip, name);
@@ -88,7 +96,8 @@ static int check_byteorder(const struct ls_zip *zip, const char *prefix, bool *r
 }
 
 /* The pickle as it lies in the archive, or inflated into the bundle. */
-static int pickle_bytes(struct ls_bundle *b, const struct ls_zip_member *m, const uint8_t **ret, struct ls_err *err)
+static int pickle_bytes(struct ls_bundle *b, const struct ls_zip_member *m, const uint8_t **ret,
+			struct ls_err *err)
 {
 	uint8_t *made = NULL;
 	if (!m->deflated) {
@@ -105,7 +114,8 @@ static int read_archive(struct ls_bundle *b, const struct ls_zip *zip, struct ls
 {
 	const struct ls_zip_member *m = ls_torch_pickle_of(zip);
 	if (!m)
-		return ls_err_set(err, LS_EINPUT, "a zip archive without data.pkl: not a PyTorch checkpoint");
+		return ls_err_set(err, LS_EINPUT,
+				  "a zip archive without data.pkl: not a PyTorch checkpoint");
 	size_t len = (size_t)(strchr(m->name, '/') - m->name);
 	char *prefix = ls_xstrndup(m->name, len);
 	const uint8_t *data = NULL;
@@ -125,7 +135,8 @@ static int read_archive(struct ls_bundle *b, const struct ls_zip *zip, struct ls
 	return rc;
 }
 
-int ls_torch_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path, struct ls_err *err)
+int ls_torch_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path,
+		   struct ls_err *err)
 {
 	const char *legacy = ls_torch_legacy(data, len);
 	if (legacy)

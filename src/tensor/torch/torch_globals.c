@@ -1,13 +1,13 @@
 /* The names that a checkpoint's pickle may hold. Everything else is refused by name. */
 #include "tensor/torch/torch_internal.h"
 
-#define DTYPE(n)                                                                                                       \
-	{                                                                                                              \
-		"torch", n, A_DTYPE                                                                                    \
+#define DTYPE(n)                                                                                   \
+	{                                                                                          \
+		"torch", n, A_DTYPE                                                                \
 	}
-#define STORAGE(n)                                                                                                     \
-	{                                                                                                              \
-		"torch", n "Storage", A_STORAGE                                                                        \
+#define STORAGE(n)                                                                                 \
+	{                                                                                          \
+		"torch", n "Storage", A_STORAGE                                                    \
 	}
 
 static const struct ls_pk_global globals[] = {

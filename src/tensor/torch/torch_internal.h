@@ -1,5 +1,6 @@
-/* What the reader of checkpoints is made of: the known names, the walk over the pickle's tree, tensors and storages.
- * Borrows the pickle, the archive and the bundle for the length of one ls_torch_flatten. Internal; one thread. */
+/* What the reader of checkpoints is made of: the known names, the walk over the pickle's tree,
+ * tensors and storages. Borrows the pickle, the archive and the bundle for the length of one
+ * ls_torch_flatten. Internal; one thread. */
 #ifndef LS_TENSOR_TORCH_TORCH_INTERNAL_H
 #define LS_TENSOR_TORCH_TORCH_INTERNAL_H
 
@@ -62,6 +63,7 @@ int ls_torch_emit_np_array(struct ls_walk *w, const struct ls_pk_node *call);
 int ls_torch_emit_np_buffer(struct ls_walk *w, const struct ls_pk_node *call);
 int ls_torch_emit_np_scalar(struct ls_walk *w, const struct ls_pk_node *call);
 /* Bytes as protocol 3 writes them, or as protocol 2 does: text to be encoded as latin1. */
-int ls_torch_bytes_of(struct ls_walk *w, const struct ls_pk_node *n, const uint8_t **ret, size_t *ret_len);
+int ls_torch_bytes_of(struct ls_walk *w, const struct ls_pk_node *n, const uint8_t **ret,
+		      size_t *ret_len);
 
 #endif

@@ -10,9 +10,8 @@ enum {
 	DEPTH_LIMIT = 200,
 	ENTRY_LIMIT = 1 << 20,
 	PATH_LIMIT = 4096,
-	TEXT_LIMIT =
-		256
-		<< 20, /* of all paths together: a tree that shares its branches can be far larger than its pickle */
+	TEXT_LIMIT = 256 << 20, /* of all paths together: a tree that shares its branches can be far
+				   larger than its pickle */
 };
 
 static const struct ls_pk_global *global_of(struct ls_walk *w, const struct ls_pk_node *n)
@@ -75,7 +74,8 @@ static int emit_device(struct ls_walk *w, const struct ls_pk_node *call)
 	if (!type || type->kind != LS_PK_STR || type->n > 60)
 		return ls_torch_wrong(w, "a device without a name");
 	if (index && index->kind == LS_PK_INT)
-		return emit_other(w, ls_xasprintf("device %.*s:%" PRId64, (int)type->n, type->s, index->i));
+		return emit_other(
+			w, ls_xasprintf("device %.*s:%" PRId64, (int)type->n, type->s, index->i));
 	return emit_other(w, ls_xasprintf("device %.*s", (int)type->n, type->s));
 }
 
@@ -228,7 +228,8 @@ static int visit_attributes(struct ls_walk *w, const struct ls_pk_node *state)
 	for (size_t i = 0; i + 1 < state->n && rc == 0; i += 2) {
 		const struct ls_pk_node *key = ls_torch_at(w, state->items[i]);
 		bool before = w->meta;
-		w->meta |= key->kind == LS_PK_STR && key->n == 9 && memcmp(key->s, "_metadata", 9) == 0;
+		w->meta |= key->kind == LS_PK_STR && key->n == 9 &&
+			   memcmp(key->s, "_metadata", 9) == 0;
 		rc = descend(w, key, 0, state->items[i + 1]);
 		w->meta = before;
 	}
@@ -275,14 +276,17 @@ static int visit_sparse(struct ls_walk *w, const struct ls_pk_node *call)
 	return rc;
 }
 
-/* _rebuild_from_type_v2(function, class, arguments, state): a Parameter or Tensor with attributes. */
+/* _rebuild_from_type_v2(function, class, arguments, state): a Parameter or Tensor with attributes.
+ */
 static int visit_from_type(struct ls_walk *w, const struct ls_pk_node *call)
 {
 	const struct ls_pk_node *func = ls_torch_arg(w, call, 0), *args = ls_torch_arg(w, call, 2);
-	if (!func || func->kind != LS_PK_GLOBAL || !args || args->kind != LS_PK_TUPLE || ls_torch_at(w, call->b)->n < 3)
+	if (!func || func->kind != LS_PK_GLOBAL || !args || args->kind != LS_PK_TUPLE ||
+	    ls_torch_at(w, call->b)->n < 3)
 		return ls_torch_wrong(w, "a tensor of a class that is not read");
-	struct ls_pk_node inner = {
-		.kind = LS_PK_CALL, .a = ls_torch_at(w, call->b)->items[0], .b = ls_torch_at(w, call->b)->items[2]};
+	struct ls_pk_node inner = {.kind = LS_PK_CALL,
+				   .a = ls_torch_at(w, call->b)->items[0],
+				   .b = ls_torch_at(w, call->b)->items[2]};
 	int action = ls_torch_globals()[func->a].action;
 	if (action != A_TENSOR && action != A_TENSOR_V3)
 		return ls_torch_wrong(w, "a tensor of a class that is not read");
@@ -298,7 +302,8 @@ static int visit_call(struct ls_walk *w, const struct ls_pk_node *n)
 	case A_DICT:
 		return visit_dict_call(w, n);
 	case A_NAMESPACE:
-		return n->c ? visit_attributes(w, ls_torch_at(w, n->c)) : emit_text(w, LS_VAL_OTHER, "{}", 2);
+		return n->c ? visit_attributes(w, ls_torch_at(w, n->c))
+			    : emit_text(w, LS_VAL_OTHER, "{}", 2);
 	case A_SET:
 		return visit_set_call(w, n);
 	case A_COMPLEX:
@@ -315,8 +320,9 @@ static int visit_call(struct ls_walk *w, const struct ls_pk_node *n)
 	case A_DEVICE:
 		return emit_device(w, n);
 	case A_SIZE:
-		return ls_torch_at(w, n->b)->n == 1 ? visit(w, ls_torch_at(w, n->b)->items[0])
-						    : ls_torch_wrong(w, "a torch.Size without a tuple");
+		return ls_torch_at(w, n->b)->n == 1
+			       ? visit(w, ls_torch_at(w, n->b)->items[0])
+			       : ls_torch_wrong(w, "a torch.Size without a tuple");
 	case A_TENSOR:
 	case A_TENSOR_V3:
 		return ls_torch_emit_tensor(w, n);
@@ -334,10 +340,12 @@ static int visit_call(struct ls_walk *w, const struct ls_pk_node *n)
 	case A_NP_BUFFER:
 		return ls_torch_emit_np_buffer(w, n);
 	case A_QUANTIZED:
-		return ls_torch_wrong(w, "a quantized tensor; those are not read, save its int_repr() and scale");
+		return ls_torch_wrong(
+			w, "a quantized tensor; those are not read, save its int_repr() and scale");
 	default:
 		return ls_err_set(w->err, LS_EINPUT,
-				  "\"%.200s\": an object of %s.%s; only tensors and plain containers are read",
+				  "\"%.200s\": an object of %s.%s; only tensors and plain "
+				  "containers are read",
 				  w->path.len ? w->path.s : "(top)", g->module, g->name);
 	}
 }
@@ -426,10 +434,11 @@ static void number_twins(struct ls_bundle *b)
 	free(order);
 }
 
-int ls_torch_flatten(struct ls_bundle *b, struct ls_pickle *p, const struct ls_zip *zip, const char *prefix,
-		     bool big_endian, struct ls_err *err)
+int ls_torch_flatten(struct ls_bundle *b, struct ls_pickle *p, const struct ls_zip *zip,
+		     const char *prefix, bool big_endian, struct ls_err *err)
 {
-	struct ls_walk w = {.b = b, .p = p, .zip = zip, .prefix = prefix, .big_endian = big_endian, .err = err};
+	struct ls_walk w = {
+		.b = b, .p = p, .zip = zip, .prefix = prefix, .big_endian = big_endian, .err = err};
 	int rc = visit(&w, p->root);
 	ls_str_done(&w.path);
 	if (rc == 0)

@@ -9,13 +9,15 @@
 #include "tensor/torch/torch_internal.h"
 
 enum {
-	EXPAND_RATIO = 64, /* a view with strides of 0 may be larger than its storage, but not without measure */
+	EXPAND_RATIO = 64, /* a view with strides of 0 may be larger than its storage, but not
+			      without measure */
 	EXPAND_SIZE = 1 << 30,
 };
 
 int ls_torch_wrong(struct ls_walk *w, const char *what)
 {
-	return ls_err_set(w->err, LS_EINPUT, "\"%.200s\": %s", w->path.len ? w->path.s : "(top)", what);
+	return ls_err_set(w->err, LS_EINPUT, "\"%.200s\": %s", w->path.len ? w->path.s : "(top)",
+			  what);
 }
 
 struct ls_pk_node *ls_torch_at(struct ls_walk *w, uint32_t id)
@@ -32,7 +34,8 @@ struct ls_pk_node *ls_torch_arg(struct ls_walk *w, const struct ls_pk_node *call
 
 bool ls_torch_is_call(struct ls_walk *w, const struct ls_pk_node *n, enum ls_torch_action action)
 {
-	return n && n->kind == LS_PK_CALL && ls_torch_globals()[ls_torch_at(w, n->a)->a].action == (int)action;
+	return n && n->kind == LS_PK_CALL &&
+	       ls_torch_globals()[ls_torch_at(w, n->a)->a].action == (int)action;
 }
 
 bool ls_torch_is_global(const struct ls_pk_node *n, enum ls_torch_action action)
@@ -76,36 +79,43 @@ static enum ls_dtype storage_type(const char *name)
 
 static int storage_of(struct ls_walk *w, const struct ls_pk_node *n, struct storage *ret)
 {
-	if (!n || n->kind != LS_PK_PERSID || ls_torch_at(w, n->a)->kind != LS_PK_TUPLE || ls_torch_at(w, n->a)->n < 5)
+	if (!n || n->kind != LS_PK_PERSID || ls_torch_at(w, n->a)->kind != LS_PK_TUPLE ||
+	    ls_torch_at(w, n->a)->n < 5)
 		return ls_torch_wrong(w, "a tensor without a storage");
 	const struct ls_pk_node *id = ls_torch_at(w, n->a), *word = ls_torch_at(w, id->items[0]),
-				*type = ls_torch_at(w, id->items[1]), *key = ls_torch_at(w, id->items[2]);
+				*type = ls_torch_at(w, id->items[1]),
+				*key = ls_torch_at(w, id->items[2]);
 	uint64_t numel;
-	if (word->kind != LS_PK_STR || word->n != 7 || memcmp(word->s, "storage", 7) != 0 || key->kind != LS_PK_STR ||
-	    !ls_torch_is_global(type, A_STORAGE) || int_of(ls_torch_at(w, id->items[4]), &numel))
+	if (word->kind != LS_PK_STR || word->n != 7 || memcmp(word->s, "storage", 7) != 0 ||
+	    key->kind != LS_PK_STR || !ls_torch_is_global(type, A_STORAGE) ||
+	    int_of(ls_torch_at(w, id->items[4]), &numel))
 		return ls_torch_wrong(w, "a storage that is described wrongly");
 	const char *name = ls_torch_globals()[type->a].name;
 	ret->dtype = storage_type(name);
 	if (ret->dtype == LS_DT_NONE)
-		return ls_err_set(w->err, LS_EINPUT, "\"%.200s\": a torch.%s; quantized tensors are not read",
+		return ls_err_set(w->err, LS_EINPUT,
+				  "\"%.200s\": a torch.%s; quantized tensors are not read",
 				  w->path.len ? w->path.s : "(top)", name);
-	char *member = ls_xasprintf("%s/data/%.*s", w->prefix, (int)(key->n < 200 ? key->n : 200), key->s);
+	char *member =
+		ls_xasprintf("%s/data/%.*s", w->prefix, (int)(key->n < 200 ? key->n : 200), key->s);
 	ret->m = ls_zip_find(w->zip, member);
 	int rc = 0;
 	if (!ret->m)
-		rc = ls_err_set(w->err, LS_EINPUT, "\"%.200s\": its storage %.200s is not in the archive", w->path.s,
+		rc = ls_err_set(w->err, LS_EINPUT,
+				"\"%.200s\": its storage %.200s is not in the archive", w->path.s,
 				member);
 	else if (__builtin_mul_overflow(numel, ls_dtype_bits(ret->dtype) / 8, &ret->bytes) ||
 		 ret->bytes != ret->m->size)
 		rc = ls_err_set(w->err, LS_EINPUT,
-				"\"%.200s\": claims a storage of %" PRIu64 " elements, but %.200s has %" PRIu64
-				" bytes",
+				"\"%.200s\": claims a storage of %" PRIu64
+				" elements, but %.200s has %" PRIu64 " bytes",
 				w->path.len ? w->path.s : "(top)", numel, member, ret->m->size);
 	free(member);
 	return rc;
 }
 
-static int read_dims(struct ls_walk *w, const struct ls_pk_node *n, uint64_t out[LS_MAX_DIMS], size_t *ret_n)
+static int read_dims(struct ls_walk *w, const struct ls_pk_node *n, uint64_t out[LS_MAX_DIMS],
+		     size_t *ret_n)
 {
 	if (ls_torch_is_call(w, n, A_SIZE))
 		n = ls_torch_arg(w, n, 0);
@@ -115,13 +125,15 @@ static int read_dims(struct ls_walk *w, const struct ls_pk_node *n, uint64_t out
 		return ls_torch_wrong(w, "more than 32 dimensions");
 	for (size_t i = 0; i < n->n; i++)
 		if (int_of(ls_torch_at(w, n->items[i]), &out[i]))
-			return ls_torch_wrong(w, "a dimension or stride that is not a whole number");
+			return ls_torch_wrong(w,
+					      "a dimension or stride that is not a whole number");
 	*ret_n = n->n;
 	return 0;
 }
 
 /* The last element that shape and strides reach must lie inside of the storage. */
-static int check_reach(struct ls_walk *w, const struct ls_tensor *t, uint64_t offset, uint64_t bytes)
+static int check_reach(struct ls_walk *w, const struct ls_tensor *t, uint64_t offset,
+		       uint64_t bytes)
 {
 	uint64_t last = offset, step;
 	if (ls_tensor_count(t) == 0)
@@ -136,7 +148,9 @@ static int check_reach(struct ls_walk *w, const struct ls_tensor *t, uint64_t of
 				  " of a storage that has %" PRIu64,
 				  w->path.len ? w->path.s : "(top)", last, bytes / t->elem_size);
 	if (t->nbytes > EXPAND_SIZE && t->nbytes / EXPAND_RATIO > bytes)
-		return ls_torch_wrong(w, "a view far larger than its storage: refused, as reading it would not end");
+		return ls_torch_wrong(
+			w,
+			"a view far larger than its storage: refused, as reading it would not end");
 	return 0;
 }
 
@@ -145,16 +159,20 @@ static int check_flags(struct ls_walk *w, const struct ls_pk_node *meta)
 	if (!meta || meta->kind != LS_PK_DICT)
 		return 0;
 	for (size_t i = 0; i + 1 < meta->n; i += 2) {
-		const struct ls_pk_node *k = ls_torch_at(w, meta->items[i]), *v = ls_torch_at(w, meta->items[i + 1]);
+		const struct ls_pk_node *k = ls_torch_at(w, meta->items[i]),
+					*v = ls_torch_at(w, meta->items[i + 1]);
 		if (v->kind == LS_PK_BOOL && v->i && k->kind == LS_PK_STR)
 			return ls_err_set(w->err, LS_EINPUT,
-					  "\"%.200s\": a lazy view (%.*s); save tensor.resolve_conj().resolve_neg()",
-					  w->path.len ? w->path.s : "(top)", (int)(k->n < 40 ? k->n : 40), k->s);
+					  "\"%.200s\": a lazy view (%.*s); save "
+					  "tensor.resolve_conj().resolve_neg()",
+					  w->path.len ? w->path.s : "(top)",
+					  (int)(k->n < 40 ? k->n : 40), k->s);
 	}
 	return 0;
 }
 
-static int set_view(struct ls_walk *w, struct ls_tensor *t, const struct storage *s, const struct ls_pk_node *call)
+static int set_view(struct ls_walk *w, struct ls_tensor *t, const struct storage *s,
+		    const struct ls_pk_node *call)
 {
 	uint64_t offset, shape[LS_MAX_DIMS], stride[LS_MAX_DIMS];
 	size_t ndim, nstride;
@@ -200,8 +218,9 @@ static int tensor_of(struct ls_walk *w, const struct ls_pk_node *call, struct ls
 	if (ls_torch_is_call(w, call, A_TENSOR_V3)) {
 		const struct ls_pk_node *dtype = ls_torch_arg(w, call, 6);
 		meta = ls_torch_arg(w, call, 7);
-		t->dtype = ls_torch_is_global(dtype, A_DTYPE) ? ls_dtype_of_torch(ls_torch_globals()[dtype->a].name)
-							      : LS_DT_NONE;
+		t->dtype = ls_torch_is_global(dtype, A_DTYPE)
+				   ? ls_dtype_of_torch(ls_torch_globals()[dtype->a].name)
+				   : LS_DT_NONE;
 		if (t->dtype == LS_DT_NONE)
 			return ls_torch_wrong(w, "an element type that is not read");
 	}
@@ -211,7 +230,8 @@ static int tensor_of(struct ls_walk *w, const struct ls_pk_node *call, struct ls
 
 static struct ls_tensor *add_tensor(struct ls_walk *w)
 {
-	return w->path.len ? ls_bundle_add(w->b, w->path.s, w->path.len) : ls_bundle_add(w->b, "tensor", 6);
+	return w->path.len ? ls_bundle_add(w->b, w->path.s, w->path.len)
+			   : ls_bundle_add(w->b, "tensor", 6);
 }
 
 int ls_torch_emit_tensor(struct ls_walk *w, const struct ls_pk_node *call)
@@ -243,7 +263,8 @@ int ls_torch_emit_storage(struct ls_walk *w, const struct ls_pk_node *n)
 
 /* --- numpy inside of pickles --- */
 
-int ls_torch_bytes_of(struct ls_walk *w, const struct ls_pk_node *n, const uint8_t **ret, size_t *ret_len)
+int ls_torch_bytes_of(struct ls_walk *w, const struct ls_pk_node *n, const uint8_t **ret,
+		      size_t *ret_len)
 {
 	if (ls_torch_is_call(w, n, A_BYTES))
 		n = ls_torch_arg(w, n, 0);
@@ -252,7 +273,8 @@ int ls_torch_bytes_of(struct ls_walk *w, const struct ls_pk_node *n, const uint8
 		*ret_len = n->n;
 		return 0;
 	}
-	const struct ls_pk_node *text = ls_torch_is_call(w, n, A_ENCODE) ? ls_torch_arg(w, n, 0) : NULL;
+	const struct ls_pk_node *text =
+		ls_torch_is_call(w, n, A_ENCODE) ? ls_torch_arg(w, n, 0) : NULL;
 	if (!text || text->kind != LS_PK_STR)
 		return ls_torch_wrong(w, "bytes are expected");
 	uint8_t *out = ls_bundle_keep_take(w->b, ls_xalloc(text->n + 1));
@@ -273,14 +295,16 @@ int ls_torch_bytes_of(struct ls_walk *w, const struct ls_pk_node *n, const uint8
 
 static int dtype_of(struct ls_walk *w, const struct ls_pk_node *n, struct ls_tensor *t)
 {
-	const struct ls_pk_node *code = ls_torch_is_call(w, n, A_NP_DTYPE) ? ls_torch_arg(w, n, 0) : NULL;
+	const struct ls_pk_node *code =
+		ls_torch_is_call(w, n, A_NP_DTYPE) ? ls_torch_arg(w, n, 0) : NULL;
 	const struct ls_pk_node *state = code && n->c ? ls_torch_at(w, n->c) : NULL;
 	char descr[64], order = '|';
 	if (!code || code->kind != LS_PK_STR || code->n > 40 || code->n == 0)
 		return ls_torch_wrong(w, "a numpy type that is not read");
 	if (state && state->kind == LS_PK_TUPLE && state->n > 4) {
 		const struct ls_pk_node *o = ls_torch_at(w, state->items[1]);
-		if (o->kind != LS_PK_STR || o->n != 1 || ls_torch_at(w, state->items[4])->kind != LS_PK_NONE)
+		if (o->kind != LS_PK_STR || o->n != 1 ||
+		    ls_torch_at(w, state->items[4])->kind != LS_PK_NONE)
 			return ls_torch_wrong(w, "a structured numpy type");
 		order = o->s[0];
 	}
@@ -290,8 +314,8 @@ static int dtype_of(struct ls_walk *w, const struct ls_pk_node *n, struct ls_ten
 	return 0;
 }
 
-static int emit_array(struct ls_walk *w, const struct ls_pk_node *dtype, const struct ls_pk_node *shape,
-		      const struct ls_pk_node *raw, bool fortran)
+static int emit_array(struct ls_walk *w, const struct ls_pk_node *dtype,
+		      const struct ls_pk_node *shape, const struct ls_pk_node *raw, bool fortran)
 {
 	struct ls_tensor made = {0};
 	uint64_t dims[LS_MAX_DIMS];
@@ -326,8 +350,8 @@ int ls_torch_emit_np_array(struct ls_walk *w, const struct ls_pk_node *call)
 	if (!s || s->kind != LS_PK_TUPLE || s->n != 5)
 		return ls_torch_wrong(w, "a numpy array without its state");
 	const struct ls_pk_node *fortran = ls_torch_at(w, s->items[3]);
-	return emit_array(w, ls_torch_at(w, s->items[2]), ls_torch_at(w, s->items[1]), ls_torch_at(w, s->items[4]),
-			  fortran->i != 0);
+	return emit_array(w, ls_torch_at(w, s->items[2]), ls_torch_at(w, s->items[1]),
+			  ls_torch_at(w, s->items[4]), fortran->i != 0);
 }
 
 int ls_torch_emit_np_buffer(struct ls_walk *w, const struct ls_pk_node *call)
@@ -335,8 +359,8 @@ int ls_torch_emit_np_buffer(struct ls_walk *w, const struct ls_pk_node *call)
 	const struct ls_pk_node *order = ls_torch_arg(w, call, 3);
 	if (!order || order->kind != LS_PK_STR || order->n != 1)
 		return ls_torch_wrong(w, "a numpy array without its state");
-	return emit_array(w, ls_torch_arg(w, call, 1), ls_torch_arg(w, call, 2), ls_torch_arg(w, call, 0),
-			  order->s[0] == 'F');
+	return emit_array(w, ls_torch_arg(w, call, 1), ls_torch_arg(w, call, 2),
+			  ls_torch_arg(w, call, 0), order->s[0] == 'F');
 }
 
 int ls_torch_emit_np_scalar(struct ls_walk *w, const struct ls_pk_node *call)
@@ -351,7 +375,8 @@ int ls_torch_emit_np_scalar(struct ls_walk *w, const struct ls_pk_node *call)
 		return rc;
 	if (len != t.elem_size)
 		return ls_torch_wrong(w, "a numpy scalar of the wrong size");
-	struct ls_tensor *made = add_tensor(w); /* a tensor without dimensions: compared to the bit like any other */
+	struct ls_tensor *made =
+		add_tensor(w); /* a tensor without dimensions: compared to the bit like any other */
 	t.name = made->name;
 	t.data = p;
 	t.nbytes = len;

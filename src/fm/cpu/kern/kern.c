@@ -1,8 +1,10 @@
-/* The CPU's loops over rows and columns, around the formulas of cell.h. This file is compiled once for each instruction
- * set (LS_KERN_NAME, see cmake/fm.cmake) and every build gives the same bytes: lanes are independent, float sums over a
- * row follow its stored order, sums over a batch are integers.
+/* The CPU's loops over rows and columns, around the formulas of cell.h. This file is compiled once
+ * for each instruction set (LS_KERN_NAME, see cmake/fm.cmake) and every build gives the same bytes:
+ * lanes are independent, float sums over a row follow its stored order, sums over a batch are
+ * integers.
  *
- * Where it pays, K (padded factors) is a constant of the call (4, 8, 16, 32), so that lanes stay in registers. */
+ * Where it pays, K (padded factors) is a constant of the call (4, 8, 16, 32), so that lanes stay in
+ * registers. */
 #include <string.h>
 
 #include "fm/cpu/kern/kern_ffm.inl.h"
@@ -27,8 +29,8 @@ struct place {
 	uint32_t top; /* ffm: the largest |bits| of back */
 };
 
-INLINE void row_outputs(const struct ls_fm_model *m, const struct row *r, const float *bias, uint32_t K,
-			struct place *at, float *score)
+INLINE void row_outputs(const struct ls_fm_model *m, const struct row *r, const float *bias,
+			uint32_t K, struct place *at, float *score)
 {
 	size_t each = m->opts.kind == LS_FM ? K : (size_t)m->n_fields * K;
 	for (uint32_t o = 0; o < m->outputs; o++) {
@@ -40,14 +42,14 @@ INLINE void row_outputs(const struct ls_fm_model *m, const struct row *r, const 
 			fwfm_output(m, r, 1, bias[o], o, K, at->sums + o * each, at->own + o * each,
 				    at->back ? at->back + o * each : NULL, score);
 		else
-			score[o] = linear_score(m, r, bias[o], o) + ffm_output(m, r, o, K,
-									       at->back ? at->back + o * each : NULL,
-									       at->entry_stride, &at->top);
+			score[o] = linear_score(m, r, bias[o], o) +
+				   ffm_output(m, r, o, K, at->back ? at->back + o * each : NULL,
+					      at->entry_stride, &at->top);
 	}
 }
 
-static void row_outputs_any(const struct ls_fm_model *m, const struct row *r, const float *bias, struct place *at,
-			    float *score)
+static void row_outputs_any(const struct ls_fm_model *m, const struct row *r, const float *bias,
+			    struct place *at, float *score)
 {
 	switch (m->padded) {
 	case 4:
@@ -82,7 +84,8 @@ INLINE void note_row(struct ls_step *st, uint32_t b, const struct ls_row_place *
 /* The largest exponents, and the first row that is not finite. */
 INLINE void note_exps(struct ls_worker *w, uint64_t row, const struct ls_exps *e)
 {
-	if (e->slope == LS_EXP_INF || e->back == LS_EXP_INF || e->sums == LS_EXP_INF || e->loss == LS_EXP_INF)
+	if (e->slope == LS_EXP_INF || e->back == LS_EXP_INF || e->sums == LS_EXP_INF ||
+	    e->loss == LS_EXP_INF)
 		w->bad_row = row < w->bad_row ? row : w->bad_row;
 	ls_exps_max(&w->exps, e);
 }
@@ -94,10 +97,12 @@ INLINE int sums_exp(const struct place *at, size_t n)
 			      ls_exps_of_products(largest_exp(at->own, n, LS_EXP_MIN)));
 }
 
-/* The scores of row b of the batch, whose entries begin at `entry`; n_next features of the row after it follow its own.
+/* The scores of row b of the batch, whose entries begin at `entry`; n_next features of the row
+ * after it follow its own.
  */
-static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, const struct ls_row_place *at,
-			const uint32_t *feature, uint32_t entry, uint32_t n_next)
+static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b,
+			const struct ls_row_place *at, const uint32_t *feature, uint32_t entry,
+			uint32_t n_next)
 {
 	const struct ls_fm_model *m = st->m;
 	const struct ls_rows *rows = st->rows;
@@ -109,7 +114,8 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 			.crowd = st->crowd,
 			.far = st->far};
 	if (st->has_x) {
-		ls_row_x(&m->opts, rows->value ? rows->value + at->first : NULL, at->n, st->x + entry);
+		ls_row_x(&m->opts, rows->value ? rows->value + at->first : NULL, at->n,
+			 st->x + entry);
 		r.x = st->x + entry;
 		w->exps.value = largest_exp(r.x, at->n, w->exps.value);
 	}
@@ -130,7 +136,8 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b, con
 	note_exps(w, at->row, &e);
 }
 
-/* --- losses: of many rows at once, for the functions behind them are long and vectors do several --- */
+/* --- losses: of many rows at once, for the functions behind them are long and vectors do several
+ * --- */
 
 /* One output; a plain vector loop. */
 static NOT_SPECIALISED void binary_losses(uint32_t n, float soft, const float *restrict score,
@@ -138,43 +145,51 @@ static NOT_SPECIALISED void binary_losses(uint32_t n, float soft, const float *r
 					  float *restrict slope, float *restrict loss)
 {
 	for (uint32_t i = 0; i < n; i++)
-		loss[i] = ls_cell_row_loss(LS_BINARY, soft, score + i, 1, label[i], weight[i], slope + i);
+		loss[i] = ls_cell_row_loss(LS_BINARY, soft, score + i, 1, label[i], weight[i],
+					   slope + i);
 }
 
 /* Rows lo .. hi, LS_KERN_BLOCK at most. */
-static void block_losses(struct ls_step *st, const struct ls_row_place *place, uint32_t lo, uint32_t hi)
+static void block_losses(struct ls_step *st, const struct ls_row_place *place, uint32_t lo,
+			 uint32_t hi)
 {
 	const struct ls_fm_opts *opts = &st->m->opts;
 	uint32_t outputs = st->m->outputs;
-	float label[LS_KERN_BLOCK], weight[LS_KERN_BLOCK], *score = st->score + (size_t)lo * outputs,
-							   *slope = st->slope + (size_t)lo * outputs;
+	float label[LS_KERN_BLOCK], weight[LS_KERN_BLOCK],
+		*score = st->score + (size_t)lo * outputs,
+		*slope = st->slope + (size_t)lo * outputs;
 	for (uint32_t i = 0; i < hi - lo; i++) {
 		label[i] = place[i].label;
 		weight[i] = ls_row_weight(opts, st->rows, place[i].row, label[i]);
 	}
 	if (opts->task == LS_BINARY)
-		binary_losses(hi - lo, opts->label_smoothing, score, label, weight, slope, st->loss + lo);
+		binary_losses(hi - lo, opts->label_smoothing, score, label, weight, slope,
+			      st->loss + lo);
 	for (uint32_t i = 0; i < hi - lo && opts->task != LS_BINARY; i++)
-		st->loss[lo + i] = ls_cell_row_loss((int)opts->task, opts->label_smoothing, score + i * outputs,
-						    outputs, label[i], weight[i], slope + i * outputs);
+		st->loss[lo + i] = ls_cell_row_loss((int)opts->task, opts->label_smoothing,
+						    score + i * outputs, outputs, label[i],
+						    weight[i], slope + i * outputs);
 }
 
 static void losses(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi)
 {
 	uint32_t outputs = st->m->outputs;
 	for (uint32_t b = lo; b < hi; b += LS_KERN_BLOCK)
-		block_losses(st, w->place + (b - lo), b, hi - b < LS_KERN_BLOCK ? hi : b + LS_KERN_BLOCK);
+		block_losses(st, w->place + (b - lo), b,
+			     hi - b < LS_KERN_BLOCK ? hi : b + LS_KERN_BLOCK);
 	for (uint32_t b = lo; b < hi; b++) {
-		struct ls_exps e = {.slope = largest_exp(st->slope + (size_t)b * outputs, outputs, LS_EXP_MIN),
-				    .value = LS_EXP_MIN,
-				    .back = LS_EXP_MIN,
-				    .sums = LS_EXP_MIN,
-				    .loss = largest_exp(&st->loss[b], 1, LS_EXP_MIN)};
+		struct ls_exps e = {
+			.slope = largest_exp(st->slope + (size_t)b * outputs, outputs, LS_EXP_MIN),
+			.value = LS_EXP_MIN,
+			.back = LS_EXP_MIN,
+			.sums = LS_EXP_MIN,
+			.loss = largest_exp(&st->loss[b], 1, LS_EXP_MIN)};
 		note_exps(w, w->place[b - lo].row, &e);
 	}
 }
 
-static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi, uint32_t entry)
+static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi,
+		    uint32_t entry)
 {
 	enum { AHEAD = 6, LINES = 2 };
 	const uint32_t *feature = w->feature;
@@ -182,7 +197,8 @@ static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32
 		const struct ls_row_place *at = &w->place[b - lo];
 		if (st->rows->field && b + AHEAD < hi)
 			for (uint32_t line = 0; line < LINES; line++)
-				__builtin_prefetch(st->rows->field + at[AHEAD].first + 2 * LINE * line);
+				__builtin_prefetch(st->rows->field + at[AHEAD].first +
+						   2 * LINE * line);
 		note_row(st, b, at, entry);
 		forward_row(st, w, b, at, feature, entry, b + 1 < hi ? at[1].n : 0);
 		entry += at->n;
@@ -207,9 +223,10 @@ INLINE bool all_known(const struct ls_fm_model *m, const struct ls_rows *rows, c
 	return known;
 }
 
-/* Leaves out of a row the entries that the model does not know. Those that are left have their values, if there are
- * any, in scratch. */
-static void drop_unknown(const struct ls_fm_model *m, const float *value, struct row *r, float *scratch)
+/* Leaves out of a row the entries that the model does not know. Those that are left have their
+ * values, if there are any, in scratch. */
+static void drop_unknown(const struct ls_fm_model *m, const float *value, struct row *r,
+			 float *scratch)
 {
 	uint32_t kept = 0, *feature = (uint32_t *)(scratch + r->n);
 	uint16_t *field = (uint16_t *)(scratch + 2 * (size_t)r->n);
@@ -223,17 +240,20 @@ static void drop_unknown(const struct ls_fm_model *m, const float *value, struct
 			scratch[kept] = value[i];
 		kept++;
 	}
-	*r = (struct row){.feature = feature, .field = r->field ? field : NULL, .x = r->x, .n = kept};
+	*r = (struct row){
+		.feature = feature, .field = r->field ? field : NULL, .x = r->x, .n = kept};
 }
 
-/* A row, of features that the model knows. Memory will be asked for the row that is `ahead` rows later. scratch:
- * LS_KERN_ENTRY floats an entry. Written where it is wanted: copied, it would be read before it has been written. */
-static void known_row(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row, uint64_t ahead,
-		      float *scratch, struct row *ret)
+/* A row, of features that the model knows. Memory will be asked for the row that is `ahead` rows
+ * later. scratch: LS_KERN_ENTRY floats an entry. Written where it is wanted: copied, it would be
+ * read before it has been written. */
+static void known_row(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row,
+		      uint64_t ahead, float *scratch, struct row *ret)
 {
 	uint64_t first = rows->start[row];
 	const float *value = rows->value ? rows->value + first : NULL;
-	uint64_t next = row + ahead < rows->n_rows && rows->n_features <= m->n_features ? row + ahead : row;
+	uint64_t next =
+		row + ahead < rows->n_rows && rows->n_features <= m->n_features ? row + ahead : row;
 	ret->feature = rows->feature + first;
 	ret->field = rows->field ? rows->field + first : NULL;
 	ret->x = rows->value || m->opts.normalize ? scratch : NULL;
@@ -263,8 +283,8 @@ static uint32_t rows_at_once(const struct ls_fm_model *m)
 }
 
 /* Scores of n rows: 1, or rows_at_once. */
-static void some_rows(const struct ls_fm_model *m, const struct row *r, uint32_t n, const struct ffm_order *order,
-		      struct place *at, float *score)
+static void some_rows(const struct ls_fm_model *m, const struct row *r, uint32_t n,
+		      const struct ffm_order *order, struct place *at, float *score)
 {
 	if (n > 1 && m->opts.kind == LS_FM && fm_rows(m, r, score))
 		return;
@@ -277,13 +297,15 @@ static void some_rows(const struct ls_fm_model *m, const struct row *r, uint32_t
 			row_outputs_any(m, &r[i], m->bias, at, score + (size_t)i * m->outputs);
 }
 
-static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo, uint64_t hi, float *score,
-		    float *scratch)
+static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo,
+		    uint64_t hi, float *score, float *scratch)
 {
 	uint32_t some = rows_at_once(m);
 	struct ffm_order order;
 	size_t all = ls_kern_sums(m);
-	struct place at = {.back = m->opts.kind == LS_FM ? scratch : NULL, .sums = scratch, .own = scratch + all};
+	struct place at = {.back = m->opts.kind == LS_FM ? scratch : NULL,
+			   .sums = scratch,
+			   .own = scratch + all};
 	if (some > 1 && hi - lo >= some && m->opts.kind == LS_FFM)
 		ffm_find_order(m, &order);
 	for (uint64_t row = lo, n; row < hi; row += n) {
@@ -300,5 +322,6 @@ static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uin
 
 extern const struct ls_kern PASTE(ls_kern_, LS_KERN_NAME);
 const struct ls_kern PASTE(ls_kern_, LS_KERN_NAME) = {
-	TEXT(LS_KERN_NAME), forward, terms, columns, pairs, predict, online_forward, online_update, online_alone,
+	TEXT(LS_KERN_NAME), forward,       terms,        columns, pairs, predict,
+	online_forward,     online_update, online_alone,
 };

@@ -1,5 +1,5 @@
-/* What the parts of kern.c share: functions that are compiled with it, once for each instruction set.
- * Owns nothing; any thread. */
+/* What the parts of kern.c share: functions that are compiled with it, once for each instruction
+ * set. Owns nothing; any thread. */
 #ifndef LS_FM_CPU_KERN_KERN_H
 #define LS_FM_CPU_KERN_KERN_H
 
@@ -13,7 +13,8 @@
 #define NOT_SPECIALISED __attribute__((noinline, noclone))
 #endif
 
-/* Before a loop that is to be straight code; clang sees that for itself, and told so takes minutes with sanitizers. */
+/* Before a loop that is to be straight code; clang sees that for itself, and told so takes minutes
+ * with sanitizers. */
 #if defined(__clang__)
 #define STRAIGHT
 #else
@@ -34,7 +35,8 @@ INLINE void prefetch_run(const float *p, size_t n, bool write)
 
 INLINE float fwfm_weight(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t g)
 {
-	uint32_t index = f < g ? ls_fm_pair_index(m->n_fields, f, g) : ls_fm_pair_index(m->n_fields, g, f);
+	uint32_t index =
+		f < g ? ls_fm_pair_index(m->n_fields, f, g) : ls_fm_pair_index(m->n_fields, g, f);
 	return m->pair[(size_t)o * m->n_pairs + index];
 }
 

@@ -1,6 +1,6 @@
-/* The backward half of kern.c, which includes it: sums over a batch, one feature at a time; kern_update.h has what
- * follows from them. Part of that file's compilation for each instruction set, of no other. Owns nothing; workers have
- * disjoint features. */
+/* The backward half of kern.c, which includes it: sums over a batch, one feature at a time;
+ * kern_update.h has what follows from them. Part of that file's compilation for each instruction
+ * set, of no other. Owns nothing; workers have disjoint features. */
 #ifndef LS_FM_CPU_KERN_KERN_COLUMNS_INL_H
 #define LS_FM_CPU_KERN_KERN_COLUMNS_INL_H
 
@@ -10,7 +10,8 @@
 typedef uint64_t two_u __attribute__((vector_size(16)));
 typedef double two_d __attribute__((vector_size(16)));
 
-/* What stays the same for all columns of a batch, in locals so that no store makes the compiler read it again. */
+/* What stays the same for all columns of a batch, in locals so that no store makes the compiler
+ * read it again. */
 struct columns {
 	const uint64_t *last; /* of the keys */
 	const uint32_t *row_of;
@@ -24,26 +25,30 @@ struct columns {
 	two_d beside_scale; /* of the two sums beside the factors': linear, self */
 };
 
-INLINE const float *entry_back(const struct columns *k, enum ls_fm_kind kind, uint32_t e, uint32_t row, uint32_t o)
+INLINE const float *entry_back(const struct columns *k, enum ls_fm_kind kind, uint32_t e,
+			       uint32_t row, uint32_t o)
 {
 	size_t at = (size_t)o * k->padded;
 	if (kind == LS_FM)
 		return k->back + row * k->back_stride + at;
 	if (kind == LS_FWFM)
-		return k->back + row * k->back_stride + at * k->fields + (size_t)k->field[e] * k->padded;
+		return k->back + row * k->back_stride + at * k->fields +
+		       (size_t)k->field[e] * k->padded;
 	return k->back + e * k->back_stride + at * k->fields;
 }
 
-/* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the entry out). */
-INLINE float entry_self(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, uint32_t e, uint32_t o,
-			float x)
+/* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the
+ * entry out). */
+INLINE float entry_self(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind,
+			uint32_t e, uint32_t o, float x)
 {
 	if (kind == LS_FM)
 		return x;
 	return kind == LS_FWFM ? x * fwfm_weight(st->m, o, k->field[e], k->field[e]) : 0.0f;
 }
 
-/* One entry of a column: its slope on the grid of the factors, its vector, and its terms of the two sums beside them.
+/* One entry of a column: its slope on the grid of the factors, its vector, and its terms of the two
+ * sums beside them.
  */
 struct term {
 	double slope;
@@ -51,8 +56,8 @@ struct term {
 	two_u beside;
 };
 
-INLINE struct term entry_term(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, uint64_t key,
-			      uint32_t o)
+INLINE struct term entry_term(const struct ls_step *st, const struct columns *k,
+			      enum ls_fm_kind kind, uint64_t key, uint32_t o)
 {
 	uint32_t e = (uint32_t)key, row = kind == LS_FM && !k->x ? e : k->row_of[e];
 	float x = k->x ? k->x[e] : 1.0f;
@@ -68,10 +73,10 @@ INLINE uint32_t later_row(const struct columns *k, const uint64_t *key, size_t f
 	return (uint32_t)(further < (size_t)(k->last - key) ? key[further] : *k->last);
 }
 
-/* Adds the n entries of keys up in N lanes for output o and writes the sums; returns the two beside them, still with
- * their magic. N is small: the lanes stay in registers. */
-INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
-		       size_t n, uint32_t o, uint32_t N, float *ret)
+/* Adds the n entries of keys up in N lanes for output o and writes the sums; returns the two beside
+ * them, still with their magic. N is small: the lanes stay in registers. */
+INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind,
+		       const uint64_t *keys, size_t n, uint32_t o, uint32_t N, float *ret)
 {
 	two_u sums = {0, 0};
 	uint64_t offset = (uint64_t)n * LS_MAGIC_BITS;
@@ -81,7 +86,8 @@ INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum l
 	for (size_t i = 0; i < n; i++) {
 		struct term t = entry_term(st, k, kind, keys[i], o);
 		if (kind == LS_FM && !k->x)
-			prefetch_run(entry_back(k, kind, 0, later_row(k, keys + i, 24), o), N, false);
+			prefetch_run(entry_back(k, kind, 0, later_row(k, keys + i, 24), o), N,
+				     false);
 		for (uint32_t c = 0; c < N / 4; c++) {
 			ls_pack_d wide[PACKS_IN_4];
 			ls_pack_widen(t.back + 4 * c, wide);
@@ -97,9 +103,11 @@ INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum l
 	return sums;
 }
 
-/* --- an fm over values of 1: all entries of a row have the same terms, so they may be worked out once a row --- */
+/* --- an fm over values of 1: all entries of a row have the same terms, so they may be worked out
+ * once a row --- */
 
-/* Terms of rows lo..hi, without their magic: for each output the two beside the factors, then the factors'. */
+/* Terms of rows lo..hi, without their magic: for each output the two beside the factors, then the
+ * factors'. */
 INLINE void row_terms(struct ls_step *st, uint32_t lo, uint32_t hi, uint32_t N)
 {
 	enum { AHEAD = 16 };
@@ -109,15 +117,18 @@ INLINE void row_terms(struct ls_step *st, uint32_t lo, uint32_t hi, uint32_t N)
 		double slope = (double)st->slope[i];
 		const float *back = st->back + i * N;
 		uint64_t *to = st->terms + i * ls_term_stride(N);
-		prefetch_run(back + (i + AHEAD < end ? AHEAD * N : 0), N, false); /* most are other workers' */
-		*(two_u *)to =
-			(two_u)LS_CELL_TERM(((two_d){g->linear_scale, g->self_scale}) * slope, 1.0) - LS_MAGIC_BITS;
+		prefetch_run(back + (i + AHEAD < end ? AHEAD * N : 0), N,
+			     false); /* most are other workers' */
+		*(two_u *)to = (two_u)LS_CELL_TERM(
+				       ((two_d){g->linear_scale, g->self_scale}) * slope, 1.0) -
+			       LS_MAGIC_BITS;
 		for (uint32_t c = 0; c < N / 4; c++) {
 			ls_pack_d wide[PACKS_IN_4];
 			ls_pack_widen(back + 4 * c, wide);
 			for (uint32_t h = 0; h < PACKS_IN_4; h++)
 				*(ls_pack_u *)(to + 2 + 4 * c + LS_PACK * h) =
-					ls_pack_term(slope * g->back_scale, wide[h]) - LS_MAGIC_BITS;
+					ls_pack_term(slope * g->back_scale, wide[h]) -
+					LS_MAGIC_BITS;
 		}
 	}
 }
@@ -133,7 +144,8 @@ static inline void terms(struct ls_step *st, uint32_t lo, uint32_t hi)
 		row_terms(st, lo, hi, N);
 }
 
-INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, uint32_t o, uint32_t N, float *ret)
+INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, uint32_t o,
+		       uint32_t N, float *ret)
 {
 	const size_t row = k->outputs * ls_term_stride(N);
 	const uint64_t *terms = k->terms + o * ls_term_stride(N);
@@ -143,7 +155,8 @@ INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, 
 		lane[c] = (ls_pack_u){0};
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t *t = terms + (uint32_t)keys[i] * row;
-		prefetch_run((const float *)(terms + later_row(k, keys + i, 12) * row), 2 * N + 4, false);
+		prefetch_run((const float *)(terms + later_row(k, keys + i, 12) * row), 2 * N + 4,
+			     false);
 		sums += *(const two_u *)t;
 		for (uint32_t c = 0; c < N / LS_PACK; c++)
 			lane[c] += *(const ls_pack_u *)(t + 2 + c * LS_PACK);
@@ -154,8 +167,8 @@ INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, 
 }
 
 /* Entries of a wide column: what its sums will be made of, and the two beside them. */
-INLINE two_u find_terms(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, const uint64_t *keys,
-			size_t n, uint32_t o, struct ls_found *ret)
+INLINE two_u find_terms(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind,
+			const uint64_t *keys, size_t n, uint32_t o, struct ls_found *ret)
 {
 	two_u sums = {0, 0};
 	for (size_t i = 0; i < n; i++) {
@@ -168,7 +181,8 @@ INLINE two_u find_terms(const struct ls_step *st, const struct columns *k, enum 
 }
 
 /* A column with its sums beside the factors joins the block. */
-INLINE void join(const struct columns *k, struct block *q, float *feature, uint32_t o, uint32_t N, two_u beside)
+INLINE void join(const struct columns *k, struct block *q, float *feature, uint32_t o, uint32_t N,
+		 two_u beside)
 {
 	q->factors[q->n] = feature + k->room + (size_t)o * N;
 	q->linear[q->n] = feature + o;
@@ -177,24 +191,27 @@ INLINE void join(const struct columns *k, struct block *q, float *feature, uint3
 	q->n++;
 }
 
-/* The n entries of one feature: its sums go to the block. by_row, in the usual cases a constant of the call: entries'
- * terms are those of their rows. */
-INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, bool by_row, struct block *q,
-		   float *feature, const uint64_t *keys, size_t n, uint32_t N)
+/* The n entries of one feature: its sums go to the block. by_row, in the usual cases a constant of
+ * the call: entries' terms are those of their rows. */
+INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, bool by_row,
+		   struct block *q, float *feature, const uint64_t *keys, size_t n, uint32_t N)
 {
 	for (uint32_t o = 0; o < k->outputs; o++) {
 		float *sums = q->sums + (size_t)q->n * N;
-		two_u beside = by_row ? add_terms(k, keys, n, o, N, sums) : add_short(st, k, kind, keys, n, o, N, sums);
+		two_u beside = by_row ? add_terms(k, keys, n, o, N, sums)
+				      : add_short(st, k, kind, keys, n, o, N, sums);
 		join(k, q, feature, o, N, by_row ? beside : beside - (uint64_t)n * LS_MAGIC_BITS);
 		if (q->n == LS_KERN_BLOCK)
 			update_waiting(st, q, N);
 	}
 }
 
-/* The features of a run. Of the usual lanes first those of one entry, then the others, for how many entries a feature
- * has is what the processor guesses wrong most often; code for that is compiled for no others. */
-INLINE void short_run(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, bool by_row, struct block *q,
-		      const uint64_t *keys, const struct run *now, uint32_t N)
+/* The features of a run. Of the usual lanes first those of one entry, then the others, for how many
+ * entries a feature has is what the processor guesses wrong most often; code for that is compiled
+ * for no others. */
+INLINE void short_run(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind,
+		      bool by_row, struct block *q, const uint64_t *keys, const struct run *now,
+		      uint32_t N)
 {
 	uint32_t singles[LS_KERN_BLOCK], others[LS_KERN_BLOCK], n_singles = 0;
 	bool apart = kind == LS_FM && (N == 8 || N == 16);
@@ -208,16 +225,18 @@ INLINE void short_run(struct ls_step *st, const struct columns *k, enum ls_fm_ki
 	}
 	for (uint32_t i = 0; i < now->n - n_singles; i++) {
 		uint32_t c = others[i];
-		column(st, k, kind, by_row, q, now->feature[c], keys + now->at[c], now->at[c + 1] - now->at[c], N);
+		column(st, k, kind, by_row, q, now->feature[c], keys + now->at[c],
+		       now->at[c + 1] - now->at[c], N);
 	}
 }
 
 /* All features of a run, an output at a time: with the parameters of the run after it asked for. */
-INLINE void wide_run(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, struct block *q,
-		     const uint64_t *keys, const struct run *now, const struct run *next, struct ls_found *found,
-		     uint32_t N)
+INLINE void wide_run(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind,
+		     struct block *q, const uint64_t *keys, const struct run *now,
+		     const struct run *next, struct ls_found *found, uint32_t N)
 {
-	for (uint32_t c = 0; c < next->n; c++) /* all at once, so that their pages are looked up side by side */
+	for (uint32_t c = 0; c < next->n;
+	     c++) /* all at once, so that their pages are looked up side by side */
 		for (uint32_t s = 0; s <= st->m->states; s++)
 			prefetch_run(next->feature[c] + s * st->m->width, 2 * LINE, true);
 	for (uint32_t o = 0; o < k->outputs; o++) {
@@ -232,9 +251,10 @@ INLINE void wide_run(struct ls_step *st, const struct columns *k, enum ls_fm_kin
 	}
 }
 
-/* The next features from keys[at] on. Without a branch at a feature's end, which cannot be foreseen. */
-INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size_t n, size_t at, uint32_t room,
-			 struct run *ret)
+/* The next features from keys[at] on. Without a branch at a feature's end, which cannot be
+ * foreseen. */
+INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size_t n, size_t at,
+			 uint32_t room, struct run *ret)
 {
 	uint32_t found = at < n;
 	ret->at[0] = at;
@@ -249,8 +269,8 @@ INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size
 		ret->feature[c] = m->linear + (keys[ret->at[c]] >> 32) * ls_fm_stride(m);
 }
 
-INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n, enum ls_fm_kind kind,
-		       bool by_row, bool is_short, uint32_t N)
+INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n,
+		       enum ls_fm_kind kind, bool by_row, bool is_short, uint32_t N)
 {
 	const struct columns k = {.last = n ? keys + n - 1 : keys,
 				  .row_of = st->row_of,
@@ -278,7 +298,8 @@ INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *
 			  .self = kind != LS_FFM};
 	find_columns(st->m, keys, n, 0, room, &next);
 	while (next.n) {
-		while (is_short && q.asked < next.n) /* those that the last updates did not get to */
+		while (is_short &&
+		       q.asked < next.n) /* those that the last updates did not get to */
 			ask(&q, ls_fm_stride(st->m));
 		now = next;
 		find_columns(st->m, keys, n, now.at[now.n], room, &next);

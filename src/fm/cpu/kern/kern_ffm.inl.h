@@ -1,6 +1,6 @@
-/* Rows of an ffm: scores, and back (entries × entry_stride), which is P, or NULL for a score alone; each unordered pair
- * of entries once, in stored order. Part of kern.c, compiled with it for each instruction set. Owns nothing; workers
- * have disjoint rows. */
+/* Rows of an ffm: scores, and back (entries × entry_stride), which is P, or NULL for a score alone;
+ * each unordered pair of entries once, in stored order. Part of kern.c, compiled with it for each
+ * instruction set. Owns nothing; workers have disjoint rows. */
 #ifndef LS_FM_CPU_KERN_KERN_FFM_INL_H
 #define LS_FM_CPU_KERN_KERN_FFM_INL_H
 
@@ -10,9 +10,10 @@
 #include "num/halve.h"
 
 enum {
-	FFM_ROWS = LS_WIDE > 4 ? 2 : 1, /* side by side: with AVX2, where an addition takes 3 or 4 cycles, an ARM's 2 */
+	FFM_ROWS = LS_WIDE > 4 ? 2 : 1, /* side by side: with AVX2, where an addition takes 3 or 4
+					   cycles, an ARM's 2 */
 	LONG_RECORD = 24 * LINE,        /* from where on the hardware fetches the rest in time */
-	FFM_AHEAD = 80,                 /* lines of each row that are asked for before they are wanted */
+	FFM_AHEAD = 80, /* lines of each row that are asked for before they are wanted */
 };
 #if defined(__aarch64__)
 static const bool FIRST_HAS_ROOM = true;
@@ -21,8 +22,8 @@ static const bool FIRST_HAS_ROOM = false;
 #endif
 _Static_assert((int)FFM_ROWS <= (int)LS_KERN_ROWS, "rows side by side");
 
-/* The next row's records, this output's part of them. First a line of each, all at once: one whose page is not known
- * holds up what comes after it, but pages are looked up side by side. */
+/* The next row's records, this output's part of them. First a line of each, all at once: one whose
+ * page is not known holds up what comes after it, but pages are looked up side by side. */
 INLINE void ask_pages(const struct ls_fm_model *m, const struct row *r, size_t offset)
 {
 	const float *at = offset ? m->record + offset : m->linear;
@@ -39,16 +40,16 @@ INLINE void ask_for(const float *at, bool first)
 		__builtin_prefetch(at, 0, 2);
 }
 
-/* Whether the first cache, an ARM's of 64 KiB, has room for the next row beside this one: if factors are few, and
- * scores all that is wanted. On a Xeon it cost a twentieth. */
+/* Whether the first cache, an ARM's of 64 KiB, has room for the next row beside this one: if
+ * factors are few, and scores all that is wanted. On a Xeon it cost a twentieth. */
 INLINE bool near(uint32_t K, bool back)
 {
 	return FIRST_HAS_ROOM && K == 4 && !back;
 }
 
 /* Then all of them: into the first cache, if `first`, or else into the second. */
-INLINE void ask_record(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset, uint32_t K,
-		       bool first)
+INLINE void ask_record(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset,
+		       uint32_t K, bool first)
 {
 	size_t size = (size_t)m->n_fields * K;
 	if (i >= r->n_next || size > LONG_RECORD)
@@ -61,7 +62,8 @@ INLINE void ask_record(const struct ls_fm_model *m, const struct row *r, uint32_
 }
 
 /* Where a row's records are, this output's part of them. */
-INLINE void find_records(const struct ls_fm_model *m, const struct row *r, size_t offset, const float **ret_v)
+INLINE void find_records(const struct ls_fm_model *m, const struct row *r, size_t offset,
+			 const float **ret_v)
 {
 	const float *first = m->record + offset;
 	size_t stride = ls_fm_stride(m);
@@ -70,34 +72,38 @@ INLINE void find_records(const struct ls_fm_model *m, const struct row *r, size_
 }
 
 /* Entry i of the next row, and the lines that the entries behind i will need soon. */
-INLINE void ask_ahead(const struct ls_fm_model *m, const struct row *r, const float *const *v, uint32_t i,
-		      size_t offset, uint32_t K, bool back)
+INLINE void ask_ahead(const struct ls_fm_model *m, const struct row *r, const float *const *v,
+		      uint32_t i, size_t offset, uint32_t K, bool back)
 {
-	const uint32_t line = K < LINE ? LINE / K : 1; /* entries whose parts are in one line of a record */
+	const uint32_t line =
+		K < LINE ? LINE / K : 1; /* entries whose parts are in one line of a record */
 	ask_record(m, r, i, offset, K, near(K, back));
 	for (uint32_t j = i + 1; j < r->n && i % line == 0; j++)
 		__builtin_prefetch(v[j] + (size_t)(i + 2 * line) * K);
 }
 
-/* Adds the product of two entries' vectors to total; to_i and to_j, if not NULL, get what the backward pass needs. */
-INLINE void ffm_pair(const float *vi, const float *vj, float xi, float xj, bool has_x, uint32_t K, float *to_i,
-		     float *to_j, ls_pack_f *total, ls_pack_s *top)
+/* Adds the product of two entries' vectors to total; to_i and to_j, if not NULL, get what the
+ * backward pass needs. */
+INLINE void ffm_pair(const float *vi, const float *vj, float xi, float xj, bool has_x, uint32_t K,
+		     float *to_i, float *to_j, ls_pack_f *total, ls_pack_s *top)
 {
 	const ls_pack_f *a = (const ls_pack_f *)vi, *b = (const ls_pack_f *)vj;
 	for (uint32_t c = 0; c < K / 4; c++) {
 		ls_pack_f ax = has_x ? a[c] * xi : a[c], bx = has_x ? b[c] * xj : b[c];
 		total[c] += ax * bx;
 		if (to_i) {
-			*top = ls_pack_larger(*top, ls_pack_larger(ls_pack_size(ax), ls_pack_size(bx)));
+			*top = ls_pack_larger(*top,
+					      ls_pack_larger(ls_pack_size(ax), ls_pack_size(bx)));
 			((ls_pack_f *)to_i)[c] = bx;
 			((ls_pack_f *)to_j)[c] = ax;
 		}
 	}
 }
 
-/* The score alone of a row with one entry of each field. All pairs of the first entry, then of the second: their
- * records come to the first cache a line of each at a time. */
-INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, size_t offset, uint32_t K, ls_pack_f *total)
+/* The score alone of a row with one entry of each field. All pairs of the first entry, then of the
+ * second: their records come to the first cache a line of each at a time. */
+INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, size_t offset, uint32_t K,
+		     ls_pack_f *total)
 {
 	const float *v[MOST_POINTERS], *x = r->x;
 	const uint32_t n = r->n;
@@ -107,8 +113,8 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, size_t of
 		ask_ahead(m, r, v, i, offset, K, false);
 		STRAIGHT
 		for (uint32_t j = i + 1; j < n; j++)
-			ffm_pair(v[i] + (size_t)j * K, v[j] + (size_t)i * K, x ? x[i] : 1.0f, x ? x[j] : 1.0f, x, K,
-				 NULL, NULL, total, NULL);
+			ffm_pair(v[i] + (size_t)j * K, v[j] + (size_t)i * K, x ? x[i] : 1.0f,
+				 x ? x[j] : 1.0f, x, K, NULL, NULL, total, NULL);
 	}
 }
 
@@ -121,9 +127,9 @@ struct ffm_line {
 
 enum { MOST_ENTRIES = LONG_RECORD / 4, LINES_A_TURN = 2, PAIRS_A_TURN = 4 };
 
-/* The lines of a row's records with K = 4, in the order that its pairs, taken in stored order, want them first; then
- * the first `ahead` of them again, as entries of the row that comes after it: n in all. Behind them is what turns ask
- * for too much. Of records that are long, none. */
+/* The lines of a row's records with K = 4, in the order that its pairs, taken in stored order, want
+ * them first; then the first `ahead` of them again, as entries of the row that comes after it: n in
+ * all. Behind them is what turns ask for too much. Of records that are long, none. */
 struct ffm_order {
 	uint32_t n, ahead;
 	struct ffm_line line[MOST_ENTRIES * (LONG_RECORD / LINE + 3) + FFM_AHEAD];
@@ -134,17 +140,20 @@ INLINE void add_line(struct ffm_order *o, uint32_t entry, uint32_t field)
 	o->line[o->n++] = (struct ffm_line){(uint16_t)entry, (uint16_t)(4 * field)};
 }
 
-/* Fields that are in one line of a record: first .. end - 1; where all records begin at the same place in theirs, as
- * those of one output do if they are whole lines. Elsewhere some lines come when they are wanted. */
+/* Fields that are in one line of a record: first .. end - 1; where all records begin at the same
+ * place in theirs, as those of one output do if they are whole lines. Elsewhere some lines come
+ * when they are wanted. */
 INLINE uint32_t line_end(const struct ls_fm_model *m, uint32_t first)
 {
-	uint32_t before = (uint32_t)ls_fm_linear_room(m) / 4, end = (first + before) / 4 * 4 + 4 - before;
+	uint32_t before = (uint32_t)ls_fm_linear_room(m) / 4,
+		 end = (first + before) / 4 * 4 + 4 - before;
 	return end < m->n_fields ? end : m->n_fields;
 }
 
-/* Entry i, of fields first .. end - 1, with all behind it; the first of them wants of these the line of its field,
- * which holds what the others want of each other, too. */
-INLINE void add_pairs(const struct ls_fm_model *m, struct ffm_order *o, uint32_t i, uint32_t first, uint32_t end)
+/* Entry i, of fields first .. end - 1, with all behind it; the first of them wants of these the
+ * line of its field, which holds what the others want of each other, too. */
+INLINE void add_pairs(const struct ls_fm_model *m, struct ffm_order *o, uint32_t i, uint32_t first,
+		      uint32_t end)
 {
 	for (uint32_t f = i == first ? first : end, f_end; f < m->n_fields; f = f_end) {
 		f_end = line_end(m, f);
@@ -174,7 +183,8 @@ INLINE void ffm_find_order(const struct ls_fm_model *m, struct ffm_order *o)
 }
 
 /* The lines of a turn; returns those of the next. */
-INLINE const struct ffm_line *ask_lines(const struct ffm_line *l, const float *(*v)[2 * MOST_POINTERS], size_t n)
+INLINE const struct ffm_line *ask_lines(const struct ffm_line *l,
+					const float *(*v)[2 * MOST_POINTERS], size_t n)
 {
 	STRAIGHT
 	for (size_t i = 0; i < LINES_A_TURN; i++)
@@ -184,18 +194,19 @@ INLINE const struct ffm_line *ask_lines(const struct ffm_line *l, const float *(
 }
 
 /* Entries i and j of each of FFM_ROWS rows. */
-INLINE void ffm_pair_each(const float *(*v)[2 * MOST_POINTERS], const struct row *r, size_t i, size_t j, bool has_x,
-			  uint32_t K, ls_pack_f *total)
+INLINE void ffm_pair_each(const float *(*v)[2 * MOST_POINTERS], const struct row *r, size_t i,
+			  size_t j, bool has_x, uint32_t K, ls_pack_f *total)
 {
 	for (uint32_t k = 0; k < FFM_ROWS; k++)
-		ffm_pair(v[k][i] + j * K, v[k][j] + i * K, has_x ? r[k].x[i] : 1.0f, has_x ? r[k].x[j] : 1.0f, has_x, K,
-			 NULL, NULL, total + k * K / 4, NULL);
+		ffm_pair(v[k][i] + j * K, v[k][j] + i * K, has_x ? r[k].x[i] : 1.0f,
+			 has_x ? r[k].x[j] : 1.0f, has_x, K, NULL, NULL, total + k * K / 4, NULL);
 }
 
-/* So that the sum of one row does not wait for the other's. Their lines come straight to the first cache, a few at a
- * time and not long before they are wanted: pairs that want what is in the second wait behind all that is under way. */
-INLINE void ffm_beside(const struct ls_fm_model *m, const struct row *r, bool has_x, size_t offset, uint32_t K,
-		       const struct ffm_order *o, ls_pack_f *total)
+/* So that the sum of one row does not wait for the other's. Their lines come straight to the first
+ * cache, a few at a time and not long before they are wanted: pairs that want what is in the second
+ * wait behind all that is under way. */
+INLINE void ffm_beside(const struct ls_fm_model *m, const struct row *r, bool has_x, size_t offset,
+		       uint32_t K, const struct ffm_order *o, ls_pack_f *total)
 {
 	const float *v[FFM_ROWS][2 * MOST_POINTERS], *first = m->record + offset;
 	const uint32_t *after = rows_after(r, FFM_ROWS);
@@ -223,8 +234,10 @@ INLINE void ffm_beside(const struct ls_fm_model *m, const struct row *r, bool ha
 		line = ask_lines(line, v, lines);
 }
 
-/* The lines that the back of the next row's entry i will be in, into the second cache; if it is a row like this one. */
-INLINE void ask_back(const struct row *r, uint32_t i, uint32_t K, const float *back, size_t entry_stride)
+/* The lines that the back of the next row's entry i will be in, into the second cache; if it is a
+ * row like this one. */
+INLINE void ask_back(const struct row *r, uint32_t i, uint32_t K, const float *back,
+		     size_t entry_stride)
 {
 	if (r->far && i < r->n_next)
 		for (size_t at = 0; at < (size_t)r->n * K; at += LINE)
@@ -232,8 +245,9 @@ INLINE void ask_back(const struct row *r, uint32_t i, uint32_t K, const float *b
 }
 
 /* One such row, with its back. has_x is a constant of the call. */
-INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool has_x, size_t offset, uint32_t K,
-			  float *back, size_t entry_stride, ls_pack_f *total, ls_pack_s *top)
+INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool has_x,
+			  size_t offset, uint32_t K, float *back, size_t entry_stride,
+			  ls_pack_f *total, ls_pack_s *top)
 {
 	const float *v[MOST_POINTERS], *x = r->x;
 	const uint32_t line = K < LINE ? LINE / K : 1, n = r->n;
@@ -248,14 +262,16 @@ INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool
 		for (uint32_t j = i + 1; j < n && i % line == 0 && r->crowd; j++)
 			__builtin_prefetch(back + j * entry_stride + (size_t)(i + 2 * line) * K, 1);
 		for (uint32_t j = i + 1; j < n; j++)
-			ffm_pair(vi + (size_t)j * K, v[j] + (size_t)i * K, xi, has_x ? x[j] : 1.0f, has_x, K,
-				 row + (size_t)j * K, back + j * entry_stride + (size_t)i * K, total, top);
+			ffm_pair(vi + (size_t)j * K, v[j] + (size_t)i * K, xi, has_x ? x[j] : 1.0f,
+				 has_x, K, row + (size_t)j * K,
+				 back + j * entry_stride + (size_t)i * K, total, top);
 	}
 }
 
 /* Pairs of entry i with all behind it, of any row. with_back is a constant of the call. */
-INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset, uint32_t K,
-		      float *back, size_t entry_stride, bool with_back, ls_pack_f *total)
+INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset,
+		      uint32_t K, float *back, size_t entry_stride, bool with_back,
+		      ls_pack_f *total)
 {
 	size_t stride = ls_fm_stride(m), at_i = (size_t)r->field[i] * K;
 	const uint32_t *feature = r->feature, n = r->n;
@@ -281,8 +297,8 @@ INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t
 }
 
 /* A row that is not like that: back is added to. */
-INLINE void ffm_any(const struct ls_fm_model *m, const struct row *r, size_t offset, uint32_t K, float *back,
-		    size_t entry_stride, ls_pack_f *total)
+INLINE void ffm_any(const struct ls_fm_model *m, const struct row *r, size_t offset, uint32_t K,
+		    float *back, size_t entry_stride, ls_pack_f *total)
 {
 	for (uint32_t i = 0; i < r->n && back; i++)
 		memset(back + i * entry_stride, 0, sizeof(float) * m->n_fields * K);
@@ -310,8 +326,8 @@ INLINE void clear_packs(ls_pack_f *total, uint32_t n)
 }
 
 /* *top gets the largest |bits| of back. */
-INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *back,
-			size_t entry_stride, uint32_t *top)
+INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K,
+			float *back, size_t entry_stride, uint32_t *top)
 {
 	size_t block = (size_t)m->n_fields * K;
 	ls_pack_f total[MAX_K / 4];
@@ -333,15 +349,17 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	return ffm_halve(total, K);
 }
 
-/* Scores alone, of rows side by side. How many: with more factors than 4 a row has more than one sum already. */
+/* Scores alone, of rows side by side. How many: with more factors than 4 a row has more than one
+ * sum already. */
 static inline uint32_t ffm_at_once(uint32_t K)
 {
 	return K == 4 ? FFM_ROWS : 1;
 }
 
-/* Of FFM_ROWS rows, if they are alike and have one entry of each field; false, with nothing done, otherwise. */
-static inline bool ffm_rows(const struct ls_fm_model *m, const struct row *r, const struct ffm_order *order,
-			    float *score)
+/* Of FFM_ROWS rows, if they are alike and have one entry of each field; false, with nothing done,
+ * otherwise. */
+static inline bool ffm_rows(const struct ls_fm_model *m, const struct row *r,
+			    const struct ffm_order *order, float *score)
 {
 	enum { K = 4 };
 	if (!rows_alike(r, FFM_ROWS))
@@ -357,7 +375,8 @@ static inline bool ffm_rows(const struct ls_fm_model *m, const struct row *r, co
 		else
 			ffm_beside(m, r, false, (size_t)o * m->n_fields * K, K, order, total);
 		for (uint32_t i = 0; i < FFM_ROWS; i++)
-			score[i * m->outputs + o] = linear_score(m, &r[i], m->bias[o], o) + ffm_halve(&total[i], K);
+			score[i * m->outputs + o] =
+				linear_score(m, &r[i], m->bias[o], o) + ffm_halve(&total[i], K);
 	}
 	return true;
 }

@@ -1,5 +1,6 @@
-/* Rows of an fm: scores, and back (K floats), which is what the entries' factors add up to and what the backward pass
- * multiplies by. Part of kern.c, compiled with it for each instruction set. Owns nothing; workers have disjoint rows.
+/* Rows of an fm: scores, and back (K floats), which is what the entries' factors add up to and what
+ * the backward pass multiplies by. Part of kern.c, compiled with it for each instruction set. Owns
+ * nothing; workers have disjoint rows.
  */
 #ifndef LS_FM_CPU_KERN_KERN_FM_INL_H
 #define LS_FM_CPU_KERN_KERN_FM_INL_H
@@ -7,12 +8,13 @@
 #include "fm/cpu/kern/kern_row.inl.h"
 #include "num/halve.h"
 
-/* Floats of sums and squares of all rows side by side: as the registers have room for. (An ARM's addition takes 2
- * cycles, and nobody has measured what it would gain.) */
+/* Floats of sums and squares of all rows side by side: as the registers have room for. (An ARM's
+ * addition takes 2 cycles, and nobody has measured what it would gain.) */
 enum { FM_FEW = 4, FM_FLOATS = LS_WIDE > 4 ? 4 * LS_WIDE : 0 };
 _Static_assert((int)FM_FEW <= (int)LS_KERN_ROWS, "rows side by side");
 
-/* K sums and sums of squares. K is a constant of the calls where it pays, and then they are registers. */
+/* K sums and sums of squares. K is a constant of the calls where it pays, and then they are
+ * registers. */
 struct fm_sums {
 	float line;
 	ls_mid_f sum[MAX_K / LS_MID], square[MAX_K / LS_MID];
@@ -55,8 +57,8 @@ INLINE float fm_score(const struct fm_sums *s, uint32_t K, float *back)
 }
 
 /* x is r's: NULL as a constant of the call where it is NULL. */
-INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, const float *x, float bias, uint32_t o,
-		       uint32_t K, float *back)
+INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, const float *x, float bias,
+		       uint32_t o, uint32_t K, float *back)
 {
 	const size_t stride = ls_fm_stride(m), room = ls_fm_linear_room(m);
 	struct fm_sums s;
@@ -78,8 +80,8 @@ static inline uint32_t fm_at_once(uint32_t K)
 }
 
 /* R rows that are alike, an entry of each in turn. R and has_x are constants of the call. */
-INLINE void fm_beside(const struct ls_fm_model *m, const struct row *r, uint32_t R, bool has_x, uint32_t o, uint32_t K,
-		      float *score)
+INLINE void fm_beside(const struct ls_fm_model *m, const struct row *r, uint32_t R, bool has_x,
+		      uint32_t o, uint32_t K, float *score)
 {
 	const size_t stride = ls_fm_stride(m), factors = ls_fm_linear_room(m) + (size_t)o * K;
 	const float *base = m->linear;
@@ -100,7 +102,8 @@ INLINE void fm_beside(const struct ls_fm_model *m, const struct row *r, uint32_t
 		score[k * m->outputs + o] = fm_score(&s[k], K, NULL);
 }
 
-INLINE void fm_all_outputs(const struct ls_fm_model *m, const struct row *r, uint32_t K, float *score)
+INLINE void fm_all_outputs(const struct ls_fm_model *m, const struct row *r, uint32_t K,
+			   float *score)
 {
 	for (uint32_t o = 0; o < m->outputs; o++)
 		if (r->x)

@@ -1,6 +1,7 @@
-/* Rows of an fwfm: scores with what the backward pass needs of them, and the gradient of the field weights. Part of
- * kern.c, compiled with it for each instruction set. Owns nothing; workers have disjoint rows.
- * sums (fields × K) are U, own (fields × K) is W, back (fields × K) is D, or NULL for a score alone. */
+/* Rows of an fwfm: scores with what the backward pass needs of them, and the gradient of the field
+ * weights. Part of kern.c, compiled with it for each instruction set. Owns nothing; workers have
+ * disjoint rows. sums (fields × K) are U, own (fields × K) is W, back (fields × K) is D, or NULL
+ * for a score alone. */
 #ifndef LS_FM_CPU_KERN_KERN_FWFM_INL_H
 #define LS_FM_CPU_KERN_KERN_FWFM_INL_H
 
@@ -9,8 +10,8 @@
 #include "fm/cpu/kern/kern_row.inl.h"
 #include "num/halve.h"
 
-/* Fields at a time if they have no more lanes than this, so that their sums are in registers and need not wait for each
- * other. */
+/* Fields at a time if they have no more lanes than this, so that their sums are in registers and
+ * need not wait for each other. */
 enum { FWFM_FEW = 4, FWFM_LANES = LS_WIDE == 16 ? 32 : 16 };
 _Static_assert(FWFM_LANES / 4 <= LS_KERN_ROWS, "rows of four lanes side by side");
 
@@ -46,18 +47,22 @@ INLINE void add_scaled(struct lanes *d, const float *u, float weight, uint32_t K
 {
 	const ls_mid_f *rest = (const ls_mid_f *)(u + behind_most(K));
 	for (uint32_t c = 0; c < K / LS_WIDE; c++)
-		d->most[c] = ls_wide_fma(((const ls_wide_f *)u)[c], ls_wide_all(weight), d->most[c]);
+		d->most[c] =
+			ls_wide_fma(((const ls_wide_f *)u)[c], ls_wide_all(weight), d->most[c]);
 	for (uint32_t c = 0; c < n_mid(K); c++)
 		d->mid[c] = ls_mid_fma(rest[c], ls_mid_all(weight), d->mid[c]);
 	if (K % LS_MID)
-		d->last = ls_pack_fma(*(const ls_pack_f *)(u + K - 4), ls_pack_all(weight), d->last);
+		d->last =
+			ls_pack_fma(*(const ls_pack_f *)(u + K - 4), ls_pack_all(weight), d->last);
 }
 
 /* The same of n neighbours, whose weights are neighbours too. n is a constant of the call. */
-INLINE void add_scaled_each(struct lanes *d, const float *u, const float *weight, uint32_t n, uint32_t K)
+INLINE void add_scaled_each(struct lanes *d, const float *u, const float *weight, uint32_t n,
+			    uint32_t K)
 {
 #if defined(__aarch64__)
-	if (n == 4) { /* by one load: fma takes any lane of it. (Left alone, gcc makes four loads of it.) */
+	if (n == 4) { /* by one load: fma takes any lane of it. (Left alone, gcc makes four loads of
+			 it.) */
 		ls_pack_f four = *(const ls_pack_f *)weight;
 		__asm__("" : "+w"(four));
 		for (uint32_t i = 0; i < n; i++)
@@ -99,17 +104,21 @@ INLINE void clear_fields(const struct ls_fm_model *m, uint32_t K, size_t apart, 
 		memset(to + f * apart, 0, sizeof(float) * K);
 }
 
-/* Where a row's entries are. Copies, for whatever is written might change what the compiler has not got at hand. */
+/* Where a row's entries are. Copies, for whatever is written might change what the compiler has not
+ * got at hand. */
 struct fwfm_place {
 	struct row r;
 	const float *linear;
-	size_t stride, factors, size; /* of a record; from linear weights to the output's factors; to the last of all */
+	size_t stride, factors, size; /* of a record; from linear weights to the output's factors;
+					 to the last of all */
 };
 
-INLINE struct fwfm_place fwfm_place(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K)
+INLINE struct fwfm_place fwfm_place(const struct ls_fm_model *m, const struct row *r, uint32_t o,
+				    uint32_t K)
 {
 	size_t room = ls_fm_linear_room(m);
-	return (struct fwfm_place){*r, m->linear, ls_fm_stride(m), room + (size_t)o * K, room + (size_t)m->outputs * K};
+	return (struct fwfm_place){*r, m->linear, ls_fm_stride(m), room + (size_t)o * K,
+				   room + (size_t)m->outputs * K};
 }
 
 /* Linear weights of entry i; for the first output the next row's are asked for. */
@@ -120,9 +129,10 @@ INLINE const float *fwfm_entry(const struct fwfm_place *at, uint32_t i, uint32_t
 	return at->linear + at->r.feature[i] * at->stride;
 }
 
-/* U and W of any row, each field's `apart` floats behind the one before it; returns the linear part, from `bias` on. */
-INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o, uint32_t K,
-		       size_t apart, float *sums, float *own)
+/* U and W of any row, each field's `apart` floats behind the one before it; returns the linear
+ * part, from `bias` on. */
+INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o,
+		       uint32_t K, size_t apart, float *sums, float *own)
 {
 	const struct fwfm_place at = fwfm_place(m, r, o, K);
 	float line = bias;
@@ -153,10 +163,10 @@ INLINE void fwfm_copy(float *u, const float *v, bool has_x, float x, uint32_t K)
 	}
 }
 
-/* The same of a row with one entry of each field: W is 0, and not written. x is r's: NULL as a constant of the call
- * where it is NULL. */
-INLINE float fwfm_sums_once(const struct ls_fm_model *m, const struct row *r, const float *x, float bias, uint32_t o,
-			    uint32_t K, size_t apart, float *sums)
+/* The same of a row with one entry of each field: W is 0, and not written. x is r's: NULL as a
+ * constant of the call where it is NULL. */
+INLINE float fwfm_sums_once(const struct ls_fm_model *m, const struct row *r, const float *x,
+			    float bias, uint32_t o, uint32_t K, size_t apart, float *sums)
 {
 	const struct fwfm_place at = fwfm_place(m, r, o, K);
 	float line = bias;
@@ -181,11 +191,13 @@ INLINE void ask_later(struct fwfm_later *l)
 		ask_for_record(l->linear + *l->feature++ * l->stride, l->last);
 }
 
-/* n fields from f on. E_f = sum over fields g < f, ascending, of r(g,f) U_g, and *total gets U_f E_f, in the order of
- * fields; D_f goes on from E_f over the other g. Weights lie side by side for neighbours f where g is less, otherwise
- * for neighbours g. n, with_back and whether `ahead` is NULL are constants of the call. */
-INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t n, uint32_t K, const float *sums,
-			float *back, bool with_back, struct lanes *total, struct fwfm_later *ahead)
+/* n fields from f on. E_f = sum over fields g < f, ascending, of r(g,f) U_g, and *total gets U_f
+ * E_f, in the order of fields; D_f goes on from E_f over the other g. Weights lie side by side for
+ * neighbours f where g is less, otherwise for neighbours g. n, with_back and whether `ahead` is
+ * NULL are constants of the call. */
+INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t n, uint32_t K,
+			const float *sums, float *back, bool with_back, struct lanes *total,
+			struct fwfm_later *ahead)
 {
 	const uint32_t fields = m->n_fields;
 	const float *pair = m->pair + (size_t)o * m->n_pairs, *earlier = pair + f, *later[FWFM_FEW];
@@ -214,8 +226,9 @@ INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uin
 		store_lanes(back + (size_t)(f + i) * K, &d[i], K);
 }
 
-INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K, const float *sums, float *back,
-			    bool with_back, struct lanes *total, struct fwfm_later *ahead)
+INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K, const float *sums,
+			    float *back, bool with_back, struct lanes *total,
+			    struct fwfm_later *ahead)
 {
 	bool few = K <= FWFM_LANES;
 	uint32_t f = 0, alone = few ? m->n_fields % FWFM_FEW : m->n_fields;
@@ -230,14 +243,15 @@ INLINE ls_pack_f fwfm_own(const struct ls_fm_model *m, uint32_t o, const float *
 {
 	ls_pack_f sum = {0};
 	for (uint32_t f = 0; f < m->n_fields; f++)
-		sum = ls_pack_join(*(const ls_pack_f *)(own + f * apart), ls_pack_all(fwfm_weight(m, o, f, f)), sum);
+		sum = ls_pack_join(*(const ls_pack_f *)(own + f * apart),
+				   ls_pack_all(fwfm_weight(m, o, f, f)), sum);
 	return sum;
 }
 
-/* The sums of a row, whatever it is like; returns its linear part. own is filled for rows that may need it, and if
- * `all`. */
-INLINE float fwfm_entries(const struct ls_fm_model *m, const struct row *r, bool once, bool all, float bias, uint32_t o,
-			  uint32_t K, size_t apart, float *sums, float *own)
+/* The sums of a row, whatever it is like; returns its linear part. own is filled for rows that may
+ * need it, and if `all`. */
+INLINE float fwfm_entries(const struct ls_fm_model *m, const struct row *r, bool once, bool all,
+			  float bias, uint32_t o, uint32_t K, size_t apart, float *sums, float *own)
 {
 	if (!once)
 		return fwfm_sums(m, r, bias, o, K, apart, sums, own);
@@ -248,16 +262,18 @@ INLINE float fwfm_entries(const struct ls_fm_model *m, const struct row *r, bool
 }
 
 /* score = linear part + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f).
- * Of R rows side by side, as if they were one of R × K lanes; R is a constant of the call, and 1 with a back. */
-INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32_t R, float bias, uint32_t o,
-			uint32_t K, float *sums, float *own, float *back, float *score)
+ * Of R rows side by side, as if they were one of R × K lanes; R is a constant of the call, and 1
+ * with a back. */
+INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32_t R, float bias,
+			uint32_t o, uint32_t K, float *sums, float *own, float *back, float *score)
 {
 	struct lanes total;
 	float t[MAX_K], line[LS_KERN_ROWS];
 	bool once[LS_KERN_ROWS];
 	for (uint32_t i = 0; i < R; i++) {
 		once[i] = one_of_each_field(&r[i], m->n_fields);
-		line[i] = fwfm_entries(m, &r[i], once[i], back != NULL, bias, o, K, R * K, sums + i * K, own + i * K);
+		line[i] = fwfm_entries(m, &r[i], once[i], back != NULL, bias, o, K, R * K,
+				       sums + i * K, own + i * K);
 	}
 	clear_lanes(&total, R * K);
 	if (back)
@@ -267,7 +283,8 @@ INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	store_lanes(t, &total, R * K);
 	for (uint32_t i = 0; i < R; i++) {
 		for (uint32_t c = i * K; c < (i + 1) * K; c += 4)
-			*(ls_pack_f *)(t + c) += once[i] ? (ls_pack_f){0} : fwfm_own(m, o, own + c, R * K);
+			*(ls_pack_f *)(t + c) +=
+				once[i] ? (ls_pack_f){0} : fwfm_own(m, o, own + c, R * K);
 		score[i * m->outputs + o] = line[i] + ls_halve_sum(t + i * K, (int)K);
 	}
 }
@@ -280,10 +297,11 @@ static inline uint32_t fwfm_at_once(uint32_t K)
 	return K == 4 || K == 8 || K == 16 ? FWFM_LANES / K : 1;
 }
 
-/* U of R rows that are alike and have one entry of each field, and their linear parts; of the next rows' records, some
- * are asked for. R and has_x are constants of the call. */
-INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, uint32_t R, bool has_x, uint32_t o,
-			     uint32_t K, float *sums, float *ret_line, struct fwfm_later *ahead)
+/* U of R rows that are alike and have one entry of each field, and their linear parts; of the next
+ * rows' records, some are asked for. R and has_x are constants of the call. */
+INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, uint32_t R,
+			     bool has_x, uint32_t o, uint32_t K, float *sums, float *ret_line,
+			     struct fwfm_later *ahead)
 {
 	const size_t stride = ls_fm_stride(m), factors = ls_fm_linear_room(m) + (size_t)o * K;
 	const float *base = m->linear;
@@ -296,7 +314,8 @@ INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, u
 		for (uint32_t k = 0; k < (R < 4 ? i % 2 : R / 4); k++)
 			ask_later(&ask);
 		for (uint32_t k = 0; k < R; k++, sums += K) {
-			const float *at = base + feature[i + (size_t)k * n] * stride, x = has_x ? r[k].x[i] : 1.0f;
+			const float *at = base + feature[i + (size_t)k * n] * stride,
+				    x = has_x ? r[k].x[i] : 1.0f;
 			line[k] += at[o] * x;
 			fwfm_copy(sums, at + factors, has_x, x, K);
 		}
@@ -305,8 +324,8 @@ INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, u
 	*ahead = ask;
 }
 
-/* The sum over fields f of U_f E_f, of as many rows as fill the lanes. A function of its own, whose loops have the
- * registers for themselves. */
+/* The sum over fields f of U_f E_f, of as many rows as fill the lanes. A function of its own, whose
+ * loops have the registers for themselves. */
 static NOT_SPECIALISED void fwfm_beside(const struct ls_fm_model *m, uint32_t o, const float *sums,
 					const struct fwfm_later *ahead, float *ret)
 {
@@ -317,20 +336,24 @@ static NOT_SPECIALISED void fwfm_beside(const struct ls_fm_model *m, uint32_t o,
 	while (ask.feature < ask.end)
 		ask_later(&ask);
 	store_lanes(ret, &total, FWFM_LANES);
-	for (uint32_t c = 0; c < FWFM_LANES; c += 4) /* as fwfm_output does with rows of one entry a field: never -0 */
+	for (uint32_t c = 0; c < FWFM_LANES;
+	     c += 4) /* as fwfm_output does with rows of one entry a field: never -0 */
 		*(ls_pack_f *)(ret + c) += (ls_pack_f){0};
 }
 
 /* What comes after the rows is asked for once, not for each output. */
-INLINE struct fwfm_later fwfm_later(const struct ls_fm_model *m, const struct row *r, uint32_t R, uint32_t o)
+INLINE struct fwfm_later fwfm_later(const struct ls_fm_model *m, const struct row *r, uint32_t R,
+				    uint32_t o)
 {
-	const uint32_t *after = rows_after(r, R), *end = after == r->feature || o ? after : after + (size_t)R * r->n;
-	return (struct fwfm_later){after, end, m->linear, ls_fm_stride(m), ls_fm_linear_room(m) + ls_fm_lanes(m) - 1};
+	const uint32_t *after = rows_after(r, R),
+		       *end = after == r->feature || o ? after : after + (size_t)R * r->n;
+	return (struct fwfm_later){after, end, m->linear, ls_fm_stride(m),
+				   ls_fm_linear_room(m) + ls_fm_lanes(m) - 1};
 }
 
 /* R rows; K is a constant of the call. */
-INLINE void fwfm_alike(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K, float *sums,
-		       float *score)
+INLINE void fwfm_alike(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K,
+		       float *sums, float *score)
 {
 	const uint32_t R = FWFM_LANES / K;
 	float t[FWFM_LANES], line[LS_KERN_ROWS];
@@ -344,10 +367,10 @@ INLINE void fwfm_alike(const struct ls_fm_model *m, const struct row *r, uint32_
 		score[k * m->outputs + o] = line[k] + ls_halve_sum(t + k * K, (int)K);
 }
 
-/* R rows of any sort. K is a constant of the call. (ARMs have records asked for with the entries: between products it
- * cost them more.) */
-INLINE void fwfm_some(const struct ls_fm_model *m, const struct row *r, uint32_t K, float *sums, float *own,
-		      float *score)
+/* R rows of any sort. K is a constant of the call. (ARMs have records asked for with the entries:
+ * between products it cost them more.) */
+INLINE void fwfm_some(const struct ls_fm_model *m, const struct row *r, uint32_t K, float *sums,
+		      float *own, float *score)
 {
 	const uint32_t R = FWFM_LANES / K;
 	bool alike = LS_WIDE > 4 && rows_alike(r, R);
@@ -360,7 +383,8 @@ INLINE void fwfm_some(const struct ls_fm_model *m, const struct row *r, uint32_t
 			fwfm_output(m, r, R, m->bias[o], o, K, sums, own, NULL, score);
 }
 
-static inline void fwfm_rows(const struct ls_fm_model *m, const struct row *r, float *sums, float *own, float *score)
+static inline void fwfm_rows(const struct ls_fm_model *m, const struct row *r, float *sums,
+			     float *own, float *score)
 {
 	if (m->padded == 4)
 		fwfm_some(m, r, 4, sums, own, score);
@@ -387,11 +411,13 @@ INLINE ls_pack_f halve_four(const ls_pack_f *t)
 		       __builtin_shufflevector(t[0], t[1], 2, 3, 6, 7),
 		  cd = __builtin_shufflevector(t[2], t[3], 0, 1, 4, 5) +
 		       __builtin_shufflevector(t[2], t[3], 2, 3, 6, 7);
-	return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) + __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+	return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) +
+	       __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
 }
 
 /* Pairs of u with the four vectors from v on, at once. */
-INLINE void add_four_pairs(const ls_pack_f *u, const float *v, double slope, int64_t *into, uint32_t K)
+INLINE void add_four_pairs(const ls_pack_f *u, const float *v, double slope, int64_t *into,
+			   uint32_t K)
 {
 	ls_pack_f t[4];
 	float sums[4];
@@ -418,7 +444,8 @@ INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uin
 {
 	const struct ls_fm_model *m = st->m;
 	uint32_t fields = m->n_fields;
-	const float *sums = st->sums + 2 * b * st->back_stride + (size_t)o * fields * K, *own = sums + st->back_stride;
+	const float *sums = st->sums + 2 * b * st->back_stride + (size_t)o * fields * K,
+		    *own = sums + st->back_stride;
 	double slope = (double)st->slope[(size_t)b * m->outputs + o] * st->grids.pair_scale;
 	for (uint32_t f = 0, at = 0; f < fields; f++) {
 		const ls_pack_f *u = (const ls_pack_f *)(sums + f * K);

@@ -10,7 +10,8 @@ struct row {
 	const uint16_t *field;
 	const float *x;
 	uint32_t n;
-	const uint32_t *next; /* features of a row that comes soon, to ask memory for on the way; n_next may be 0 */
+	const uint32_t *next; /* features of a row that comes soon, to ask memory for on the way;
+				 n_next may be 0 */
 	uint32_t n_next;
 	bool crowd, far; /* see step.h */
 };
@@ -38,7 +39,8 @@ static inline int largest_exp(const float *t, size_t n, int so_far)
 	return e > so_far ? e : so_far;
 }
 
-/* A record that will be wanted soon, up to its float `last`; a long one is fetched by the hardware from there on. */
+/* A record that will be wanted soon, up to its float `last`; a long one is fetched by the hardware
+ * from there on. */
 INLINE void ask_for_record(const float *at, size_t last)
 {
 	__builtin_prefetch(at);
@@ -46,7 +48,8 @@ INLINE void ask_for_record(const float *at, size_t last)
 }
 
 /* The factors that entry i of the next row will need. */
-INLINE void prefetch_next(const struct row *r, uint32_t i, const float *linear, size_t stride, size_t size)
+INLINE void prefetch_next(const struct row *r, uint32_t i, const float *linear, size_t stride,
+			  size_t size)
 {
 	if (i < r->n_next) {
 		ask_for_record(linear + r->next[i] * stride, size - 1);
@@ -67,21 +70,24 @@ INLINE float linear_score(const struct ls_fm_model *m, const struct row *r, floa
 
 /* --- rows side by side, for their scores alone: what one waits for is another's time --- */
 
-/* Whether n rows have as many entries each, which lie behind one another, and all have values or none. */
+/* Whether n rows have as many entries each, which lie behind one another, and all have values or
+ * none. */
 INLINE bool rows_alike(const struct row *r, uint32_t n)
 {
 	for (uint32_t k = 1; k < n; k++)
-		if (r[k].n != r->n || r[k].feature != r->feature + (size_t)k * r->n || !r[k].x != !r->x)
+		if (r[k].n != r->n || r[k].feature != r->feature + (size_t)k * r->n ||
+		    !r[k].x != !r->x)
 			return false;
 	return true;
 }
 
-/* Features of the n rows behind them, whose records can be asked for on the way; or their own, if those have fewer, or
- * the first or last of them none. */
+/* Features of the n rows behind them, whose records can be asked for on the way; or their own, if
+ * those have fewer, or the first or last of them none. */
 INLINE const uint32_t *rows_after(const struct row *r, uint32_t n)
 {
 	const struct row *last = &r[n - 1];
-	bool some = r->n_next && last->n_next && (size_t)(last->next + last->n_next - r->next) >= (size_t)n * r->n;
+	bool some = r->n_next && last->n_next &&
+		    (size_t)(last->next + last->n_next - r->next) >= (size_t)n * r->n;
 	return some ? r->next : r->feature;
 }
 

@@ -1,6 +1,6 @@
-/* From sums over a batch to new parameters: part of kern.c, by way of kern_columns.h, and compiled with it for each
- * instruction set. Columns wait in blocks; the sums of wide ones are taken here too. Owns nothing; workers have
- * disjoint features. */
+/* From sums over a batch to new parameters: part of kern.c, by way of kern_columns.h, and compiled
+ * with it for each instruction set. Columns wait in blocks; the sums of wide ones are taken here
+ * too. Owns nothing; workers have disjoint features. */
 #ifndef LS_FM_CPU_KERN_KERN_UPDATE_INL_H
 #define LS_FM_CPU_KERN_KERN_UPDATE_INL_H
 
@@ -14,8 +14,8 @@ struct run {
 };
 
 /* --- updates: columns wait until a block of them is full ---
- * Then their updates run one after the other without a branch between them, and the lines that were asked for when a
- * column came in have had time to arrive. */
+ * Then their updates run one after the other without a branch between them, and the lines that were
+ * asked for when a column came in have had time to arrive. */
 
 struct block {
 	uint32_t n;
@@ -27,16 +27,17 @@ struct block {
 	float *sums;                  /* N lanes a column; not used by wide columns, */
 	const struct ls_found *found; /* whose sums are taken when they are updated: entries, */
 	size_t at[LS_KERN_BLOCK + 1]; /* and where those of each column begin */
-	uint64_t *acc;                /* of wide columns: room for one column's sums, as integers and as floats */
-	float unit, linear_unit;      /* of the sums */
-	bool self;                    /* entries have a part of their own: cross is not 0 */
+	uint64_t *acc; /* of wide columns: room for one column's sums, as integers and as floats */
+	float unit, linear_unit; /* of the sums */
+	bool self;               /* entries have a part of their own: cross is not 0 */
 };
 
-/* From sums to new parameters, n lanes. optimizer, regular and often n are constants of the call: a plain vector loop.
+/* From sums to new parameters, n lanes. optimizer, regular and often n are constants of the call: a
+ * plain vector loop.
  */
 INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict s2, uint32_t n,
-			 const float *restrict sums, float unit, bool self, float cross, const struct ls_update *all,
-			 int optimizer, int regular)
+			 const float *restrict sums, float unit, bool self, float cross,
+			 const struct ls_update *all, int optimizer, int regular)
 {
 	struct ls_update u = *all;
 	u.optimizer = optimizer;
@@ -55,15 +56,17 @@ INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict 
 }
 
 /* The linear weights of a block, gathered, so that their updates fill vectors too. */
-INLINE void update_linear(const struct ls_step *st, const struct block *q, int optimizer, int regular)
+INLINE void update_linear(const struct ls_step *st, const struct block *q, int optimizer,
+			  int regular)
 {
-	uint32_t outputs = st->m->outputs, states = ls_fm_states_of((enum ls_fm_optimizer)optimizer); /* constant */
+	uint32_t outputs = st->m->outputs,
+		 states = ls_fm_states_of((enum ls_fm_optimizer)optimizer); /* constant */
 	float values[3][LS_KERN_BLOCK];
 	for (uint32_t c = 0; c < q->n; c++)
 		for (uint32_t s = 0; s <= states; s++)
 			values[s][c] = q->linear[c][s * outputs];
-	update_lanes(values[0], values[1], values[2], q->n, q->linear_sum, q->linear_unit, false, 0.0f, &st->update,
-		     optimizer, regular);
+	update_lanes(values[0], values[1], values[2], q->n, q->linear_sum, q->linear_unit, false,
+		     0.0f, &st->update, optimizer, regular);
 	for (uint32_t c = 0; c < q->n; c++)
 		for (uint32_t s = 0; s <= states; s++)
 			q->linear[c][s * outputs] = values[s][c];
@@ -76,9 +79,10 @@ INLINE void ask(struct block *q, size_t stride)
 		prefetch_run(q->next->feature[q->asked++], stride, true);
 }
 
-/* --- wide columns: more lanes than registers hold, or a number that has no code of its own (ls_kern_wide) ---
- * One at a time, for its factors, their state and each entry's vector are runs of memory. All but its last few entries
- * are added up in memory (acc), the rest on the way to the update. */
+/* --- wide columns: more lanes than registers hold, or a number that has no code of its own
+ * (ls_kern_wide) --- One at a time, for its factors, their state and each entry's vector are runs
+ * of memory. All but its last few entries are added up in memory (acc), the rest on the way to the
+ * update. */
 
 enum { FEW = 4 }; /* entries at a time */
 
@@ -109,9 +113,10 @@ INLINE void add_four(const struct few *f, uint32_t m, uint32_t at, ls_pack_u *la
 	}
 }
 
-/* m of the n entries that are left into acc, which the first ones set. The m after them, if there are as many, are
- * asked for. */
-INLINE void add_some(const struct ls_found *found, uint32_t m, bool first, size_t n, uint32_t N, uint64_t *restrict acc)
+/* m of the n entries that are left into acc, which the first ones set. The m after them, if there
+ * are as many, are asked for. */
+INLINE void add_some(const struct ls_found *found, uint32_t m, bool first, size_t n, uint32_t N,
+		     uint64_t *restrict acc)
 {
 	struct few f = few_of(found, m), later = few_of(n >= 2 * (size_t)m ? found + m : found, m);
 	for (uint32_t at = 0; at < N; at += 4) {
@@ -127,7 +132,8 @@ INLINE void add_some(const struct ls_found *found, uint32_t m, bool first, size_
 }
 
 /* Adds entries to acc while there are more than `rest`; returns how many were added. */
-static NOT_SPECIALISED size_t add_most(const struct ls_found *found, size_t n, uint32_t rest, uint32_t N, uint64_t *acc)
+static NOT_SPECIALISED size_t add_most(const struct ls_found *found, size_t n, uint32_t rest,
+				       uint32_t N, uint64_t *acc)
 {
 	size_t i = 0;
 	for (; i + FEW <= n && i + rest < n; i += FEW)
@@ -162,16 +168,18 @@ INLINE void ask_next(const struct wide *c, uint32_t at)
 /* AdaGrad without penalties, four lanes from their sums. */
 INLINE void adagrad_four(const struct wide *c, uint32_t at, ls_pack_f sums, float unit, bool self)
 {
-	ls_pack_f *to_v = (ls_pack_f *)(c->v + at), *to_s = (ls_pack_f *)(c->v + c->n1 + at), p = *to_v, s = *to_s;
+	ls_pack_f *to_v = (ls_pack_f *)(c->v + at), *to_s = (ls_pack_f *)(c->v + c->n1 + at),
+		  p = *to_v, s = *to_s;
 	ls_pack_f g = self ? LS_CELL_GRADIENT(sums, unit, p, c->cross) : sums * unit;
 	LS_CELL_ADAGRAD(p, s, g, c->lr, ls_pack_sqrt);
 	*to_v = p;
 	*to_s = s;
 }
 
-/* The last m of n entries, on top of acc if there were more; and the update. m, more and self are constants. */
-INLINE void finish_usual(const struct wide *c, const struct ls_found *found, uint32_t m, bool more, size_t n, bool self,
-			 const uint64_t *restrict acc)
+/* The last m of n entries, on top of acc if there were more; and the update. m, more and self are
+ * constants. */
+INLINE void finish_usual(const struct wide *c, const struct ls_found *found, uint32_t m, bool more,
+			 size_t n, bool self, const uint64_t *restrict acc)
 {
 	struct few f = few_of(found, m);
 	struct wide w = *c;
@@ -203,7 +211,8 @@ INLINE void update_usual_single(const struct wide *c, const struct ls_found *fou
 	}
 }
 
-INLINE void update_usual_wide(const struct wide *c, const struct ls_found *found, size_t n, bool self, uint64_t *acc)
+INLINE void update_usual_wide(const struct wide *c, const struct ls_found *found, size_t n,
+			      bool self, uint64_t *acc)
 {
 	size_t done = n > FEW ? add_most(found, n, FEW, c->N, acc) : 0;
 	uint32_t rest = (uint32_t)(n - done);
@@ -226,14 +235,16 @@ INLINE void update_usual_wide(const struct wide *c, const struct ls_found *found
 }
 
 /* The other optimizers: sums first, as floats. */
-static NOT_SPECIALISED void wide_sums(const struct ls_found *found, size_t n, uint32_t N, uint64_t *acc, float *ret)
+static NOT_SPECIALISED void wide_sums(const struct ls_found *found, size_t n, uint32_t N,
+				      uint64_t *acc, float *ret)
 {
 	add_most(found, n, 0, N, acc);
 	for (uint32_t at = 0; at < N; at += 4)
 		*(ls_pack_f *)(ret + at) = ls_pack_total((const ls_pack_u *)(acc + at));
 }
 
-INLINE struct wide wide_of(const struct ls_step *st, const struct block *q, uint32_t c, uint32_t N, size_t n1)
+INLINE struct wide wide_of(const struct ls_step *st, const struct block *q, uint32_t c, uint32_t N,
+			   size_t n1)
 {
 	uint32_t next = c + 1 < q->n ? c + 1 : c;
 	return (struct wide){.v = q->factors[c],
@@ -246,7 +257,8 @@ INLINE struct wide wide_of(const struct ls_step *st, const struct block *q, uint
 			     .lr = st->update.lr};
 }
 
-static NOT_SPECIALISED void update_wide_usual(const struct ls_step *st, const struct block *q, uint32_t N, size_t n1)
+static NOT_SPECIALISED void update_wide_usual(const struct ls_step *st, const struct block *q,
+					      uint32_t N, size_t n1)
 {
 	for (uint32_t c = 0; c < q->n; c++) {
 		struct wide w = wide_of(st, q, c, N, n1);
@@ -259,8 +271,8 @@ static NOT_SPECIALISED void update_wide_usual(const struct ls_step *st, const st
 	}
 }
 
-INLINE void update_wide(const struct ls_step *st, const struct block *q, uint32_t N, size_t n1, int optimizer,
-			int regular)
+INLINE void update_wide(const struct ls_step *st, const struct block *q, uint32_t N, size_t n1,
+			int optimizer, int regular)
 {
 	if (optimizer == LS_ADAGRAD && !regular) {
 		update_wide_usual(st, q, N, n1);
@@ -270,28 +282,29 @@ INLINE void update_wide(const struct ls_step *st, const struct block *q, uint32_
 		float *v = q->factors[c], *sums = (float *)(q->acc + N);
 		wide_sums(q->found + q->at[c], q->at[c + 1] - q->at[c], N, q->acc, sums);
 		if (q->self)
-			update_lanes(v, v + n1, v + 2 * n1, N, sums, q->unit, true, q->cross[c], &st->update, optimizer,
-				     regular);
+			update_lanes(v, v + n1, v + 2 * n1, N, sums, q->unit, true, q->cross[c],
+				     &st->update, optimizer, regular);
 		else
-			update_lanes(v, v + n1, v + 2 * n1, N, sums, q->unit, false, 0.0f, &st->update, optimizer,
-				     regular);
+			update_lanes(v, v + n1, v + 2 * n1, N, sums, q->unit, false, 0.0f,
+				     &st->update, optimizer, regular);
 	}
 }
 
-INLINE void update_short(const struct ls_step *st, struct block *q, uint32_t N, size_t n1, int optimizer, int regular)
+INLINE void update_short(const struct ls_step *st, struct block *q, uint32_t N, size_t n1,
+			 int optimizer, int regular)
 {
 	size_t stride = ls_fm_stride(st->m);
 	for (uint32_t c = 0; c < q->n; c++) {
 		float *v = q->factors[c];
 		ask(q, stride);
-		update_lanes(v, v + n1, v + 2 * n1, N, q->sums + (size_t)c * N, q->unit, true, q->cross[c], &st->update,
-			     optimizer, regular);
+		update_lanes(v, v + n1, v + 2 * n1, N, q->sums + (size_t)c * N, q->unit, true,
+			     q->cross[c], &st->update, optimizer, regular);
 	}
 	update_linear(st, q, optimizer, regular);
 }
 
-/* update_short for one output of eight lanes by AdaGrad without penalties. In vectors by hand: gcc takes the lanes one
- * by one where its vectors have sixteen. */
+/* update_short for one output of eight lanes by AdaGrad without penalties. In vectors by hand: gcc
+ * takes the lanes one by one where its vectors have sixteen. */
 INLINE void update_eight(const struct ls_step *st, struct block *q)
 {
 	size_t stride = ls_fm_stride(st->m);
@@ -301,7 +314,8 @@ INLINE void update_eight(const struct ls_step *st, struct block *q)
 		ask(q, stride);
 		for (uint32_t i = 0; i < 8; i += LS_MID) {
 			ls_mid_f v = *(ls_mid_f *)(at + i), s = *(ls_mid_f *)(at + 8 + i);
-			ls_mid_f g = LS_CELL_GRADIENT(*(const ls_mid_f *)(sums + i), q->unit, v, q->cross[c]);
+			ls_mid_f g = LS_CELL_GRADIENT(*(const ls_mid_f *)(sums + i), q->unit, v,
+						      q->cross[c]);
 			LS_CELL_ADAGRAD(v, s, g, st->update.lr, ls_mid_sqrt);
 			*(ls_mid_f *)(at + i) = v;
 			*(ls_mid_f *)(at + 8 + i) = s;
@@ -319,7 +333,8 @@ static NOT_SPECIALISED void update_usual(const struct ls_step *st, struct block 
 		update_eight(st, q);
 }
 
-INLINE void update_block(const struct ls_step *st, struct block *q, uint32_t N, size_t n1, int optimizer, int regular)
+INLINE void update_block(const struct ls_step *st, struct block *q, uint32_t N, size_t n1,
+			 int optimizer, int regular)
 {
 	if (!q->found) {
 		update_short(st, q, N, n1, optimizer, regular);
@@ -354,7 +369,8 @@ static NOT_SPECIALISED void update_regular(const struct ls_step *st, struct bloc
 
 static inline void update_waiting(const struct ls_step *st, struct block *q, uint32_t N)
 {
-	bool usual = !q->found && st->update.optimizer == LS_ADAGRAD && st->m->outputs == 1 && (N == 16 || N == 8);
+	bool usual = !q->found && st->update.optimizer == LS_ADAGRAD && st->m->outputs == 1 &&
+		     (N == 16 || N == 8);
 	if (st->update.regular)
 		update_regular(st, q, N);
 	else if (usual)

@@ -1,6 +1,6 @@
-/* Vectors of lanes for kern.c: LS_PACK doubles at a time, the width that the instruction set of this compilation likes.
- * Which width changes nothing in the bytes: no two lanes are ever added, but by ls_pack_halve. Owns nothing; any
- * thread. */
+/* Vectors of lanes for kern.c: LS_PACK doubles at a time, the width that the instruction set of
+ * this compilation likes. Which width changes nothing in the bytes: no two lanes are ever added,
+ * but by ls_pack_halve. Owns nothing; any thread. */
 #ifndef LS_FM_CPU_KERN_SIMD_H
 #define LS_FM_CPU_KERN_SIMD_H
 
@@ -34,13 +34,15 @@ typedef uint32_t ls_pack_s __attribute__((vector_size(16)));
 typedef double ls_pack_d __attribute__((vector_size(8 * LS_PACK), aligned(8)));
 typedef uint64_t ls_pack_u __attribute__((vector_size(8 * LS_PACK), aligned(8)));
 
-/* slope × factor + magic as bits (LS_CELL_TERM). The product is exact, so one rounding or two come to the same. */
+/* slope × factor + magic as bits (LS_CELL_TERM). The product is exact, so one rounding or two come
+ * to the same. */
 INLINE ls_pack_u ls_pack_term(double slope, ls_pack_d factor)
 {
 #if defined(__aarch64__) && LS_PACK == 2
 	return (ls_pack_u)vfmaq_n_f64(vdupq_n_f64(LS_MAGIC), (float64x2_t)factor, slope);
 #elif defined(__AVX2__) && defined(__FMA__)
-	return (ls_pack_u)_mm256_fmadd_pd(_mm256_set1_pd(slope), (__m256d)factor, _mm256_set1_pd(LS_MAGIC));
+	return (ls_pack_u)_mm256_fmadd_pd(_mm256_set1_pd(slope), (__m256d)factor,
+					  _mm256_set1_pd(LS_MAGIC));
 #else
 	return (ls_pack_u)LS_CELL_TERM(slope, factor);
 #endif
@@ -104,7 +106,8 @@ INLINE void ls_pack_widen(const float *p, ls_pack_d *out)
 	out[1] = (ls_pack_d)vcvt_high_f64_f32(x);
 #elif defined(__aarch64__)
 	svbool_t all = svptrue_b64();
-	out[0] = (ls_pack_d)svcvt_f64_f32_x(all, svreinterpret_f32_u64(svld1uw_u64(all, (const uint32_t *)p)));
+	out[0] = (ls_pack_d)svcvt_f64_f32_x(
+		all, svreinterpret_f32_u64(svld1uw_u64(all, (const uint32_t *)p)));
 #elif defined(__AVX2__)
 	out[0] = (ls_pack_d)_mm256_cvtps_pd(_mm_loadu_ps(p));
 #elif defined(__x86_64__)
@@ -117,8 +120,10 @@ INLINE void ls_pack_widen(const float *p, ls_pack_d *out)
 #endif
 }
 
-/* ls_fmaf_by_sum. Not inline: the kernels have so many of them that they took a compiler twice as long. */
-static __attribute__((noinline, unused)) ls_pack_f ls_pack_fma_by_sum(ls_pack_f a, ls_pack_f b, ls_pack_f c)
+/* ls_fmaf_by_sum. Not inline: the kernels have so many of them that they took a compiler twice as
+ * long. */
+static __attribute__((noinline, unused)) ls_pack_f ls_pack_fma_by_sum(ls_pack_f a, ls_pack_f b,
+								      ls_pack_f c)
 {
 	enum { PACKS = 4 / LS_PACK };
 	ls_pack_d wide_a[PACKS], wide_b[PACKS], to[PACKS];
@@ -128,8 +133,10 @@ static __attribute__((noinline, unused)) ls_pack_f ls_pack_fma_by_sum(ls_pack_f 
 	for (int i = 0; i < PACKS; i++) {
 		ls_pack_d p = wide_a[i] * wide_b[i], s = p + to[i], part = s - p;
 		ls_pack_d lost = (p - (s - part)) + (to[i] - part);
-		ls_pack_u bits = (ls_pack_u)s, up = (ls_pack_u)(lost > 0.0), down = (ls_pack_u)(lost < 0.0);
-		ls_pack_u even = ~bits & 1u & (up | down), less = up ^ (ls_pack_u)(s > 0.0); /* -1: take it off */
+		ls_pack_u bits = (ls_pack_u)s, up = (ls_pack_u)(lost > 0.0),
+			  down = (ls_pack_u)(lost < 0.0);
+		ls_pack_u even = ~bits & 1u & (up | down),
+			  less = up ^ (ls_pack_u)(s > 0.0); /* -1: take it off */
 		to[i] = (ls_pack_d)(bits + ((even ^ less) - less));
 	}
 	return ls_pack_narrow(to);
@@ -142,12 +149,13 @@ INLINE ls_pack_f ls_pack_sqrt(ls_pack_f x)
 #elif defined(__x86_64__)
 	return (ls_pack_f)_mm_sqrt_ps((__m128)x);
 #else
-	return (ls_pack_f){__builtin_sqrtf(x[0]), __builtin_sqrtf(x[1]), __builtin_sqrtf(x[2]), __builtin_sqrtf(x[3])};
+	return (ls_pack_f){__builtin_sqrtf(x[0]), __builtin_sqrtf(x[1]), __builtin_sqrtf(x[2]),
+			   __builtin_sqrtf(x[3])};
 #endif
 }
 
-/* LS_MID floats at a time, for runs that LS_WIDE may be too many for: 8 with AVX2, else 4 (SVE's vectors are used for
- * doubles alone). */
+/* LS_MID floats at a time, for runs that LS_WIDE may be too many for: 8 with AVX2, else 4 (SVE's
+ * vectors are used for doubles alone). */
 #if defined(__AVX2__)
 #define LS_MID 8
 #else
@@ -182,9 +190,12 @@ INLINE ls_pack_f ls_pack_all(float x)
 /* The lanes of each halved. */
 INLINE ls_pack_f ls_pack_halve(ls_pack_f a, ls_pack_f b, ls_pack_f c, ls_pack_f d)
 {
-	ls_pack_f ab = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
-	ls_pack_f cd = __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);
-	return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) + __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+	ls_pack_f ab = __builtin_shufflevector(a, b, 0, 1, 4, 5) +
+		       __builtin_shufflevector(a, b, 2, 3, 6, 7);
+	ls_pack_f cd = __builtin_shufflevector(c, d, 0, 1, 4, 5) +
+		       __builtin_shufflevector(c, d, 2, 3, 6, 7);
+	return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) +
+	       __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
 }
 
 /* Turns a matrix of 4 × 4 floats over. */
@@ -246,8 +257,8 @@ INLINE ls_pack_f ls_pack_newton(ls_pack_f a, ls_pack_f b)
 #endif
 }
 
-/* --- LS_WIDE floats at a time: the widest vectors that have fma. (A test sets another width, which every processor
- * can do somehow.) --- */
+/* --- LS_WIDE floats at a time: the widest vectors that have fma. (A test sets another width, which
+ * every processor can do somehow.) --- */
 
 #if defined(LS_WIDE)
 #elif defined(__AVX512F__)
@@ -261,8 +272,9 @@ typedef float ls_wide_f __attribute__((vector_size(4 * LS_WIDE), aligned(4)));
 typedef uint32_t ls_wide_s __attribute__((vector_size(4 * LS_WIDE)));
 #define LS_RUN(r) 4 * (r), 4 * (r) + 1, 4 * (r) + 2, 4 * (r) + 3
 #if LS_WIDE == 16
-#define LS_WIDE_COUNT                  ((ls_wide_s){LS_RUN(0), LS_RUN(1), LS_RUN(2), LS_RUN(3)})
-#define LS_WIDE_RUNS(a, b, i, j, k, l) __builtin_shufflevector(a, b, LS_RUN(i), LS_RUN(j), LS_RUN(k), LS_RUN(l))
+#define LS_WIDE_COUNT ((ls_wide_s){LS_RUN(0), LS_RUN(1), LS_RUN(2), LS_RUN(3)})
+#define LS_WIDE_RUNS(a, b, i, j, k, l)                                                             \
+	__builtin_shufflevector(a, b, LS_RUN(i), LS_RUN(j), LS_RUN(k), LS_RUN(l))
 #elif LS_WIDE == 8
 #define LS_WIDE_COUNT            ((ls_wide_s){LS_RUN(0), LS_RUN(1)})
 #define LS_WIDE_RUNS(a, b, i, j) __builtin_shufflevector(a, b, LS_RUN(i), LS_RUN(j))
@@ -293,12 +305,14 @@ INLINE ls_wide_f ls_wide_fma(ls_wide_f a, ls_wide_f b, ls_wide_f c)
 #else
 	ls_wide_f ret;
 	for (int i = 0; i < LS_WIDE / 4; i++)
-		((ls_pack_f *)&ret)[i] = ls_pack_fma(((ls_pack_f *)&a)[i], ((ls_pack_f *)&b)[i], ((ls_pack_f *)&c)[i]);
+		((ls_pack_f *)&ret)[i] = ls_pack_fma(((ls_pack_f *)&a)[i], ((ls_pack_f *)&b)[i],
+						     ((ls_pack_f *)&c)[i]);
 	return ret;
 #endif
 }
 
-/* Turns a matrix of W × W runs, W to a vector, over. W is a constant of the call: LS_WIDE / 4 at most. */
+/* Turns a matrix of W × W runs, W to a vector, over. W is a constant of the call: LS_WIDE / 4 at
+ * most. */
 INLINE void ls_wide_turn(ls_wide_f *v, uint32_t W)
 {
 #if LS_WIDE == 16

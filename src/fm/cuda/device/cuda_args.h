@@ -1,21 +1,20 @@
-/* What the kernels of a step share with the host (cuda.c): one struct, passed by value, of sizes and device pointers.
- * C and CUDA alike. The host owns the memory. Kernels run one after another.
+/* What the kernels of a step share with the host (cuda.c): one struct, passed by value, of sizes
+ * and device pointers. C and CUDA alike. The host owns the memory. Kernels run one after another.
  *
  *   data, once       spread:  the row of every entry
  *                    digits:  how many entries have each digit of their feature
  *                    passes:  entries in the order of features
- *   an epoch, once   order:   rows to their places: batch and slot; how many entries have each digit of their batch
- *                    scan, firsts: entries before a place
- *                    passes:  entries, which are in the order of features, in that of batches: each batch is then
- *                             sorted by feature
- *                    look:    what columns want to know of an entry beside its row
- *   some steps       tasks:   features of the batches, and where their entries are
- *   a step           rows:    scores, losses, slopes, back vectors, largest exponents
- *                    columns: a lane group a feature: sums in registers, the optimizer in place; features with more
- *                             entries are a warp's, or several tasks, whose sums meet in `heavy`, and the last one to
+ *   an epoch, once   order:   rows to their places: batch and slot; how many entries have each
+ * digit of their batch scan, firsts: entries before a place passes:  entries, which are in the
+ * order of features, in that of batches: each batch is then sorted by feature look:    what columns
+ * want to know of an entry beside its row some steps       tasks:   features of the batches, and
+ * where their entries are a step           rows:    scores, losses, slopes, back vectors, largest
+ * exponents columns: a lane group a feature: sums in registers, the optimizer in place; features
+ * with more entries are a warp's, or several tasks, whose sums meet in `heavy`, and the last one to
  *                             come updates
  *
- * Data that stream (cuda_rows.c) are a window at a time, which is then both the data and the epoch. */
+ * Data that stream (cuda_rows.c) are a window at a time, which is then both the data and the epoch.
+ */
 #ifndef LS_FM_CUDA_DEVICE_CUDA_ARGS_H
 #define LS_FM_CUDA_DEVICE_CUDA_ARGS_H
 
@@ -24,11 +23,13 @@
 
 enum {
 	LS_CUDA_THREADS = 256,
-	LS_CUDA_FEW_THREADS =
-		64,           /* of rows' blocks, where a batch has few rows: so that more multiprocessors get some */
-	LS_CUDA_STRIPE = 512, /* rows a warp sums for the bias and the loss */
-	LS_CUDA_FEW = 4,      /* entries of a feature, of the second list of tasks; the first has single ones */
-	LS_CUDA_SOME = 16,    /* of the third: the most that a lane group takes alone; with more it is a warp's */
+	LS_CUDA_FEW_THREADS = 64, /* of rows' blocks, where a batch has few rows: so that more
+				     multiprocessors get some */
+	LS_CUDA_STRIPE = 512,     /* rows a warp sums for the bias and the loss */
+	LS_CUDA_FEW = 4, /* entries of a feature, of the second list of tasks; the first has single
+			    ones */
+	LS_CUDA_SOME = 16, /* of the third: the most that a lane group takes alone; with more it is
+			      a warp's */
 	LS_CUDA_LISTS = 3,
 	LS_CUDA_GRAB = 16, /* tasks of groups that a warp takes at a time */
 	LS_SORT_EACH = 16, /* entries of a thread, in the sort */
@@ -41,7 +42,8 @@ enum { LS_TOP_SLOPE, LS_TOP_VALUE, LS_TOP_BACK, LS_TOP_SUMS, LS_TOP_LOSS, LS_TOP
 
 /* Zeroed by the host before a stretch of steps, and by the last block of a step after it. */
 struct ls_cuda_state {
-	uint64_t first, base; /* the stretch's first step; the step of the graph's index 0; both within the window */
+	uint64_t first, base; /* the stretch's first step; the step of the graph's index 0; both
+				 within the window */
 	uint64_t rows;        /* of the window */
 	uint64_t bad_row;     /* least data row that was not finite, or ~0 */
 	int64_t loss_sum;
@@ -53,8 +55,8 @@ struct ls_cuda_state {
 
 struct ls_cuda_task {
 	uint32_t feature, from, n; /* entries from .. from + n of the sorted ones */
-	uint32_t extra;            /* of a single entry: its slot in the batch; of several: 0, or, if the feature has
-				    * more of them, 1 + its slot in args' heavy */
+	uint32_t extra; /* of a single entry: its slot in the batch; of several: 0, or, if the
+			 * feature has more of them, 1 + its slot in args' heavy */
 };
 
 /* Where a row's entries are in the data. */
@@ -76,7 +78,8 @@ struct ls_cuda_pass {
 	uint32_t number, tiles; /* of the pass; in it */
 };
 
-/* The digits that a sort takes, the lowest first: bits of the key, from a bit on, in so many passes. */
+/* The digits that a sort takes, the lowest first: bits of the key, from a bit on, in so many
+ * passes. */
 struct ls_cuda_digits {
 	uint32_t from, bits, passes;
 };
@@ -98,12 +101,14 @@ struct ls_cuda_sort {
 	int renumber; /* ffm: entries are numbered batch by batch, as back vectors are */
 	struct ls_cuda_pass pass;
 	struct ls_cuda_list by_feature; /* key: feature; with: row */
-	struct ls_cuda_list by_batch;   /* key: place; with: feature; entry: of the batch, if renumbered */
-	struct ls_cuda_list spare;      /* between passes */
+	struct ls_cuda_list
+		by_batch; /* key: place; with: feature; entry: of the batch, if renumbered */
+	struct ls_cuda_list spare; /* between passes */
 	struct ls_cuda_digits digits;
 	uint32_t *digit_count;     /* by pass and digit: entries; zero before */
 	uint32_t *ticket;          /* by pass: tiles that were taken; zero before */
-	uint64_t *tile_digits;     /* by tile and digit: entries of the digit, see tile_before; zero before */
+	uint64_t *tile_digits;     /* by tile and digit: entries of the digit, see tile_before; zero
+				      before */
 	uint32_t *row_tile;        /* by tile of rows: entries; after scan: those before */
 	uint32_t *place_of;        /* by row */
 	uint32_t *pick;            /* in the epoch's order of rows, as are the next two: the row; */
@@ -112,11 +117,17 @@ struct ls_cuda_sort {
 	float *by_x;               /* as by_batch; NULL as x */
 	uint16_t *by_field;        /* as by_batch; fwfm only */
 	/* of the steps of a graph; each has its part, see lists_of */
-	uint32_t *counts;                                 /* LS_SORT_COUNTS a step; zero before */
-	struct ls_cuda_task *light[LS_CUDA_LISTS], *task; /* for groups, by number of entries; for warps */
-	uint32_t *heavy_parts;                            /* by heavy slot: tasks of that feature */
+	uint32_t *counts; /* LS_SORT_COUNTS a step; zero before */
+	struct ls_cuda_task *light[LS_CUDA_LISTS],
+		*task;         /* for groups, by number of entries; for warps */
+	uint32_t *heavy_parts; /* by heavy slot: tasks of that feature */
 };
-enum { LS_SORT_TASKS, LS_SORT_LIGHT, LS_SORT_HEAVY = LS_SORT_LIGHT + LS_CUDA_LISTS, LS_SORT_COUNTS };
+enum {
+	LS_SORT_TASKS,
+	LS_SORT_LIGHT,
+	LS_SORT_HEAVY = LS_SORT_LIGHT + LS_CUDA_LISTS,
+	LS_SORT_COUNTS
+};
 
 struct ls_cuda_args {
 	/* options and shape of the model */
@@ -141,7 +152,8 @@ struct ls_cuda_args {
 	uint32_t index;      /* in the graph: the step is state->base + index */
 	uint32_t step_tiles; /* blocks of tasks a step */
 	uint32_t chunk;      /* entries a task has at most */
-	uint32_t row_fit;    /* ffm: rows that a block has in shared memory at a time, at most a warp's worth; or 0 */
+	uint32_t row_fit; /* ffm: rows that a block has in shared memory at a time, at most a warp's
+			     worth; or 0 */
 	uint32_t back_each;  /* floats of back a row (fm, fwfm) or an entry (ffm) */
 	uint32_t heavy_each; /* int64 of heavy a slot: outputs × (lanes + 2) */
 	struct ls_cuda_state *state;

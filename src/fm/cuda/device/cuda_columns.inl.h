@@ -1,10 +1,10 @@
-/* A step's second half on a GPU: sums over the entries of a feature, and the optimizer on its parameters.
- * Device code only, empty for the C compiler. Owns nothing.
+/* A step's second half on a GPU: sums over the entries of a feature, and the optimizer on its
+ * parameters. Device code only, empty for the C compiler. Owns nothing.
  *
- * A group of G lanes takes the entries of a feature; each lane looks up its share of them (rows, slopes) and tells the
- * group, which then adds up back vectors, four at a time so that their loads do not wait for each other. A lane has C
- * chunks of four factors. Entries beyond the last stand in with slope 0, so that the lanes of a warp stay in step and
- * no load hides behind a branch. */
+ * A group of G lanes takes the entries of a feature; each lane looks up its share of them (rows,
+ * slopes) and tells the group, which then adds up back vectors, four at a time so that their loads
+ * do not wait for each other. A lane has C chunks of four factors. Entries beyond the last stand in
+ * with slope 0, so that the lanes of a warp stay in step and no load hides behind a branch. */
 #ifndef LS_FM_CUDA_DEVICE_CUDA_COLUMNS_INL_H
 #define LS_FM_CUDA_DEVICE_CUDA_COLUMNS_INL_H
 
@@ -12,8 +12,9 @@
 
 #if defined(__CUDACC__) || defined(LS_SIMT)
 
-/* Work is taken by warps as they come, in units: first the tasks of warps, which are the longest, then stripes of rows,
- * then LS_CUDA_GRAB tasks of groups at a time from the lists, the longest first. */
+/* Work is taken by warps as they come, in units: first the tasks of warps, which are the longest,
+ * then stripes of rows, then LS_CUDA_GRAB tasks of groups at a time from the lists, the longest
+ * first. */
 struct column_work {
 	uint32_t many, scalars, list[LS_CUDA_LISTS], all; /* units */
 	uint32_t tasks[LS_CUDA_LISTS];                    /* of the lists, times outputs */
@@ -54,7 +55,8 @@ LS_DEVICE int self_exp(const struct ls_cuda_args &a, uint32_t *shared)
 	return ls_exp_of(ls_f_bits(*shared));
 }
 
-LS_DEVICE struct column_work work_of(const struct ls_cuda_args &a, const uint32_t *counts, uint32_t rows)
+LS_DEVICE struct column_work work_of(const struct ls_cuda_args &a, const uint32_t *counts,
+				     uint32_t rows)
 {
 	struct column_work w;
 	w.many = counts[LS_SORT_TASKS] * a.outputs;
@@ -75,10 +77,11 @@ LS_DEVICE void begin_columns(const struct ls_cuda_args &a, struct column_step *c
 	if (threadIdx.x == 0) {
 		const struct ls_cuda_state *s = a.state;
 		struct batch t = batch_of(a);
-		struct ls_exps e = {
-			ls_exp_of(ls_f_bits(s->top[LS_TOP_SLOPE])),
-			a.x ? ls_exp_of(ls_f_bits(s->top[LS_TOP_VALUE])) : 0, ls_exp_of(ls_f_bits(s->top[LS_TOP_BACK])),
-			ls_exp_of(ls_f_bits(s->top[LS_TOP_SUMS])), ls_exp_of(ls_f_bits(s->top[LS_TOP_LOSS]))};
+		struct ls_exps e = {ls_exp_of(ls_f_bits(s->top[LS_TOP_SLOPE])),
+				    a.x ? ls_exp_of(ls_f_bits(s->top[LS_TOP_VALUE])) : 0,
+				    ls_exp_of(ls_f_bits(s->top[LS_TOP_BACK])),
+				    ls_exp_of(ls_f_bits(s->top[LS_TOP_SUMS])),
+				    ls_exp_of(ls_f_bits(s->top[LS_TOP_LOSS]))};
 		c->lists = lists_of(a, a.index, t);
 		c->work = work_of(a, c->lists.counts, t.rows);
 		c->n_rows = t.rows;
@@ -93,7 +96,8 @@ LS_DEVICE void begin_columns(const struct ls_cuda_args &a, struct column_step *c
 /* --- parameters --- */
 
 /* n parameters by one optimizer, so that it is chosen once. */
-template <int N> LS_DEVICE void update_all(struct ls_param *p, const float *g, const struct ls_update *u)
+template <int N>
+LS_DEVICE void update_all(struct ls_param *p, const float *g, const struct ls_update *u)
 {
 	switch (u->optimizer) {
 	case 0:
@@ -120,8 +124,8 @@ LS_DEVICE struct ls_param load_one(const struct ls_cuda_args &a, const float *v,
 	return p;
 }
 
-LS_DEVICE void update_one(const struct ls_cuda_args &a, const struct ls_update *u, struct ls_param p, float *v,
-			  uint32_t n, float g)
+LS_DEVICE void update_one(const struct ls_cuda_args &a, const struct ls_update *u,
+			  struct ls_param p, float *v, uint32_t n, float g)
 {
 	update_all<1>(&p, &g, u);
 	v[0] = p.v;
@@ -131,8 +135,8 @@ LS_DEVICE void update_one(const struct ls_cuda_args &a, const struct ls_update *
 		v[2 * n] = p.s2;
 }
 
-/* Four neighbouring factors and their first states, n floats behind: loaded before the sums are taken, so that the
- * memory has time. */
+/* Four neighbouring factors and their first states, n floats behind: loaded before the sums are
+ * taken, so that the memory has time. */
 struct four {
 	float4 v, s1;
 };
@@ -152,13 +156,15 @@ LS_DEVICE struct four load_four(const struct ls_cuda_args &a, const float *v)
 	return f;
 }
 
-LS_DEVICE void update_four(const struct ls_cuda_args &a, const struct column_step *c, const struct four &f, float *v,
-			   const uint64_t *sum, float cross)
+LS_DEVICE void update_four(const struct ls_cuda_args &a, const struct column_step *c,
+			   const struct four &f, float *v, const uint64_t *sum, float cross)
 {
 	float unit = c->grids.back_unit;
 	float4 s2 = a.states > 1 ? load4(v + 2 * a.width) : zero4();
-	struct ls_param p[4] = {
-		{f.v.x, f.s1.x, s2.x}, {f.v.y, f.s1.y, s2.y}, {f.v.z, f.s1.z, s2.z}, {f.v.w, f.s1.w, s2.w}};
+	struct ls_param p[4] = {{f.v.x, f.s1.x, s2.x},
+				{f.v.y, f.s1.y, s2.y},
+				{f.v.z, f.s1.z, s2.z},
+				{f.v.w, f.s1.w, s2.w}};
 	float g[4];
 #pragma unroll
 	for (int i = 0; i < 4; i++)
@@ -171,26 +177,31 @@ LS_DEVICE void update_four(const struct ls_cuda_args &a, const struct column_ste
 		store4(v + 2 * a.width, make_float4(p[0].s2, p[1].s2, p[2].s2, p[3].s2));
 }
 
-LS_DEVICE float *linear_at(const struct ls_cuda_args &a, uint32_t outputs, uint32_t feature, uint32_t o)
+LS_DEVICE float *linear_at(const struct ls_cuda_args &a, uint32_t outputs, uint32_t feature,
+			   uint32_t o)
 {
 	return a.linear + (uint64_t)feature * (outputs * (1 + a.states)) + o;
 }
 
 LS_DEVICE float *record_at(const struct ls_cuda_args &a, uint32_t feature, uint32_t o)
 {
-	return a.record + (uint64_t)feature * (a.width * (1 + a.states)) + o * (a.blocks * a.padded);
+	return a.record + (uint64_t)feature * (a.width * (1 + a.states)) +
+	       o * (a.blocks * a.padded);
 }
 
-LS_DEVICE void update_linear(const struct ls_cuda_args &a, const struct column_step *c, struct ls_param p, float *w,
-			     uint32_t outputs, int64_t sum)
+LS_DEVICE void update_linear(const struct ls_cuda_args &a, const struct column_step *c,
+			     struct ls_param p, float *w, uint32_t outputs, int64_t sum)
 {
-	update_one(a, &c->update, p, w, outputs, ls_cell_gradient(sum, c->grids.linear_unit, p.v, 0.0f));
+	update_one(a, &c->update, p, w, outputs,
+		   ls_cell_gradient(sum, c->grids.linear_unit, p.v, 0.0f));
 }
 
 /* --- sums --- */
 
-/* Where the back vector of the entry at a place begins, for output o, in chunks; KIND is an enum ls_fm_kind. */
-template <int KIND> LS_DEVICE uint32_t back_at(const struct ls_cuda_args &a, uint32_t place, uint32_t row, uint32_t o)
+/* Where the back vector of the entry at a place begins, for output o, in chunks; KIND is an enum
+ * ls_fm_kind. */
+template <int KIND>
+LS_DEVICE uint32_t back_at(const struct ls_cuda_args &a, uint32_t place, uint32_t row, uint32_t o)
 {
 	uint32_t each = a.back_each / 4, chunks = a.padded / 4;
 	if (KIND == LS_FM)
@@ -200,8 +211,10 @@ template <int KIND> LS_DEVICE uint32_t back_at(const struct ls_cuda_args &a, uin
 	return a.sort.by_batch.entry[place] * each + o * a.fields * chunks;
 }
 
-/* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the entry out). */
-template <int KIND> LS_DEVICE float entry_self(const struct ls_cuda_args &a, uint32_t place, uint32_t o, float x)
+/* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the
+ * entry out). */
+template <int KIND>
+LS_DEVICE float entry_self(const struct ls_cuda_args &a, uint32_t place, uint32_t o, float x)
 {
 	if (KIND == LS_FM)
 		return x;
@@ -216,7 +229,8 @@ template <int C> struct column_sums {
 	uint64_t four[C][4], linear, self;
 };
 
-/* LS_CELL_TERM in one instruction: the product is exact, so that there is one rounding either way. */
+/* LS_CELL_TERM in one instruction: the product is exact, so that there is one rounding either way.
+ */
 LS_DEVICE uint64_t term_bits(double slope, float factor)
 {
 	return ls_bits_d(__fma_rn(slope, (double)factor, LS_MAGIC));
@@ -236,7 +250,8 @@ template <int C> struct column_lane {
 	uint32_t o, chunk[C], slots;
 };
 
-/* Entries that a lane looks up: places and rows ahead, then slopes, which nothing waits for but the sums. */
+/* Entries that a lane looks up: places and rows ahead, then slopes, which nothing waits for but the
+ * sums. */
 template <int N> struct found {
 	uint32_t place[N], row[N], at[N];
 	float x[N], g[N];
@@ -245,8 +260,8 @@ template <int N> struct found {
 
 /* Entries i, i + stride, … of a task: their rows. */
 template <int C, int N>
-LS_DEVICE void find_rows(const struct ls_cuda_args &a, const struct column_lane<C> &l, uint32_t i, uint32_t stride,
-			 struct found<N> *f)
+LS_DEVICE void find_rows(const struct ls_cuda_args &a, const struct column_lane<C> &l, uint32_t i,
+			 uint32_t stride, struct found<N> *f)
 {
 #pragma unroll
 	for (int j = 0; j < N; j++) {
@@ -257,7 +272,8 @@ LS_DEVICE void find_rows(const struct ls_cuda_args &a, const struct column_lane<
 }
 
 template <int KIND, int C, bool ONE, int N>
-LS_DEVICE void find_slopes(const struct ls_cuda_args &a, const struct column_lane<C> &l, struct found<N> *f)
+LS_DEVICE void find_slopes(const struct ls_cuda_args &a, const struct column_lane<C> &l,
+			   struct found<N> *f)
 {
 #pragma unroll
 	for (int j = 0; j < N; j++) {
@@ -267,24 +283,28 @@ LS_DEVICE void find_slopes(const struct ls_cuda_args &a, const struct column_lan
 	}
 }
 
-/* Slopes on their grid; the scalar sums are taken on the way. Entries from number n on have none. */
+/* Slopes on their grid; the scalar sums are taken on the way. Entries from number n on have none.
+ */
 template <int KIND, int C, int N>
-LS_DEVICE void scale_slopes(const struct ls_cuda_args &a, const struct column_step *c, const struct column_lane<C> &l,
-			    uint32_t i, uint32_t stride, struct found<N> *f, struct column_sums<C> *sums)
+LS_DEVICE void scale_slopes(const struct ls_cuda_args &a, const struct column_step *c,
+			    const struct column_lane<C> &l, uint32_t i, uint32_t stride,
+			    struct found<N> *f, struct column_sums<C> *sums)
 {
 #pragma unroll
 	for (int j = 0; j < N; j++) {
 		double g = i + (uint32_t)j * stride < l.t.n ? (double)(f->g[j] * f->x[j]) : 0.0;
 		f->slope[j] = g * c->grids.back_scale;
 		sums->linear += term_bits(g * c->grids.linear_scale, 1.0f);
-		sums->self += term_bits(g * c->grids.self_scale, entry_self<KIND>(a, f->place[j], l.o, f->x[j]));
+		sums->self += term_bits(g * c->grids.self_scale,
+					entry_self<KIND>(a, f->place[j], l.o, f->x[j]));
 	}
 }
 
-/* Back vectors of U entries that the lanes of a group have found, from number q on; and their terms. */
+/* Back vectors of U entries that the lanes of a group have found, from number q on; and their
+ * terms. */
 template <int G, int C, int N, int U>
-LS_DEVICE void load_back(const struct ls_cuda_args &a, const struct column_lane<C> &l, const struct found<N> &f, int q,
-			 float4 (*back)[C])
+LS_DEVICE void load_back(const struct ls_cuda_args &a, const struct column_lane<C> &l,
+			 const struct found<N> &f, int q, float4 (*back)[C])
 {
 #pragma unroll
 	for (int u = 0; u < U; u++) {
@@ -296,7 +316,8 @@ LS_DEVICE void load_back(const struct ls_cuda_args &a, const struct column_lane<
 }
 
 template <int G, int C, int N, int U>
-LS_DEVICE void add_back(const struct found<N> &f, int q, const float4 (*back)[C], struct column_sums<C> *sums)
+LS_DEVICE void add_back(const struct found<N> &f, int q, const float4 (*back)[C],
+			struct column_sums<C> *sums)
 {
 #pragma unroll
 	for (int u = 0; u < U; u++) {
@@ -322,11 +343,13 @@ template <int W> LS_DEVICE uint64_t sum_lanes(uint64_t v, int from)
 	return v;
 }
 
-/* All entries of a task. W lanes work together: a group (W = G), or the groups of a warp (W = 32), whose sums are then
- * added up. `most` is the largest number of entries that a group of the warp has. Then LS_MAGIC is off. */
+/* All entries of a task. W lanes work together: a group (W = G), or the groups of a warp (W = 32),
+ * whose sums are then added up. `most` is the largest number of entries that a group of the warp
+ * has. Then LS_MAGIC is off. */
 template <int G, int KIND, int C, bool ONE, int W>
-LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step *c, const struct column_lane<C> &l,
-			  uint32_t most, struct column_sums<C> *sums)
+LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step *c,
+			  const struct column_lane<C> &l, uint32_t most,
+			  struct column_sums<C> *sums)
 {
 	enum {
 		N = G < 4 ? 4 / G : 1,
@@ -354,7 +377,8 @@ LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step
 			add_back<G, C, N, U>(now, (int)q, back, sums);
 		}
 	}
-	uint64_t offset = (uint64_t)added * (W / G) * LS_MAGIC_BITS, scalars = (uint64_t)rounds * W * N * LS_MAGIC_BITS;
+	uint64_t offset = (uint64_t)added * (W / G) * LS_MAGIC_BITS,
+		 scalars = (uint64_t)rounds * W * N * LS_MAGIC_BITS;
 #pragma unroll
 	for (int i = 0; i < 4 * C; i++)
 		sums->four[i / 4][i % 4] = sum_lanes<W>(sums->four[i / 4][i % 4], G) - offset;
@@ -364,8 +388,8 @@ LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step
 
 /* The one entry of a task: every lane of the group looks it up itself. */
 template <int KIND, int C, bool ONE>
-LS_DEVICE void add_single(const struct ls_cuda_args &a, const struct column_step *c, const struct column_lane<C> &l,
-			  struct column_sums<C> *sums)
+LS_DEVICE void add_single(const struct ls_cuda_args &a, const struct column_step *c,
+			  const struct column_lane<C> &l, struct column_sums<C> *sums)
 {
 	struct found<1> f;
 	float4 back[C];
@@ -391,8 +415,8 @@ LS_DEVICE void add_single(const struct ls_cuda_args &a, const struct column_step
 /* --- tasks --- */
 
 template <int G, int C>
-LS_DEVICE struct column_lane<C> lane_for(const struct ls_cuda_args &a, struct ls_cuda_task t, uint32_t o,
-					 uint32_t from) {
+LS_DEVICE struct column_lane<C> lane_for(const struct ls_cuda_args &a, struct ls_cuda_task t,
+					 uint32_t o, uint32_t from) {
 	struct column_lane<C> l;
 	uint32_t last = a.blocks * a.padded / 4 - 1;
 	l.t = t;
@@ -405,20 +429,24 @@ LS_DEVICE struct column_lane<C> lane_for(const struct ls_cuda_args &a, struct ls
 	return l;
 }
 
-/* Who works on a task with all of its feature's entries: a group on its only one, a group on several, a warp. */
+/* Who works on a task with all of its feature's entries: a group on its only one, a group on
+   several, a warp. */
 enum team {
 	TEAM_SINGLE,
 	TEAM_GROUP,
 	TEAM_WARP
 };
 
-/* Sums and update in one go. All lanes of the warp call; those of a group that does not `write` look on. */
+/* Sums and update in one go. All lanes of the warp call; those of a group that does not `write`
+ * look on. */
 template <int G, int KIND, int C, bool ONE>
-LS_DEVICE void whole_task(const struct ls_cuda_args &a, const struct column_step *c, struct ls_cuda_task t, uint32_t o,
-			  enum team team, uint32_t most, bool write)
+LS_DEVICE void whole_task(const struct ls_cuda_args &a, const struct column_step *c,
+			  struct ls_cuda_task t, uint32_t o, enum team team, uint32_t most,
+			  bool write)
 {
 	uint32_t chunks = a.blocks * a.padded / 4, outputs = outputs_of<ONE>(a);
-	float cross = 0.0f, *record = record_at(a, t.feature, o), *weight = linear_at(a, outputs, t.feature, o);
+	float cross = 0.0f, *record = record_at(a, t.feature, o),
+	      *weight = linear_at(a, outputs, t.feature, o);
 	struct ls_param linear = load_one(a, weight, outputs);
 	for (uint32_t from = 0; from < (ONE ? 1 : chunks); from += G * C) {
 		struct column_lane<C> l = lane_for<G, C>(a, t, o, from);
@@ -443,12 +471,14 @@ LS_DEVICE void whole_task(const struct ls_cuda_args &a, const struct column_step
 				update_linear(a, c, linear, weight, outputs, (int64_t)sums.linear);
 		}
 #pragma unroll
-		for (int i = 0; i < C && C > 2; i++) /* many chunks: registers are short while they are added up */
+		for (int i = 0; i < C && C > 2;
+		     i++) /* many chunks: registers are short while they are added up */
 			f[i] = load_four(a, record + 4 * l.chunk[i]);
 #pragma unroll
 		for (int i = 0; i < C; i++)
 			if (write && from + (uint32_t)i * G + lane_of() % G < chunks)
-				update_four(a, c, f[i], record + 4 * l.chunk[i], sums.four[i], cross);
+				update_four(a, c, f[i], record + 4 * l.chunk[i], sums.four[i],
+					    cross);
 	}
 }
 
@@ -465,14 +495,16 @@ LS_DEVICE int64_t take_heavy(int64_t *from)
 }
 
 /* The last of a feature's tasks: the sums that met, to the parameters; zeros are left behind. */
-LS_DEVICE void end_parts(const struct ls_cuda_args &a, const struct column_step *c, struct ls_cuda_task t, uint32_t o,
-			 int64_t *from)
+LS_DEVICE void end_parts(const struct ls_cuda_args &a, const struct column_step *c,
+			 struct ls_cuda_task t, uint32_t o, int64_t *from)
 {
 	uint32_t lanes = a.blocks * a.padded, chunks = lanes / 4, lane = lane_of();
-	float cross = 0.0f, *record = record_at(a, t.feature, o), *weight = linear_at(a, a.outputs, t.feature, o);
+	float cross = 0.0f, *record = record_at(a, t.feature, o),
+	      *weight = linear_at(a, a.outputs, t.feature, o);
 	if (lane == 0) {
 		cross = (float)((double)take_heavy(from + lanes) * c->grids.self_unit);
-		update_linear(a, c, load_one(a, weight, a.outputs), weight, a.outputs, take_heavy(from + lanes + 1));
+		update_linear(a, c, load_one(a, weight, a.outputs), weight, a.outputs,
+			      take_heavy(from + lanes + 1));
 	}
 	cross = __shfl_sync(0xffffffffu, cross, 0);
 	for (uint32_t chunk = lane; chunk < chunks; chunk += 32) {
@@ -484,12 +516,15 @@ LS_DEVICE void end_parts(const struct ls_cuda_args &a, const struct column_step 
 	}
 }
 
-/* One of several tasks of a feature, by a warp: sums meet in memory, and the last to come updates. */
+/* One of several tasks of a feature, by a warp: sums meet in memory, and the last to come updates.
+ */
 template <int G, int KIND, int C, bool ONE>
-LS_DEVICE void part_task(const struct ls_cuda_args &a, const struct column_step *c, struct ls_cuda_task t, uint32_t o)
+LS_DEVICE void part_task(const struct ls_cuda_args &a, const struct column_step *c,
+			 struct ls_cuda_task t, uint32_t o)
 {
 	uint32_t lanes = a.blocks * a.padded, chunks = lanes / 4, lane = lane_of();
-	int64_t *into = a.heavy + (uint64_t)(t.extra - 1) * a.heavy_each + (uint64_t)o * (lanes + 2);
+	int64_t *into =
+		a.heavy + (uint64_t)(t.extra - 1) * a.heavy_each + (uint64_t)o * (lanes + 2);
 	for (uint32_t from = 0; from < (ONE ? 1 : chunks); from += G * C) {
 		struct column_sums<C> sums;
 		add_column<G, KIND, C, ONE, 32>(a, c, lane_for<G, C>(a, t, o, from), t.n, &sums);
@@ -519,10 +554,12 @@ LS_DEVICE void part_task(const struct ls_cuda_args &a, const struct column_step 
 
 /* --- a step's end --- */
 
-/* The rows' part of the bias' gradient and of the loss: a warp takes a stripe of rows and one of outputs + 1 sums. */
+/* The rows' part of the bias' gradient and of the loss: a warp takes a stripe of rows and one of
+ * outputs + 1 sums. */
 LS_DEVICE void scalar_sums(const struct ls_cuda_args &a, const struct column_step *c, uint32_t unit)
 {
-	uint32_t sums = a.outputs + 1, o = unit % sums, lo = unit / sums * LS_CUDA_STRIPE, hi = lo + LS_CUDA_STRIPE;
+	uint32_t sums = a.outputs + 1, o = unit % sums, lo = unit / sums * LS_CUDA_STRIPE,
+		 hi = lo + LS_CUDA_STRIPE;
 	double scale = ls_pow2(o == a.outputs ? c->grids.loss : c->grids.bias);
 	const float *from = o == a.outputs ? a.loss : a.slope + o;
 	uint32_t each = o == a.outputs ? 1 : a.outputs;
@@ -553,7 +590,8 @@ LS_DEVICE void end_step(const struct ls_cuda_args &a, const struct column_step *
 	if (threadIdx.x == 0) {
 		s->blocks_done = s->grabbed = 0;
 		if (c->go)
-			a.losses[s->base + a.index - s->first] = ls_sum_value(take_heavy(&s->loss_sum), c->grids.loss);
+			a.losses[s->base + a.index - s->first] =
+				ls_sum_value(take_heavy(&s->loss_sum), c->grids.loss);
 		else
 			s->stopped = 1;
 	}
@@ -572,8 +610,8 @@ LS_DEVICE bool is_last_block(const struct ls_cuda_args &a, uint32_t *shared)
 	return *shared != 0;
 }
 
-/* The warp's next unit; all lanes call. Not atomicAdd: of that the compiler makes one for all lanes that call, and
- * waits for it there and then. */
+/* The warp's next unit; all lanes call. Not atomicAdd: of that the compiler makes one for all lanes
+ * that call, and waits for it there and then. */
 LS_DEVICE uint32_t grab(const struct ls_cuda_args &a)
 {
 	uint32_t unit = 0;
@@ -590,15 +628,17 @@ LS_DEVICE struct ls_cuda_task load_task(const struct ls_cuda_task *from)
 	return t;
 }
 
-/* A grab of features of one list: a group a task, the groups of a warp in step. Or one task of a warp. */
+/* A grab of features of one list: a group a task, the groups of a warp in step. Or one task of a
+ * warp. */
 template <int G, int KIND, int C, bool ONE>
-LS_DEVICE void do_tasks(const struct ls_cuda_args &a, const struct column_step *c, const struct ls_cuda_task *list,
-			enum team team, uint32_t lo, uint32_t hi)
+LS_DEVICE void do_tasks(const struct ls_cuda_args &a, const struct column_step *c,
+			const struct ls_cuda_task *list, enum team team, uint32_t lo, uint32_t hi)
 {
 	uint32_t mine = team == TEAM_WARP ? lo : lo + lane_of() / G;
 	for (uint32_t i = lo; i < hi; i += 32 / G, mine += 32 / G) {
 		bool write = team == TEAM_WARP ? lane_of() < G : mine < hi;
-		struct ls_cuda_task t = load_task(list + (mine < hi ? mine : hi - 1) / outputs_of<ONE>(a));
+		struct ls_cuda_task t =
+			load_task(list + (mine < hi ? mine : hi - 1) / outputs_of<ONE>(a));
 		uint32_t most = t.n, o = (mine < hi ? mine : hi - 1) % outputs_of<ONE>(a);
 		if (team == TEAM_WARP && t.extra) {
 			part_task<G, KIND, C, ONE>(a, c, t, o);
@@ -638,9 +678,12 @@ template <int G, int KIND, int C, bool ONE> LS_DEVICE void columns(const struct 
 	__shared__ uint32_t word;
 	begin_columns(a, &c, &word);
 	if (c.go) {
-		uint32_t unit = threadIdx.x / 32 * gridDim.x + blockIdx.x, first = gridDim.x * blockDim.x / 32;
+		uint32_t unit = threadIdx.x / 32 * gridDim.x + blockIdx.x,
+			 first = gridDim.x * blockDim.x / 32;
 		while (unit < c.work.all) {
-			uint32_t next = c.work.all > first ? grab(a) : 0; /* before the work: the memory has time */
+			uint32_t next = c.work.all > first
+						? grab(a)
+						: 0; /* before the work: the memory has time */
 			do_unit<G, KIND, C, ONE>(a, &c, unit);
 			unit = first + __shfl_sync(0xffffffffu, next, 0);
 		}

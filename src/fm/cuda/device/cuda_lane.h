@@ -1,8 +1,9 @@
-/* What the kernels of all kinds share: groups of lanes, four factors a lane, and a column's way from sums to update.
- * Device code only, empty for the C compiler. Owns nothing.
+/* What the kernels of all kinds share: groups of lanes, four factors a lane, and a column's way
+ * from sums to update. Device code only, empty for the C compiler. Owns nothing.
  *
- * A group of G lanes (a power of two) has a vector of padded factors: lane l those of chunk l, l + G, …; a chunk is
- * four neighbours. Halving then is: lanes at distance h / 4 while h >= 4, and the last two steps within a chunk. */
+ * A group of G lanes (a power of two) has a vector of padded factors: lane l those of chunk l, l +
+ * G, …; a chunk is four neighbours. Halving then is: lanes at distance h / 4 while h >= 4, and the
+ * last two steps within a chunk. */
 #ifndef LS_FM_CUDA_DEVICE_CUDA_LANE_H
 #define LS_FM_CUDA_DEVICE_CUDA_LANE_H
 
@@ -106,18 +107,22 @@ LS_DEVICE void add4(float4 *s, float4 *q, float4 v, float x)
 
 LS_DEVICE float4 shuffle_xor4(uint32_t mask, float4 v, int distance, int width)
 {
-	return make_float4(__shfl_xor_sync(mask, v.x, distance, width), __shfl_xor_sync(mask, v.y, distance, width),
-			   __shfl_xor_sync(mask, v.z, distance, width), __shfl_xor_sync(mask, v.w, distance, width));
+	return make_float4(__shfl_xor_sync(mask, v.x, distance, width),
+			   __shfl_xor_sync(mask, v.y, distance, width),
+			   __shfl_xor_sync(mask, v.z, distance, width),
+			   __shfl_xor_sync(mask, v.w, distance, width));
 }
 
 LS_DEVICE float4 shuffle4(uint32_t mask, float4 v, int from, int width)
 {
 	return make_float4(__shfl_sync(mask, v.x, from, width), __shfl_sync(mask, v.y, from, width),
-			   __shfl_sync(mask, v.z, from, width), __shfl_sync(mask, v.w, from, width));
+			   __shfl_sync(mask, v.z, from, width),
+			   __shfl_sync(mask, v.w, from, width));
 }
 
-/* ls_halve_sum over a group: t the lane's first chunk, t2 its second (chunk + 32; zero unless there are more than 128
- * factors). Lane 0 gets the result, as do the others whose chunks are part of it: those beyond padded / 4 do not. */
+/* ls_halve_sum over a group: t the lane's first chunk, t2 its second (chunk + 32; zero unless there
+ * are more than 128 factors). Lane 0 gets the result, as do the others whose chunks are part of it:
+ * those beyond padded / 4 do not. */
 template <int G> LS_DEVICE float halve_group(float4 t, float4 t2, uint32_t padded)
 {
 	int width = ls_halve_width((int)padded), h = width / 8;
@@ -139,7 +144,8 @@ template <int G> LS_DEVICE uint64_t sum_group(uint64_t v)
 
 LS_DEVICE void note_bad(const struct ls_cuda_args &a, uint64_t row)
 {
-	atomicMin((unsigned long long *)&a.state->bad_row, (unsigned long long)(a.number ? a.number[row] : row));
+	atomicMin((unsigned long long *)&a.state->bad_row,
+		  (unsigned long long)(a.number ? a.number[row] : row));
 }
 
 /* An entry's value: x[i] times scale, or scale where x is NULL. */
@@ -148,7 +154,8 @@ LS_DEVICE float entry_x(const float *x, float scale, uint32_t i)
 	return x ? x[i] * scale : scale;
 }
 
-/* One row's entries, as the kernels of a kind see them. KNOWN says that the model has every feature and field. */
+/* One row's entries, as the kernels of a kind see them. KNOWN says that the model has every feature
+ * and field. */
 struct row_view {
 	const uint32_t *feature;
 	const uint16_t *field;
@@ -181,32 +188,37 @@ LS_DEVICE struct batch batch_of(const struct ls_cuda_args &a)
 LS_DEVICE struct row_view batch_row(const struct ls_cuda_args &a, const struct batch &t, uint32_t b)
 {
 	uint2 span = *(const uint2 *)&t.span[b];
-	struct row_view r = {a.in_feature + span.x, a.in_field ? a.in_field + span.x : (const uint16_t *)0,
+	struct row_view r = {a.in_feature + span.x,
+			     a.in_field ? a.in_field + span.x : (const uint16_t *)0,
 			     a.x ? a.x + span.x : (const float *)0, 1.0f, span.y};
 	return r;
 }
 
-/* A batch's features by number of entries, and what counts them. Lists of several steps lie one behind another: each
- * has room for what its entries could need. */
+/* A batch's features by number of entries, and what counts them. Lists of several steps lie one
+ * behind another: each has room for what its entries could need. */
 struct batch_lists {
 	uint32_t *counts, *heavy_parts;
 	struct ls_cuda_task *light[LS_CUDA_LISTS], *task;
 };
 
-LS_DEVICE struct batch_lists lists_of(const struct ls_cuda_args &a, uint32_t index, const struct batch &t)
+LS_DEVICE struct batch_lists lists_of(const struct ls_cuda_args &a, uint32_t index,
+				      const struct batch &t)
 {
 	const struct ls_cuda_sort &s = a.sort;
 	uint32_t before = t.first[0] - s.first[a.state->base * a.batch];
 	struct batch_lists l = {s.counts + index * LS_SORT_COUNTS,
 				s.heavy_parts + before / a.chunk + index,
-				{s.light[0] + before, s.light[1] + before / 2, s.light[2] + before / (LS_CUDA_FEW + 1)},
+				{s.light[0] + before, s.light[1] + before / 2,
+				 s.light[2] + before / (LS_CUDA_FEW + 1)},
 				s.task + before / (LS_CUDA_SOME + 1) + before / a.chunk + index};
 	return l;
 }
 
-template <bool KNOWN> LS_DEVICE bool is_known(const struct ls_cuda_args &a, const struct row_view &r, uint32_t i)
+template <bool KNOWN>
+LS_DEVICE bool is_known(const struct ls_cuda_args &a, const struct row_view &r, uint32_t i)
 {
-	return KNOWN || (r.feature[i] < a.n_features && (!r.field || !a.fields || r.field[i] < a.fields));
+	return KNOWN ||
+	       (r.feature[i] < a.n_features && (!r.field || !a.fields || r.field[i] < a.fields));
 }
 
 /* Its length is that of the entries that the model knows. */
@@ -223,7 +235,8 @@ LS_DEVICE float known_scale(const struct ls_cuda_args &a, const struct row_view 
 LS_DEVICE struct row_view predict_row(const struct ls_cuda_args &a, uint64_t r)
 {
 	uint64_t first = a.start[r] - a.start[0];
-	struct row_view v = {a.in_feature + first, a.in_field ? a.in_field + first : (const uint16_t *)0,
+	struct row_view v = {a.in_feature + first,
+			     a.in_field ? a.in_field + first : (const uint16_t *)0,
 			     a.in_value ? a.in_value + first : (const float *)0, 1.0f,
 			     (uint32_t)(a.start[r + 1] - a.start[r])};
 	v.scale = a.normalize ? known_scale(a, v) : 1.0f;
@@ -231,7 +244,8 @@ LS_DEVICE struct row_view predict_row(const struct ls_cuda_args &a, uint64_t r)
 }
 
 /* Bias and weights in stored order; every lane that calls gets the same. */
-template <bool KNOWN> LS_DEVICE float linear_score(const struct ls_cuda_args &a, const struct row_view &r, uint32_t o)
+template <bool KNOWN>
+LS_DEVICE float linear_score(const struct ls_cuda_args &a, const struct row_view &r, uint32_t o)
 {
 	uint64_t stride = (uint64_t)a.outputs * (1 + a.states);
 	float sum = a.bias[o];
@@ -266,15 +280,18 @@ LS_DEVICE void note_tops(const struct ls_cuda_args &a, const struct row_tops &to
 			atomicMax(&shared[i], mine[i]);
 	}
 	__syncthreads();
-	if (threadIdx.x < LS_TOPS && shared[threadIdx.x] > *(volatile uint32_t *)&a.state->top[threadIdx.x])
+	if (threadIdx.x < LS_TOPS &&
+	    shared[threadIdx.x] > *(volatile uint32_t *)&a.state->top[threadIdx.x])
 		atomicMax(&a.state->top[threadIdx.x], shared[threadIdx.x]);
 }
 
 /* The largest |x| of the batch, a share of it by each thread. */
-LS_DEVICE void note_values(const struct ls_cuda_args &a, const struct batch &t, struct row_tops *top)
+LS_DEVICE void note_values(const struct ls_cuda_args &a, const struct batch &t,
+			   struct row_tops *top)
 {
 	uint32_t end = a.x ? t.first[t.rows] : t.first[0];
-	for (uint32_t e = t.first[0] + blockIdx.x * blockDim.x + threadIdx.x; e < end; e += gridDim.x * blockDim.x)
+	for (uint32_t e = t.first[0] + blockIdx.x * blockDim.x + threadIdx.x; e < end;
+	     e += gridDim.x * blockDim.x)
 		top->value = top_of(a.sort.by_x[e], top->value);
 }
 
@@ -293,11 +310,13 @@ LS_DEVICE struct row_end begin_row(const struct ls_cuda_args &a, const struct ba
 	return e;
 }
 
-/* Loss and slopes of batch row b from its scores (in memory, or `one` of a single output): one lane calls. */
+/* Loss and slopes of batch row b from its scores (in memory, or `one` of a single output): one lane
+ * calls. */
 LS_DEVICE void end_row(const struct ls_cuda_args &a, const struct row_end &e, uint32_t b, float one,
 		       struct row_tops *top)
 {
-	float *score = a.score + (uint64_t)b * a.outputs, *slope = a.slope + (uint64_t)b * a.outputs, loss, g;
+	float *score = a.score + (uint64_t)b * a.outputs,
+	      *slope = a.slope + (uint64_t)b * a.outputs, loss, g;
 	uint32_t slopes = 0;
 	if (a.outputs == 1) {
 		loss = ls_cell_row_loss(a.task, a.soft, &one, 1, e.label, e.weight, &g);

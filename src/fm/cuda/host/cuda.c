@@ -1,4 +1,5 @@
-/* The engine: kernels in their order, many steps as one graph, and what the host has to do between stretches. */
+/* The engine: kernels in their order, many steps as one graph, and what the host has to do between
+ * stretches. */
 #include "fm/cuda/host/cuda.h"
 
 #include <stdio.h>
@@ -58,8 +59,8 @@ static int put_many(struct ls_fm_cuda *c, uint32_t n, struct ls_err *err)
 	return rc || !n ? rc : put_steps(c, n, err);
 }
 
-/* n steps from `first` on, a window after another. The step that a window counts as its i-th has updates and losses at
- * base + i - first of the stretch's. */
+/* n steps from `first` on, a window after another. The step that a window counts as its i-th has
+ * updates and losses at base + i - first of the stretch's. */
 static int put_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct ls_err *err)
 {
 	int rc = 0;
@@ -70,7 +71,8 @@ static int put_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct 
 			return rc;
 		uint64_t at = first + done - w->first;
 		part = (uint32_t)least(n - done, w->steps - at);
-		c->places[done] = (struct ls_cuda_place){.first = at - done, .base = at, .rows = w->rows};
+		c->places[done] =
+			(struct ls_cuda_place){.first = at - done, .base = at, .rows = w->rows};
 		rc = ls_cuda_upload(c, &c->places[done], sizeof *c->places, c->args.state, err);
 		if (rc == 0)
 			rc = put_many(c, part, err);
@@ -96,10 +98,11 @@ static int run_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct 
 	if (rc == 0)
 		rc = put_stretch(c, first, n, err);
 	if (rc == 0)
-		rc = ls_gpu_download(c->gpu, c->main, c->losses, ls_cuda_ptr(c->args.losses), n * sizeof *c->losses,
-				     err);
+		rc = ls_gpu_download(c->gpu, c->main, c->losses, ls_cuda_ptr(c->args.losses),
+				     n * sizeof *c->losses, err);
 	if (rc == 0)
-		rc = ls_gpu_download(c->gpu, c->main, c->state, ls_cuda_ptr(c->args.state), sizeof *c->state, err);
+		rc = ls_gpu_download(c->gpu, c->main, c->state, ls_cuda_ptr(c->args.state),
+				     sizeof *c->state, err);
 	return rc ? rc : ls_gpu_sync(c->gpu, c->main, err);
 }
 
@@ -113,7 +116,8 @@ static int cuda_steps(void *state, uint64_t first, uint64_t n, double *loss, str
 		if (rc)
 			return rc;
 		if (c->state->bad_row != UINT64_MAX)
-			return ls_fm_not_finite(&c->m->opts, c->rows, c->state->bad_row, first + done, err);
+			return ls_fm_not_finite(&c->m->opts, c->rows, c->state->bad_row,
+						first + done, err);
 		for (uint32_t i = 0; i < part; i++)
 			sum += c->losses[i];
 		done += part;
@@ -122,7 +126,8 @@ static int cuda_steps(void *state, uint64_t first, uint64_t n, double *loss, str
 	return 0;
 }
 
-static int cuda_predict(void *state, const struct ls_rows *rows, float *ret_score, struct ls_err *err)
+static int cuda_predict(void *state, const struct ls_rows *rows, float *ret_score,
+			struct ls_err *err)
 {
 	return ls_cuda_predict(state, rows, ret_score, err);
 }
@@ -162,13 +167,16 @@ static int check_rows(const struct ls_fm_cuda *c, struct ls_err *err)
 	const struct ls_rows *rows = c->rows;
 	if (c->entries > LS_CUDA_MAX_ENTRIES || ls_cuda_slot_bits(c) > 31)
 		return ls_err_set(err, LS_EINPUT,
-				  "a batch of %u rows may have %llu entries, which is too many; take a smaller "
+				  "a batch of %u rows may have %llu entries, which is too many; "
+				  "take a smaller "
 				  "--batch",
 				  m->opts.batch, (unsigned long long)c->entries);
 	if (!rows->label)
 		return ls_err_set(err, LS_EINPUT, "the training data has no labels");
-	if (rows->n_features > m->n_features || (m->n_fields && (!rows->field || rows->n_fields > m->n_fields)))
-		return ls_err_set(err, LS_EINPUT, "the data has features or fields that the model has not");
+	if (rows->n_features > m->n_features ||
+	    (m->n_fields && (!rows->field || rows->n_fields > m->n_fields)))
+		return ls_err_set(err, LS_EINPUT,
+				  "the data has features or fields that the model has not");
 	return 0;
 }
 
@@ -216,9 +224,10 @@ int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_
 		   const struct ls_cuda_conf *conf, struct ls_engine *ret, struct ls_err *err)
 {
 	if (m->opts.online && (rows || m->n_sums))
-		return ls_err_set(err, LS_EINPUT,
-				  "--online trains on the CPU, which a GPU could not beat a row at a time; "
-				  "take --device cpu, or batches");
+		return ls_err_set(
+			err, LS_EINPUT,
+			"--online trains on the CPU, which a GPU could not beat a row at a time; "
+			"take --device cpu, or batches");
 	if (rows && ls_fm_check_states(m, err))
 		return LS_EINTERNAL;
 	struct ls_fm_cuda *c = ls_xalloc(sizeof *c);
@@ -237,7 +246,7 @@ int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_
 				  .fetch = cuda_fetch,
 				  .free = cuda_free,
 				  .stretch_rows = 1 << 22};
-	snprintf(ret->name, sizeof ret->name, "cuda:%d (%s)%s", conf->device, ls_gpu_info(c->gpu)->name,
-		 c->streams ? ", data streamed" : "");
+	snprintf(ret->name, sizeof ret->name, "cuda:%d (%s)%s", conf->device,
+		 ls_gpu_info(c->gpu)->name, c->streams ? ", data streamed" : "");
 	return 0;
 }

@@ -1,15 +1,20 @@
-/* Copies between the host's memory and the GPU's, in pieces through page-locked buffers: the pool's threads fill or
- * empty one while the others are under way. A copy from memory that is not locked goes through one thread of the driver
- * and has a fraction of the speed; locking the memory itself costs about as much as the copy. */
+/* Copies between the host's memory and the GPU's, in pieces through page-locked buffers: the pool's
+ * threads fill or empty one while the others are under way. A copy from memory that is not locked
+ * goes through one thread of the driver and has a fraction of the speed; locking the memory itself
+ * costs about as much as the copy. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "fm/cuda/host/cuda_internal.h"
 
-enum { PIECE = 8 << 20, DIRECT = 1 << 16 }; /* bytes; what is not larger than DIRECT goes as it is */
+enum {
+	PIECE = 8 << 20,
+	DIRECT = 1 << 16
+}; /* bytes; what is not larger than DIRECT goes as it is */
 
-/* Bytes at .. at + bytes of an array on their way between its runs in the host's memory and a buffer without gaps. */
+/* Bytes at .. at + bytes of an array on their way between its runs in the host's memory and a
+ * buffer without gaps. */
 struct move {
 	const struct ls_cuda_runs *runs;
 	char *buffer;
@@ -23,7 +28,8 @@ static void move_share(void *context, int thread, int threads)
 	uint64_t lo, hi, size = m->runs->size;
 	ls_pool_share(m->bytes, thread, threads, &lo, &hi);
 	while (lo < hi) {
-		uint64_t in_run = (m->at + lo) % size, n = size - in_run < hi - lo ? size - in_run : hi - lo;
+		uint64_t in_run = (m->at + lo) % size,
+			 n = size - in_run < hi - lo ? size - in_run : hi - lo;
 		char *host = m->runs->host + (m->at + lo) / size * m->runs->stride + in_run;
 		if (m->out)
 			memcpy(host, m->buffer + lo, n);
@@ -42,7 +48,9 @@ static int make_pieces(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	struct ls_cuda_pieces *p = &c->pieces;
 	void *host = NULL;
-	int rc = p->host ? 0 : ls_gpu_host_alloc(c->gpu, (uint64_t)LS_CUDA_PIECES * PIECE, "copies", &host, err);
+	int rc = p->host ? 0
+			 : ls_gpu_host_alloc(c->gpu, (uint64_t)LS_CUDA_PIECES * PIECE, "copies",
+					     &host, err);
 	if (rc || p->host)
 		return rc;
 	p->host = host;
@@ -58,8 +66,10 @@ void ls_cuda_free_pieces(struct ls_fm_cuda *c)
 	ls_gpu_host_free(c->gpu, c->pieces.host);
 }
 
-/* A small array: as it is, or, if it has gaps, through a buffer that lives until the copy is done. */
-static int small_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const void *to, struct ls_err *err)
+/* A small array: as it is, or, if it has gaps, through a buffer that lives until the copy is done.
+ */
+static int small_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const void *to,
+		    struct ls_err *err)
 {
 	uint64_t bytes = from->n * from->size;
 	if (from->n == 1)
@@ -73,7 +83,8 @@ static int small_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const
 	return rc;
 }
 
-static int small_out(struct ls_fm_cuda *c, const struct ls_cuda_runs *to, const void *from, struct ls_err *err)
+static int small_out(struct ls_fm_cuda *c, const struct ls_cuda_runs *to, const void *from,
+		     struct ls_err *err)
 {
 	uint64_t bytes = to->n * to->size;
 	if (to->n == 1)
@@ -88,7 +99,8 @@ static int small_out(struct ls_fm_cuda *c, const struct ls_cuda_runs *to, const 
 	return rc;
 }
 
-int ls_cuda_copy_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const void *to, struct ls_err *err)
+int ls_cuda_copy_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const void *to,
+		    struct ls_err *err)
 {
 	struct ls_cuda_pieces *p = &c->pieces;
 	uint64_t bytes = from->n * from->size;
@@ -97,7 +109,8 @@ int ls_cuda_copy_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const
 	int rc = make_pieces(c, err);
 	for (uint64_t at = 0; at < bytes && rc == 0; at += PIECE) {
 		uint32_t i = p->next++ % LS_CUDA_PIECES;
-		struct move m = {from, p->host + (uint64_t)i * PIECE, at, piece_at(bytes, at), false};
+		struct move m = {from, p->host + (uint64_t)i * PIECE, at, piece_at(bytes, at),
+				 false};
 		if (p->busy[i])
 			rc = ls_gpu_event_sync(c->gpu, p->done[i], err);
 		if (rc)
@@ -112,16 +125,18 @@ int ls_cuda_copy_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const
 }
 
 /* Asks for the piece at `at`. Copies in that still read the buffer are before it in the stream. */
-static int ask(struct ls_fm_cuda *c, const void *from, uint64_t bytes, uint64_t at, struct ls_err *err)
+static int ask(struct ls_fm_cuda *c, const void *from, uint64_t bytes, uint64_t at,
+	       struct ls_err *err)
 {
 	struct ls_cuda_pieces *p = &c->pieces;
 	uint32_t i = (uint32_t)(at / PIECE % LS_CUDA_PIECES);
-	int rc = ls_gpu_download(c->gpu, c->main, p->host + (uint64_t)i * PIECE, ls_cuda_ptr(from) + at,
-				 piece_at(bytes, at), err);
+	int rc = ls_gpu_download(c->gpu, c->main, p->host + (uint64_t)i * PIECE,
+				 ls_cuda_ptr(from) + at, piece_at(bytes, at), err);
 	return rc ? rc : ls_gpu_event_record(c->gpu, c->main, p->done[i], err);
 }
 
-int ls_cuda_copy_out(struct ls_fm_cuda *c, const struct ls_cuda_runs *to, const void *from, struct ls_err *err)
+int ls_cuda_copy_out(struct ls_fm_cuda *c, const struct ls_cuda_runs *to, const void *from,
+		     struct ls_err *err)
 {
 	uint64_t bytes = to->n * to->size;
 	const uint64_t ahead = (uint64_t)LS_CUDA_PIECES * PIECE;

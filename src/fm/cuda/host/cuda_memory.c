@@ -15,7 +15,8 @@ uint64_t ls_cuda_rounded(uint64_t bytes)
 	return (bytes + 255) / 256 * 256 + 256;
 }
 
-int ls_cuda_alloc(struct ls_fm_cuda *c, uint64_t bytes, const char *what, void *ret, struct ls_err *err)
+int ls_cuda_alloc(struct ls_fm_cuda *c, uint64_t bytes, const char *what, void *ret,
+		  struct ls_err *err)
 {
 	ls_cu_ptr p;
 	bytes = ls_cuda_rounded(bytes);
@@ -34,14 +35,15 @@ int ls_cuda_alloc(struct ls_fm_cuda *c, uint64_t bytes, const char *what, void *
 	return rc;
 }
 
-int ls_cuda_upload(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const void *to, struct ls_err *err)
+int ls_cuda_upload(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const void *to,
+		   struct ls_err *err)
 {
 	return ls_gpu_upload(c->gpu, c->main, ls_cuda_ptr(to), from, bytes, err);
 }
 
 /* Room for an array of the host, and the array in it. */
-static int put_runs(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const char *what, void *ret,
-		    struct ls_err *err)
+static int put_runs(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const char *what,
+		    void *ret, struct ls_err *err)
 {
 	void *to = NULL;
 	int rc = ls_cuda_alloc(c, from->n * from->size, what, &to, err);
@@ -52,7 +54,8 @@ static int put_runs(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const
 	return rc;
 }
 
-static int put(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const char *what, void *ret, struct ls_err *err)
+static int put(struct ls_fm_cuda *c, const void *from, uint64_t bytes, const char *what, void *ret,
+	       struct ls_err *err)
 {
 	struct ls_cuda_runs whole = ls_cuda_whole(from, bytes);
 	return put_runs(c, &whole, what, ret, err);
@@ -68,16 +71,19 @@ static uint64_t pair_bytes(const struct ls_fm_model *m)
 	return sizeof(float) * m->outputs * m->n_pairs * (1 + m->states);
 }
 
-/* The features' factors and linear weights, which lie side by side in the host's memory and apart in the device's. */
+/* The features' factors and linear weights, which lie side by side in the host's memory and apart
+ * in the device's. */
 static struct ls_cuda_runs factors_of(const struct ls_fm_model *m)
 {
-	return (struct ls_cuda_runs){(char *)m->record, m->n_features, sizeof(float) * ls_fm_record_size(m),
+	return (struct ls_cuda_runs){(char *)m->record, m->n_features,
+				     sizeof(float) * ls_fm_record_size(m),
 				     sizeof(float) * ls_fm_stride(m)};
 }
 
 static struct ls_cuda_runs weights_of(const struct ls_fm_model *m)
 {
-	return (struct ls_cuda_runs){(char *)m->linear, m->n_features, sizeof(float) * ls_fm_linear_size(m),
+	return (struct ls_cuda_runs){(char *)m->linear, m->n_features,
+				     sizeof(float) * ls_fm_linear_size(m),
 				     sizeof(float) * ls_fm_stride(m)};
 }
 
@@ -111,7 +117,8 @@ int ls_cuda_put_model(struct ls_fm_cuda *c, struct ls_err *err)
 	if (rc == 0 && m->n_pairs)
 		rc = put(c, m->pair, pair_bytes(m), "the weights of field pairs", &a->pair, err);
 	if (rc == 0 && m->opts.n_class_weights)
-		rc = put(c, m->opts.class_weight, sizeof m->opts.class_weight, "class weights", &a->class_weight, err);
+		rc = put(c, m->opts.class_weight, sizeof m->opts.class_weight, "class weights",
+			 &a->class_weight, err);
 	return rc;
 }
 
@@ -120,7 +127,8 @@ int ls_cuda_get_model(struct ls_fm_cuda *c, struct ls_err *err)
 	const struct ls_fm_model *m = c->m;
 	const struct ls_cuda_args *a = &c->args;
 	struct ls_cuda_runs factors = factors_of(m), weights = weights_of(m),
-			    bias = ls_cuda_whole(m->bias, bias_bytes(m)), pair = ls_cuda_whole(m->pair, pair_bytes(m));
+			    bias = ls_cuda_whole(m->bias, bias_bytes(m)),
+			    pair = ls_cuda_whole(m->pair, pair_bytes(m));
 	int rc = ls_cuda_copy_out(c, &factors, a->record, err);
 	if (rc == 0)
 		rc = ls_cuda_copy_out(c, &weights, a->linear, err);
@@ -164,8 +172,10 @@ static int make_step(struct ls_fm_cuda *c, uint64_t heavy, struct ls_err *err)
 		uint64_t bytes;
 		const char *what;
 	} all[] = {
-		{&a->back, (ffm ? c->entries : batch) * a->back_each * sizeof(float), "the back vectors of a batch"},
-		{&a->sums, fwfm ? 2 * batch * a->back_each * sizeof(float) : 0, "the sums of a batch"},
+		{&a->back, (ffm ? c->entries : batch) * a->back_each * sizeof(float),
+		 "the back vectors of a batch"},
+		{&a->sums, fwfm ? 2 * batch * a->back_each * sizeof(float) : 0,
+		 "the sums of a batch"},
 		{&a->score, batch * outputs * sizeof(float), "the scores of a batch"},
 		{&a->slope, batch * outputs * sizeof(float), "the slopes of a batch"},
 		{&a->loss, batch * sizeof(float), "the losses of a batch"},
@@ -174,7 +184,8 @@ static int make_step(struct ls_fm_cuda *c, uint64_t heavy, struct ls_err *err)
 		{&a->heavy, heavy * a->heavy_each * sizeof(int64_t), "sums"},
 		{&a->heavy_done, heavy * outputs * sizeof(uint32_t), "sums"},
 		{&a->state, sizeof *a->state, "sums"},
-		{&a->updates, LS_CUDA_MAX_STRETCH * sizeof *a->updates, "the optimizer's constants"},
+		{&a->updates, LS_CUDA_MAX_STRETCH * sizeof *a->updates,
+		 "the optimizer's constants"},
 		{&a->losses, LS_CUDA_MAX_STRETCH * sizeof *a->losses, "losses"},
 	};
 	int rc = 0;
@@ -183,22 +194,25 @@ static int make_step(struct ls_fm_cuda *c, uint64_t heavy, struct ls_err *err)
 			rc = ls_cuda_alloc(c, all[i].bytes, all[i].what, all[i].at, err);
 	if (rc || c->counting)
 		return rc;
-	rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->updates, "constants", (void **)&c->updates,
-			       err);
+	rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->updates, "constants",
+			       (void **)&c->updates, err);
 	if (rc == 0)
-		rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->losses, "losses", (void **)&c->losses,
-				       err);
+		rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->losses, "losses",
+				       (void **)&c->losses, err);
 	if (rc == 0)
-		rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->places, "places", (void **)&c->places,
-				       err);
-	return rc ? rc : ls_gpu_host_alloc(c->gpu, sizeof *c->state, "the state", (void **)&c->state, err);
+		rc = ls_gpu_host_alloc(c->gpu, LS_CUDA_MAX_STRETCH * sizeof *c->places, "places",
+				       (void **)&c->places, err);
+	return rc ? rc
+		  : ls_gpu_host_alloc(c->gpu, sizeof *c->state, "the state", (void **)&c->state,
+				      err);
 }
 
 int ls_cuda_make_batch(struct ls_fm_cuda *c, struct ls_err *err)
 {
 	const struct ls_fm_model *m = c->m;
 	struct ls_cuda_args *a = &c->args;
-	uint64_t lanes = (uint64_t)m->blocks * m->padded, budget = (uint64_t)64 << 20; /* bytes of sums that meet */
+	uint64_t lanes = (uint64_t)m->blocks * m->padded,
+		 budget = (uint64_t)64 << 20; /* bytes of sums that meet */
 	a->heavy_each = (uint32_t)(m->outputs * (lanes + 2));
 	a->chunk = c->entries > 1 << 20 ? 512 : 256; /* some for every warp */
 	while (c->entries / a->chunk * a->heavy_each * sizeof(int64_t) > budget)
@@ -211,7 +225,8 @@ int ls_cuda_make_batch(struct ls_fm_cuda *c, struct ls_err *err)
 
 /* --- what fits --- */
 
-static const uint64_t RESERVE = (uint64_t)512 << 20; /* at most a sixteenth: what predictions in between want */
+static const uint64_t RESERVE = (uint64_t)512
+				<< 20; /* at most a sixteenth: what predictions in between want */
 
 int ls_cuda_left(struct ls_fm_cuda *c, uint64_t *ret, struct ls_err *err)
 {
@@ -226,15 +241,20 @@ int ls_cuda_left(struct ls_fm_cuda *c, uint64_t *ret, struct ls_err *err)
 /* `need` bytes are not there. Said in whole KiB or MiB, so that it can be given as it is. */
 static int too_small(struct ls_fm_cuda *c, uint64_t need, uint64_t left, struct ls_err *err)
 {
-	uint64_t all = need + least(need / 15 + 1, RESERVE), unit = all >> 20 > 9 ? (uint64_t)1 << 20 : 1024;
+	uint64_t all = need + least(need / 15 + 1, RESERVE),
+		 unit = all >> 20 > 9 ? (uint64_t)1 << 20 : 1024;
 	char has[LS_SIZE_TEXT];
 	ls_str_of_size(left, has);
 	return ls_err_set(err, LS_ENOMEM,
-			  "cuda:%d (%s): this needs at least %llu %s of GPU memory, and %s may be used%s; take %sa "
+			  "cuda:%d (%s): this needs at least %llu %s of GPU memory, and %s may be "
+			  "used%s; take %sa "
 			  "smaller --batch, fewer --factors or --device cpu",
-			  c->conf.device, ls_gpu_info(c->gpu)->name, (unsigned long long)((all + unit - 1) / unit),
-			  unit == 1024 ? "KiB" : "MiB", has, c->conf.memory_limit ? " (--device-memory)" : "",
-			  c->conf.memory_limit ? "more, " : "another GPU (see nvidia-smi for who holds it), ");
+			  c->conf.device, ls_gpu_info(c->gpu)->name,
+			  (unsigned long long)((all + unit - 1) / unit),
+			  unit == 1024 ? "KiB" : "MiB", has,
+			  c->conf.memory_limit ? " (--device-memory)" : "",
+			  c->conf.memory_limit ? "more, "
+					       : "another GPU (see nvidia-smi for who holds it), ");
 }
 
 int ls_cuda_plan(struct ls_fm_cuda *c, uint64_t *ret_room, struct ls_err *err)
@@ -252,7 +272,8 @@ int ls_cuda_plan(struct ls_fm_cuda *c, uint64_t *ret_room, struct ls_err *err)
 	c->allocated = 0;
 	if (rc)
 		return rc;
-	c->streams = c->rows && (c->conf.stream || fixed > have || !ls_cuda_rows_fit(c, have - fixed));
+	c->streams =
+		c->rows && (c->conf.stream || fixed > have || !ls_cuda_rows_fit(c, have - fixed));
 	uint64_t need = fixed + (c->streams ? ls_cuda_least_windows(c) : 0);
 	if (need > have)
 		return too_small(c, need, left, err);

@@ -1,19 +1,24 @@
-/* The rule of --device auto. Its constants are measured (docs/validation, an H200 beside 16 threads of its host) and
- * then taken to the GPU's disadvantage: it must promise half the CPU's time. */
+/* The rule of --device auto. Its constants are measured (docs/validation, an H200 beside 16 threads
+ * of its host) and then taken to the GPU's disadvantage: it must promise half the CPU's time. */
 #include "fm/cuda/host/cuda.h"
 
 #include "fm/model/batch.h"
 
-static const double CPU_LANES = 500e6; /* factor lanes a second and thread, one for each that an entry multiplies;
-					* 440e6 to 484e6 were measured for fm on one thread */
-static const double GPU_LANE = 100;    /* bytes of its memory that the GPU moves for one; 56 to 83 were measured */
-static const double GPU_BEST = 8e12;   /* bytes a second of the fastest memory there is */
-static const double GPU_START = 0.5;   /* seconds until a device is open and has its kernels; 0.1 to 0.4 */
-static const double GPU_COMPILE = 5;  /* seconds more until those of a model are compiled, once a machine; 1.8 to 3.1 */
+static const double CPU_LANES =
+	500e6; /* factor lanes a second and thread, one for each that an entry multiplies;
+		* 440e6 to 484e6 were measured for fm on one thread */
+static const double GPU_LANE =
+	100; /* bytes of its memory that the GPU moves for one; 56 to 83 were measured */
+static const double GPU_BEST = 8e12; /* bytes a second of the fastest memory there is */
+static const double GPU_START =
+	0.5; /* seconds until a device is open and has its kernels; 0.1 to 0.4 */
+static const double GPU_COMPILE =
+	5; /* seconds more until those of a model are compiled, once a machine; 1.8 to 3.1 */
 static const double GPU_COPY = 20e9;  /* bytes a second through page-locked memory; 30e9 */
 static const double GPU_STEP = 50e-6; /* seconds that a step takes at least */
 
-/* Lanes that an entry multiplies: its own factors, by ffm those of every field, by fwfm about a quarter of that. */
+/* Lanes that an entry multiplies: its own factors, by ffm those of every field, by fwfm about a
+ * quarter of that. */
 static double lanes(const struct ls_fm_model *m)
 {
 	double each = (double)m->outputs * m->padded;
@@ -22,7 +27,8 @@ static double lanes(const struct ls_fm_model *m)
 	return m->opts.kind == LS_FWFM ? each * (1 + m->n_fields / 4.0) : each;
 }
 
-bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows, const struct ls_cuda_case *c)
+bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows,
+		  const struct ls_cuda_case *c)
 {
 	if (m->opts.online)
 		return false;
@@ -31,7 +37,8 @@ bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows, const
 	double entry = 4 + (m->opts.kind == LS_FM ? 0 : 2) + (rows->value ? 4 : 0);
 	double bytes = (double)rows->n_entries * entry + (double)rows->n_rows * 16 +
 		       2.0 * (double)ls_fm_model_bytes(&m->opts, m->n_features, m->n_fields);
-	double cpu = work / (CPU_LANES * c->threads), bandwidth = c->bandwidth > 0 ? c->bandwidth : GPU_BEST;
+	double cpu = work / (CPU_LANES * c->threads),
+	       bandwidth = c->bandwidth > 0 ? c->bandwidth : GPU_BEST;
 	double start = GPU_START + (c->compiled ? 0 : GPU_COMPILE);
 	double gpu = start + bytes / GPU_COPY + work * GPU_LANE / bandwidth + steps * GPU_STEP;
 	return 2 * gpu < cpu;

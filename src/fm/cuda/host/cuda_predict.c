@@ -1,5 +1,5 @@
-/* Prediction on a GPU: rows go there in pieces, scores come back; two pieces are under way at a time, in what memory is
- * left beside a training. */
+/* Prediction on a GPU: rows go there in pieces, scores come back; two pieces are under way at a
+ * time, in what memory is left beside a training. */
 #include <stdlib.h>
 
 #include "fm/cuda/host/cuda_internal.h"
@@ -30,7 +30,9 @@ static uint64_t within(uint64_t v, uint64_t low, uint64_t high)
 
 static uint64_t block_scratch(const struct ls_fm_cuda *c)
 {
-	return c->m->opts.kind == LS_FWFM ? LS_CUDA_THREADS / 32 * 3 * c->args.back_each * sizeof(float) : 0;
+	return c->m->opts.kind == LS_FWFM
+		       ? LS_CUDA_THREADS / 32 * 3 * c->args.back_each * sizeof(float)
+		       : 0;
 }
 
 /* Half of the memory that is left is for entries, a quarter each for rows and for scratch. */
@@ -44,7 +46,8 @@ static int share_room(struct prediction *p, struct ls_err *err)
 		return rc;
 	uint64_t quarter = room / PIECES / 4, scratch = block_scratch(c);
 	p->room_entries = within(2 * quarter / entry, 1, PIECE_ENTRIES);
-	p->room_rows = within(quarter / (sizeof(uint64_t) + c->m->outputs * sizeof(float)), 1, PIECE_ROWS);
+	p->room_rows =
+		within(quarter / (sizeof(uint64_t) + c->m->outputs * sizeof(float)), 1, PIECE_ROWS);
 	p->grid = c->grid[LS_K_PREDICT];
 	if (scratch)
 		p->grid = (unsigned)within(quarter / scratch, 1, p->grid);
@@ -82,13 +85,16 @@ static int make_piece(struct prediction *p, int i, struct ls_err *err)
 	if (rc == 0)
 		rc = ls_gpu_alloc(gpu, (p->most_rows + 1) * sizeof(uint64_t), what, &q->start, err);
 	if (rc == 0)
-		rc = ls_gpu_alloc(gpu, p->most_entries * sizeof(uint32_t) + 16, what, &q->feature, err);
+		rc = ls_gpu_alloc(gpu, p->most_entries * sizeof(uint32_t) + 16, what, &q->feature,
+				  err);
 	if (rc == 0 && p->rows->field)
-		rc = ls_gpu_alloc(gpu, p->most_entries * sizeof(uint16_t) + 16, what, &q->field, err);
+		rc = ls_gpu_alloc(gpu, p->most_entries * sizeof(uint16_t) + 16, what, &q->field,
+				  err);
 	if (rc == 0 && p->rows->value)
 		rc = ls_gpu_alloc(gpu, p->most_entries * sizeof(float) + 16, what, &q->value, err);
 	if (rc == 0)
-		rc = ls_gpu_alloc(gpu, p->most_rows * p->c->m->outputs * sizeof(float), what, &q->score, err);
+		rc = ls_gpu_alloc(gpu, p->most_rows * p->c->m->outputs * sizeof(float), what,
+				  &q->score, err);
 	return rc || !scratch ? rc : ls_gpu_alloc(gpu, scratch, what, &p->scratch[i], err);
 }
 
@@ -105,18 +111,23 @@ static void free_piece(struct prediction *p, int i)
 	ls_gpu_stream_free(gpu, q->stream);
 }
 
-static int upload_piece(struct prediction *p, const struct piece *q, uint64_t lo, uint64_t hi, struct ls_err *err)
+static int upload_piece(struct prediction *p, const struct piece *q, uint64_t lo, uint64_t hi,
+			struct ls_err *err)
 {
 	struct ls_gpu *gpu = p->c->gpu;
 	const struct ls_rows *r = p->rows;
 	uint64_t first = r->start[lo], n = r->start[hi] - first;
-	int rc = ls_gpu_upload(gpu, q->stream, q->start, r->start + lo, (hi - lo + 1) * sizeof *r->start, err);
+	int rc = ls_gpu_upload(gpu, q->stream, q->start, r->start + lo,
+			       (hi - lo + 1) * sizeof *r->start, err);
 	if (rc == 0)
-		rc = ls_gpu_upload(gpu, q->stream, q->feature, r->feature + first, n * sizeof *r->feature, err);
+		rc = ls_gpu_upload(gpu, q->stream, q->feature, r->feature + first,
+				   n * sizeof *r->feature, err);
 	if (rc == 0 && q->field)
-		rc = ls_gpu_upload(gpu, q->stream, q->field, r->field + first, n * sizeof *r->field, err);
+		rc = ls_gpu_upload(gpu, q->stream, q->field, r->field + first, n * sizeof *r->field,
+				   err);
 	if (rc == 0 && q->value)
-		rc = ls_gpu_upload(gpu, q->stream, q->value, r->value + first, n * sizeof *r->value, err);
+		rc = ls_gpu_upload(gpu, q->stream, q->value, r->value + first, n * sizeof *r->value,
+				   err);
 	return rc;
 }
 
@@ -140,7 +151,8 @@ static int run_piece(struct prediction *p, int i, uint64_t lo, uint64_t hi, stru
 				    (hi - lo) * c->m->outputs * sizeof(float), err);
 }
 
-int ls_cuda_predict(struct ls_fm_cuda *c, const struct ls_rows *rows, float *ret_score, struct ls_err *err)
+int ls_cuda_predict(struct ls_fm_cuda *c, const struct ls_rows *rows, float *ret_score,
+		    struct ls_err *err)
 {
 	if (c->m->n_fields && !rows->field)
 		return ls_err_set(err, LS_EINPUT, "this %s model needs data with fields (libffm)",

@@ -1,9 +1,10 @@
 /* The training data on a GPU: all of it, or, where it does not fit, two windows that take turns.
  *
- * A window has the rows of some steps of one epoch, in the order in which the steps take them, gathered by the pool's
- * threads into page-locked memory and copied in a stream of their own, while the steps of the other window compute. To
- * the kernels it is data of its own that is not shuffled, whose first step is step 0; `number` has the
- * rows' places in the whole data. So the way of the rows does not reach the bytes. */
+ * A window has the rows of some steps of one epoch, in the order in which the steps take them,
+ * gathered by the pool's threads into page-locked memory and copied in a stream of their own, while
+ * the steps of the other window compute. To the kernels it is data of its own that is not shuffled,
+ * whose first step is step 0; `number` has the rows' places in the whole data. So the way of the
+ * rows does not reach the bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,11 @@
 #include "fm/model/batch.h"
 #include "fm/model/order.h"
 
-static const uint64_t WINDOW = (uint64_t)64 << 20; /* bytes that a window has, if steps are not larger */
+static const uint64_t WINDOW = (uint64_t)64
+			       << 20; /* bytes that a window has, if steps are not larger */
 
-/* As many of the longest rows as a batch has. Rows of LONG entries and more are counted as the longest. */
+/* As many of the longest rows as a batch has. Rows of LONG entries and more are counted as the
+ * longest. */
 uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint64_t batch)
 {
 	enum { LONG = 4096 };
@@ -34,7 +37,8 @@ uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint64_t batch)
 }
 
 /* Bytes of an array for so many rows and entries; 0: there is none. */
-static uint64_t bytes_of(const struct ls_fm_cuda *c, enum ls_cuda_array which, uint64_t rows, uint64_t entries)
+static uint64_t bytes_of(const struct ls_fm_cuda *c, enum ls_cuda_array which, uint64_t rows,
+			 uint64_t entries)
 {
 	const struct ls_rows *r = c->rows;
 	switch (which) {
@@ -128,21 +132,27 @@ static int put_all(struct ls_fm_cuda *c, struct ls_err *err)
 
 /* --- windows --- */
 
-/* Entries that a window of so many steps has room for: rows of mean length, and the longest step at least. */
+/* Entries that a window of so many steps has room for: rows of mean length, and the longest step at
+ * least. */
 static uint64_t entries_of(const struct ls_fm_cuda *c, uint64_t steps)
 {
-	uint64_t mean = c->rows->n_entries / c->rows->n_rows + 1, entries = steps * c->m->opts.batch * mean;
+	uint64_t mean = c->rows->n_entries / c->rows->n_rows + 1,
+		 entries = steps * c->m->opts.batch * mean;
 	return entries < c->entries ? c->entries : entries;
 }
 
 /* The most steps that windows have room for. */
 static void size_windows(struct ls_fm_cuda *c, uint64_t room)
 {
-	uint64_t batch = c->m->opts.batch, low = 1, most = (uint64_t)1 << (32 - ls_cuda_slot_bits(c));
-	uint64_t high = least(ls_fm_steps_per_epoch(&c->m->opts, c->rows->n_rows), least(UINT32_MAX / batch, most));
+	uint64_t batch = c->m->opts.batch, low = 1,
+		 most = (uint64_t)1 << (32 - ls_cuda_slot_bits(c));
+	uint64_t high = least(ls_fm_steps_per_epoch(&c->m->opts, c->rows->n_rows),
+			      least(UINT32_MAX / batch, most));
 	while (low < high) {
-		uint64_t steps = low + (high - low + 1) / 2, rows = steps * batch, entries = entries_of(c, steps);
-		if (bytes_all(c, rows, entries) <= WINDOW && windows_bytes(c, rows, entries) <= room)
+		uint64_t steps = low + (high - low + 1) / 2, rows = steps * batch,
+			 entries = entries_of(c, steps);
+		if (bytes_all(c, rows, entries) <= WINDOW &&
+		    windows_bytes(c, rows, entries) <= room)
 			low = steps;
 		else
 			high = steps - 1;
@@ -157,10 +167,11 @@ static int make_window(struct ls_fm_cuda *c, struct ls_cuda_window *w, struct ls
 	w->from = ls_alloc_array(c->window_rows, sizeof *w->from);
 	if (!w->from)
 		return ls_err_set(err, LS_ENOMEM, "no memory to gather rows in");
-	int rc = ls_gpu_host_alloc(c->gpu, bytes_all(c, c->window_rows, c->window_entries), "a window of the data",
-				   &w->locked, err);
+	int rc = ls_gpu_host_alloc(c->gpu, bytes_all(c, c->window_rows, c->window_entries),
+				   "a window of the data", &w->locked, err);
 	for (int i = 0; i < LS_A_ARRAYS && rc == 0; i++) {
-		uint64_t bytes = bytes_of(c, (enum ls_cuda_array)i, c->window_rows, c->window_entries);
+		uint64_t bytes =
+			bytes_of(c, (enum ls_cuda_array)i, c->window_rows, c->window_entries);
 		if (!bytes)
 			continue;
 		w->host[i] = (char *)w->locked + at;
@@ -205,13 +216,15 @@ struct gather {
 	uint32_t rows; /* to look at; w->rows of them fit */
 };
 
-/* The rows' numbers. Shuffled rows are anywhere in memory: what will be read of them is asked for before. */
+/* The rows' numbers. Shuffled rows are anywhere in memory: what will be read of them is asked for
+ * before. */
 static void number_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 {
 	const struct ls_fm_opts *o = &g->c->m->opts;
 	uint64_t *number = g->w->host[LS_A_NUMBER];
 	while (lo < hi) {
-		struct ls_order order = ls_fm_order(o, g->c->rows->n_rows, g->w->first + lo / o->batch);
+		struct ls_order order =
+			ls_fm_order(o, g->c->rows->n_rows, g->w->first + lo / o->batch);
 		uint32_t at = (uint32_t)(lo % o->batch);
 		for (uint64_t end = least(hi, lo - at + o->batch); lo < end; lo++, at++) {
 			number[lo] = ls_order_row(&order, at);
@@ -278,10 +291,13 @@ static void take_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 	for (uint64_t i = lo; i < hi; i++) {
 		if (i + AHEAD < hi)
 			ask_for(g, i + AHEAD);
-		uint64_t row = number[i], from = g->w->from[i], at = start[i], n = start[i + 1] - at;
-		memcpy((uint32_t *)to[LS_A_FEATURE] + at, r->feature + from, n * sizeof *r->feature);
+		uint64_t row = number[i], from = g->w->from[i], at = start[i],
+			 n = start[i + 1] - at;
+		memcpy((uint32_t *)to[LS_A_FEATURE] + at, r->feature + from,
+		       n * sizeof *r->feature);
 		if (to[LS_A_FIELD])
-			memcpy((uint16_t *)to[LS_A_FIELD] + at, r->field + from, n * sizeof *r->field);
+			memcpy((uint16_t *)to[LS_A_FIELD] + at, r->field + from,
+			       n * sizeof *r->field);
 		if (to[LS_A_VALUE])
 			memcpy((float *)to[LS_A_VALUE] + at, r->value + from, n * sizeof *r->value);
 		((float *)to[LS_A_LABEL])[i] = r->label[row];
@@ -304,7 +320,8 @@ static void gather(void *context, int thread, int threads)
 	take_rows(g, lo, hi);
 }
 
-/* Fills a window with the steps from `first` on, as many as it has room for and the epoch has left. */
+/* Fills a window with the steps from `first` on, as many as it has room for and the epoch has left.
+ */
 static int fill(struct ls_fm_cuda *c, struct ls_cuda_window *w, uint64_t first, struct ls_err *err)
 {
 	const struct ls_fm_opts *o = &c->m->opts;
@@ -324,7 +341,8 @@ static int fill(struct ls_fm_cuda *c, struct ls_cuda_window *w, uint64_t first, 
 	for (int i = 0; i < LS_A_ARRAYS && rc == 0; i++)
 		if (w->host[i])
 			rc = ls_gpu_upload(c->gpu, c->copies, ls_cuda_ptr(w->device[i]), w->host[i],
-					   bytes_of(c, (enum ls_cuda_array)i, w->rows, entries), err);
+					   bytes_of(c, (enum ls_cuda_array)i, w->rows, entries),
+					   err);
 	return rc ? rc : ls_gpu_event_record(c->gpu, c->copies, w->copied, err);
 }
 
@@ -359,7 +377,8 @@ static void take_epoch(struct ls_fm_cuda *c, uint64_t step)
 	c->sorted = NULL;
 }
 
-int ls_cuda_show_window(struct ls_fm_cuda *c, uint64_t step, struct ls_cuda_window **ret, struct ls_err *err)
+int ls_cuda_show_window(struct ls_fm_cuda *c, uint64_t step, struct ls_cuda_window **ret,
+			struct ls_err *err)
 {
 	int rc = 0;
 	if (c->streams)
@@ -380,10 +399,12 @@ int ls_cuda_show_window(struct ls_fm_cuda *c, uint64_t step, struct ls_cuda_wind
 
 int ls_cuda_leave_window(struct ls_fm_cuda *c, uint64_t next, struct ls_err *err)
 {
-	struct ls_cuda_window *w = &c->window[c->view], *other = &c->window[(c->view + 1) % LS_CUDA_WINDOWS];
+	struct ls_cuda_window *w = &c->window[c->view],
+			      *other = &c->window[(c->view + 1) % LS_CUDA_WINDOWS];
 	if (!c->streams)
 		return 0;
 	int rc = ls_gpu_event_record(c->gpu, c->main, w->used, err);
-	bool ends = next == w->first + w->steps && next % ls_fm_steps_per_epoch(&c->m->opts, c->rows->n_rows) != 0;
+	bool ends = next == w->first + w->steps &&
+		    next % ls_fm_steps_per_epoch(&c->m->opts, c->rows->n_rows) != 0;
 	return rc || !ends || has_step(other, next) ? rc : fill(c, other, next, err);
 }

@@ -1,4 +1,5 @@
-/* The sort of the data on a GPU: by feature when they come there, by batch every epoch. cuda_args.h has the plan. */
+/* The sort of the data on a GPU: by feature when they come there, by batch every epoch. cuda_args.h
+ * has the plan. */
 #include "fm/cuda/host/cuda_internal.h"
 #include "fm/model/batch.h"
 
@@ -15,7 +16,8 @@ static uint32_t tiles_of(uint64_t n)
 
 static struct ls_cuda_digits digits_of(uint32_t from, uint32_t bits)
 {
-	return (struct ls_cuda_digits){from, bits, bits ? (bits + LS_SORT_BITS - 1) / LS_SORT_BITS : 1};
+	return (struct ls_cuda_digits){from, bits,
+				       bits ? (bits + LS_SORT_BITS - 1) / LS_SORT_BITS : 1};
 }
 
 static struct ls_cuda_digits feature_digits(const struct ls_fm_cuda *c)
@@ -25,7 +27,8 @@ static struct ls_cuda_digits feature_digits(const struct ls_fm_cuda *c)
 
 static struct ls_cuda_digits batch_digits(const struct ls_fm_cuda *c, uint64_t rows)
 {
-	return digits_of(ls_cuda_slot_bits(c), bits_below(ls_fm_steps_per_epoch(&c->m->opts, rows)));
+	return digits_of(ls_cuda_slot_bits(c),
+			 bits_below(ls_fm_steps_per_epoch(&c->m->opts, rows)));
 }
 
 static uint32_t widest(struct ls_cuda_digits d)
@@ -49,7 +52,8 @@ static bool wants_entries(const struct ls_fm_cuda *c)
 	return c->m->opts.kind != LS_FM || ls_cuda_has_x(c);
 }
 
-static int make_list(struct ls_fm_cuda *c, struct ls_cuda_list *l, uint64_t entries, struct ls_err *err)
+static int make_list(struct ls_fm_cuda *c, struct ls_cuda_list *l, uint64_t entries,
+		     struct ls_err *err)
 {
 	const char *what = "the data, sorted";
 	uint64_t bytes = entries * sizeof *l->key;
@@ -71,7 +75,8 @@ static int make_lists(struct ls_fm_cuda *c, uint64_t rows, uint64_t entries, str
 int ls_cuda_make_sort(struct ls_fm_cuda *c, uint64_t rows, uint64_t entries, struct ls_err *err)
 {
 	struct ls_cuda_sort *s = &c->args.sort;
-	uint32_t a = widest(feature_digits(c)), b = widest(batch_digits(c, rows)), bits = a > b ? a : b;
+	uint32_t a = widest(feature_digits(c)), b = widest(batch_digits(c, rows)),
+		 bits = a > b ? a : b;
 	bool fwfm = c->m->opts.kind == LS_FWFM, has_x = ls_cuda_has_x(c);
 	const struct {
 		void *at;
@@ -91,7 +96,8 @@ int ls_cuda_make_sort(struct ls_fm_cuda *c, uint64_t rows, uint64_t entries, str
 	int rc = make_lists(c, rows, entries, err);
 	for (size_t i = 0; i < sizeof all / sizeof *all && rc == 0; i++)
 		if (all[i].bytes)
-			rc = ls_cuda_alloc(c, all[i].bytes, "the order of the data", all[i].at, err);
+			rc = ls_cuda_alloc(c, all[i].bytes, "the order of the data", all[i].at,
+					   err);
 	s->ticket = s->digit_count ? s->digit_count + (LS_SORT_PASSES << LS_SORT_BITS) : NULL;
 	s->slot_bits = ls_cuda_slot_bits(c);
 	s->renumber = c->m->opts.kind == LS_FFM;
@@ -112,8 +118,8 @@ uint64_t ls_cuda_sort_bytes(struct ls_fm_cuda *c, uint64_t rows, uint64_t entrie
 
 /* --- launches --- */
 
-static int put(struct ls_fm_cuda *c, enum ls_cuda_kernel k, uint32_t grid, const struct ls_cuda_args *a,
-	       struct ls_err *err)
+static int put(struct ls_fm_cuda *c, enum ls_cuda_kernel k, uint32_t grid,
+	       const struct ls_cuda_args *a, struct ls_err *err)
 {
 	return ls_cuda_launch(c, c->main, k, grid, a, err);
 }
@@ -124,8 +130,8 @@ static int put_zero(struct ls_fm_cuda *c, const struct ls_cuda_args *a, struct l
 	return ls_gpu_fill(c->gpu, c->main, ls_cuda_ptr(a->sort.digit_count), 0, COUNTS_BYTES, err);
 }
 
-/* Entries by digits that are counted. Each pass goes to the other of two lists, and the last to `to`; the first reads
- * a->sort.pass.from. */
+/* Entries by digits that are counted. Each pass goes to the other of two lists, and the last to
+ * `to`; the first reads a->sort.pass.from. */
 static int put_passes(struct ls_fm_cuda *c, struct ls_cuda_args *a, const struct ls_cuda_list *to,
 		      const struct ls_cuda_list *other, struct ls_err *err)
 {
@@ -138,7 +144,8 @@ static int put_passes(struct ls_fm_cuda *c, struct ls_cuda_args *a, const struct
 		p->shift = ls_cuda_digit_from(d, p->number);
 		p->bits = ls_cuda_digit_bits(d, p->number);
 		rc = ls_gpu_fill(c->gpu, c->main, ls_cuda_ptr(a->sort.tile_digits), 0,
-				 ((uint64_t)p->tiles << p->bits) * sizeof *a->sort.tile_digits, err);
+				 ((uint64_t)p->tiles << p->bits) * sizeof *a->sort.tile_digits,
+				 err);
 		if (rc == 0)
 			rc = put(c, LS_K_PASS, p->tiles, a, err);
 		p->from = p->to;
@@ -152,8 +159,9 @@ static int put_by_feature(struct ls_fm_cuda *c, struct ls_cuda_args a, struct ls
 {
 	const struct ls_cuda_list *to = &a.sort.by_feature, *other = &a.sort.by_batch;
 	a.sort.digits = feature_digits(c);
-	a.sort.pass.from = (struct ls_cuda_list){.key = (uint32_t *)(uintptr_t)a.in_feature,
-						 .with = a.sort.digits.passes % 2 ? other->with : to->with};
+	a.sort.pass.from =
+		(struct ls_cuda_list){.key = (uint32_t *)(uintptr_t)a.in_feature,
+				      .with = a.sort.digits.passes % 2 ? other->with : to->with};
 	int rc = put_zero(c, &a, err);
 	if (rc == 0)
 		rc = put(c, LS_K_SPREAD, tiles_of(a.sort.entries), &a, err);
@@ -167,7 +175,8 @@ static int put_by_batch(struct ls_fm_cuda *c, struct ls_cuda_args a, struct ls_e
 {
 	uint32_t tiles = tiles_of(a.sort.rows);
 	a.sort.digits = batch_digits(c, a.sort.rows);
-	a.sort.pass.from = (struct ls_cuda_list){NULL, a.sort.by_feature.key, a.sort.by_feature.entry};
+	a.sort.pass.from =
+		(struct ls_cuda_list){NULL, a.sort.by_feature.key, a.sort.by_feature.entry};
 	a.sort.pass.row = a.sort.by_feature.with;
 	int rc = put_zero(c, &a, err);
 	if (rc == 0)
