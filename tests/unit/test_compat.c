@@ -46,9 +46,11 @@ static void row_is_sound(const char *where, size_t i, json_t *row)
 		"torchvision", "torchaudio", "driver_min", "driver_shipped", "branch",
 		"python",      "capability", NULL};
 	static const char *const others[] = {
-		"build", "arch_x86_64", "arch_aarch64",  "default", "others_unknown",
-		"kind",  "eol",         "eol_is_latest", "image",   "tags",
-		"gpu",   "source",      "date",          NULL};
+		"build",          "arch_x86_64", "arch_aarch64", "default",
+		"others_unknown", "kind",        "eol",          "eol_is_latest",
+		"image",          "tags",        "gpu",          "memory",
+		"link",           "smi",         "aliases",      "source",
+		"date",           NULL};
 	const char *key;
 	json_t *value;
 	struct ls_version v;

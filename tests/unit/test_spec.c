@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/embed.h"
+#include "env/facts/gpu_catalog.h"
 #include "env/facts/version.h"
 #include "env/spec/spec.h"
 

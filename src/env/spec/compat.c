@@ -8,8 +8,8 @@
 #include "base/embed.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "env/facts/gpu_catalog.h"
 #include "env/facts/version.h"
-#include "env/spec/matcher.h"
 
 struct ls_compat {
 	json_t *tables[LS_COMPAT_TABLES];
@@ -17,10 +17,10 @@ struct ls_compat {
 
 const char *ls_compat_file(enum ls_compat_table t)
 {
-	static const char *const files[] = {"data/torch.json",         "data/torch-pairs.json",
-					    "data/cuda-driver.json",   "data/driver-branches.json",
-					    "data/images.json",        "data/python.json",
-					    "data/gpu-capability.json"};
+	static const char *const files[] = {"data/torch.json",       "data/torch-pairs.json",
+					    "data/cuda-driver.json", "data/driver-branches.json",
+					    "data/images.json",      "data/python.json",
+					    "data/gpus.json"};
 	return files[t];
 }
 

@@ -19,7 +19,7 @@ enum ls_compat_table {
 	LS_COMPAT_BRANCHES, /* branch, kind, eol, eol_is_latest */
 	LS_COMPAT_IMAGES,   /* image, cuda, tags, branch */
 	LS_COMPAT_PYTHON,   /* python, eol */
-	LS_COMPAT_GPUS,     /* gpu, capability */
+	LS_COMPAT_GPUS,     /* gpu, capability; env/facts/gpu_catalog.h reads the rest */
 	LS_COMPAT_TABLES
 };
 

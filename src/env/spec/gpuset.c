@@ -1,5 +1,4 @@
 /* The set of GPUs that a spec accepts. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "env/facts/gpu_catalog.h"
 #include "env/facts/version.h"
 #include "env/spec/matcher.h"
 
@@ -23,51 +23,6 @@ struct ls_gpuset {
 	char *min_capability;      /* or NULL */
 	char *text;
 };
-
-/* --- names --- */
-
-/* The next word of a GPU's name into word; false at the end. Blanks, dashes and underscores
- * separate. */
-static bool next_word(const char **p, char *word, size_t size)
-{
-	static const char separators[] = " -_()";
-	size_t skip = strspn(*p, separators), n = strcspn(*p + skip, separators);
-	if (!n)
-		return false;
-	snprintf(word, size, "%.*s", (int)n, *p + skip);
-	*p += skip + n;
-	return true;
-}
-
-static bool is_one_of(const char *word, const char *const *list)
-{
-	for (; *list; list++)
-		if (strcasecmp(word, *list) == 0)
-			return true;
-	return false;
-}
-
-static bool next_model_word(const char **p, char *word, size_t size)
-{
-	static const char *const vendor[] = {"NVIDIA", "Tesla", "GeForce", "Quadro", NULL};
-	while (next_word(p, word, size))
-		if (!is_one_of(word, vendor))
-			return true;
-	return false;
-}
-
-bool ls_gpu_name_is(const char *wanted, const char *name)
-{
-	static const char *const another_model[] = {"Ti", "SUPER", "Laptop", "Max", "Mobile", NULL};
-	char a[64], b[64];
-	bool any = false;
-	while (next_model_word(&wanted, a, sizeof a)) {
-		if (!next_model_word(&name, b, sizeof b) || strcasecmp(a, b) != 0)
-			return false;
-		any = true;
-	}
-	return any && !(next_model_word(&name, b, sizeof b) && is_one_of(b, another_model));
-}
 
 /* --- parsing --- */
 
@@ -102,9 +57,7 @@ static int set_name(struct kind *k, const json_t *v, const char *where, struct l
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			return ls_err_set(err, LS_EINPUT, "%s: a name with control characters",
 					  where);
-	const char *rest = json_string_value(v);
-	char word[64];
-	if (!next_model_word(&rest, word, sizeof word))
+	if (!ls_gpu_name_is(json_string_value(v), json_string_value(v)))
 		return ls_err_set(err, LS_EINPUT,
 				  "%s: \"%.80s\" names no model: no GPU would ever match", where,
 				  json_string_value(v));

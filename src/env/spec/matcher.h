@@ -67,8 +67,4 @@ size_t ls_gpuset_count(const struct ls_gpuset *g); /* the exact number of its on
 double
 ls_gpuset_memory_mib(const struct ls_gpuset *g); /* the amount its memory matcher names, or 0 */
 
-/* Does the GPU called name go by wanted? Vendor words and case do not count: "T4" is "Tesla T4",
- * "A100" is "NVIDIA A100-SXM4-40GB", but "RTX 3060" is not "NVIDIA GeForce RTX 3060 Ti". */
-bool ls_gpu_name_is(const char *wanted, const char *name);
-
 #endif
