@@ -3,20 +3,20 @@
 #include <assert.h>
 #include <stdbool.h>
 
-static const double STRETCH = 0.032, SHORT = 0.008; /* seconds, */
-static const double ENOUGH = 0.75;                  /* of which so many will do */
-/* Of the time that threads have: with less on processors some had to wait long. (16 threads of 16
- * cores have 0.92, beside a busy loop 0.64, beside four 0.55; 2 of 2 cores beside one 0.50.) */
+static const double STRETCH = 0.032, SHORT = 0.008; /* length of a stretch, seconds */
+static const double ENOUGH = 0.75;                  /* of that length is enough to judge it */
+/* The share of the threads' time that processors gave them: below it, some thread had to
+ * wait for a core. */
 static const double IDLE = 0.75;
-/* What a trial must reach to be kept, of the speed before it. Fewer threads must be worth it; more
- * of them are wanted unless they do harm, for the parts of the work are not yet adjusted to them.
- */
+/* What a trial must reach to be kept, relative to the speed before it. Fewer threads must
+ * be worth it. More threads are kept unless they do harm, because the shares of the work
+ * are not yet adjusted to them. */
 static const double KEEP[LS_CREW_WAYS] = {[LS_CREW_FEWER] = 1.1, [LS_CREW_MORE] = 0.97};
 
 enum {
-	FIRST = 16, /* units, when nothing is known of their speed */
-	SOON = 4,   /* stretches until those who were sent away are tried again */
-	CALM = 32,  /* stretches in which nobody waited, until pauses are forgotten */
+	FIRST = 16, /* units of the first stretch, when nothing is known of the speed */
+	SOON = 4,   /* stretches until the threads that were sent away are tried again */
+	CALM = 32,  /* stretches without waiting until the pauses are forgotten */
 };
 static const int LATE[LS_CREW_WAYS] = {256, 64}; /* the most stretches between two trials */
 
@@ -49,7 +49,7 @@ static void next_turn(struct ls_crew *c)
 
 static double stretch(const struct ls_crew *c)
 {
-	return c->now > c->stay ? SHORT : STRETCH; /* more may be much slower */
+	return c->now > c->stay ? SHORT : STRETCH; /* with more threads it may be much slower */
 }
 
 uint64_t ls_crew_units(const struct ls_crew *c)
@@ -72,7 +72,8 @@ static void wait_for(struct ls_crew *c, enum ls_crew_way way, int stretches)
 	c->pause[way] = c->left[way] = stretches < LATE[way] ? stretches : LATE[way];
 }
 
-/* Those who stay away were too many, perhaps: half of them are tried at once. */
+/* Fewer threads were better. Perhaps too many were sent away, so half of them are tried
+ * at once. */
 static void keep_fewer(struct ls_crew *c)
 {
 	int away = c->size[LS_CREW_FEWER];
@@ -87,9 +88,9 @@ static void keep_more(struct ls_crew *c)
 	c->size[LS_CREW_MORE] *= 2;
 }
 
-/* Twice as many away at once, for one less does not help if two cores are gone; a longer pause when
- * there are no more.
- */
+/* Fewer threads were no better. Twice as many are sent away next, because one less does
+ * not help when two cores are gone; when there are no more to send away, the pause
+ * grows. */
 static void give_up_fewer(struct ls_crew *c)
 {
 	int *size = &c->size[LS_CREW_FEWER];
@@ -98,7 +99,8 @@ static void give_up_fewer(struct ls_crew *c)
 		wait_for(c, LS_CREW_FEWER, 1 + 2 * c->pause[LS_CREW_FEWER]);
 }
 
-/* Half as many at once; a longer pause once it was one. */
+/* More threads were worse. Half as many are added next, and after a trial of one the
+ * pause grows. */
 static void give_up_more(struct ls_crew *c)
 {
 	int *size = &c->size[LS_CREW_MORE];
@@ -107,7 +109,7 @@ static void give_up_more(struct ls_crew *c)
 	*size = *size > 1 ? *size / 2 : 1;
 }
 
-/* A trial is over: false if it failed. */
+/* Ends a trial; false when it failed. */
 static bool judge(struct ls_crew *c, enum ls_crew_way way, double rate)
 {
 	bool more = way == LS_CREW_MORE, kept = rate >= c->rate * KEEP[way];
@@ -128,8 +130,8 @@ static void try(struct ls_crew *c, enum ls_crew_way way)
 	put_to_work(c, now < 1 ? 1 : now > c->most ? c->most : now);
 }
 
-/* What comes after a stretch with as many threads as are to stay. Pauses are forgotten once nobody
- * has waited for a while; now and then nobody does in any case. */
+/* What comes after a stretch with the number of threads that is to stay. Pauses are
+ * forgotten after a while in which no thread waited. */
 static void choose(struct ls_crew *c, bool idle)
 {
 	c->calm = idle ? 0 : c->calm + 1;

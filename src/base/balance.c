@@ -24,7 +24,7 @@ void ls_shares_free(struct ls_shares *s)
 
 enum {
 	LEAST = 64
-}; /* no part becomes smaller than this of an equal one: it could not grow again */
+}; /* the smallest share, relative to an equal one: a smaller one could not grow again */
 
 static double between(double lo, double x, double hi)
 {
@@ -41,7 +41,7 @@ void ls_shares_adjust(struct ls_shares *s, const double *times)
 	}
 	for (int w = 0; w < s->workers; w++) {
 		double part = s->begin[w + 1] - last,
-		       wanted = 1.0 / (times[w] * speeds); /* times as much */
+		       wanted = 1.0 / (times[w] * speeds); /* relative to its share now */
 		last = s->begin[w + 1];
 		sum += between(1.0 / (LEAST * s->workers),
 			       part * between(0.875, 0.5 + 0.5 * wanted, 1.125), 1.0);

@@ -1,7 +1,9 @@
-/* Functions that this tree does without, made errors. The build includes this file before every
- * file of src/; nobody includes it by hand. Owns nothing; nothing here runs. Function-like macros,
- * not poison: a system header may use such a name for a parameter, and format(printf, …) must stay
- * legal. The headers that declare the functions come first. */
+/* Functions that this tree does not use: calling one is an error. The build includes this
+ * file before every file of src/; nobody includes it by hand. Owns nothing; nothing here
+ * runs.
+ * These are function-like macros and not #pragma poison, because a system header may use
+ * such a name for a parameter, and format(printf, …) must stay legal. The headers that
+ * declare the functions come first. */
 #ifndef LS_BASE_BANNED_H
 #define LS_BASE_BANNED_H
 
@@ -11,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* no bound on what is written: snprintf, memcpy with a checked size, struct ls_str */
+/* Nothing bounds what is written. Use snprintf, memcpy with a checked size, struct
+ * ls_str. */
 #undef strcpy
 #define strcpy(...) ls_banned_strcpy
 #undef strcat
@@ -24,12 +27,12 @@
 #define vsprintf(...) ls_banned_vsprintf
 #undef gets
 #define gets(...) ls_banned_gets
-/* a result that may lack its end */
+/* The result may lack its terminating NUL. */
 #undef strncpy
 #define strncpy(...) ls_banned_strncpy
 #undef strncat
 #define strncat(...) ls_banned_strncat
-/* hidden state shared by all threads: strtok_r, gmtime_r, localtime_r, strftime */
+/* Hidden state shared by all threads. Use strtok_r, gmtime_r, localtime_r, strftime. */
 #undef strtok
 #define strtok(...) ls_banned_strtok
 #undef gmtime
@@ -40,7 +43,7 @@
 #define ctime(...) ls_banned_ctime
 #undef asctime
 #define asctime(...) ls_banned_asctime
-/* no error reported: ls_str_to_… or strtol with its checks */
+/* Errors are not reported. Use ls_str_to_… or strtol with its checks. */
 #undef atoi
 #define atoi(...) ls_banned_atoi
 #undef atol
@@ -49,7 +52,7 @@
 #define atoll(...) ls_banned_atoll
 #undef atof
 #define atof(...) ls_banned_atof
-/* randomness is a function of seed and index (src/num), never a stream */
+/* Randomness is a function of seed and index (src/num), never a stream. */
 #undef rand
 #define rand(...) ls_banned_rand
 #undef srand
@@ -62,8 +65,8 @@
 #define drand48(...) ls_banned_drand48
 #undef lrand48
 #define lrand48(...) ls_banned_lrand48
-/* a shell between us and the program: ls_proc; a name that another may take first: ls_file, mkstemp
- */
+/* A shell between us and the program (use ls_proc), and temporary names that another
+ * process may take first (use ls_file or mkstemp). */
 #undef system
 #define system(...) ls_banned_system
 #undef popen
@@ -75,8 +78,8 @@
 #undef tempnam
 #define tempnam(...) ls_banned_tempnam
 
-/* The library never prints, exits or touches the environment: src/cmd/ does. An exception is a call
- * in parentheses with its reason beside it: (getenv)("PATH"). */
+/* The library never prints, exits or reads the environment; src/cmd/ does. An exception
+ * is a call in parentheses, (getenv)("PATH"), with its reason beside it. */
 #if defined(LS_LIBRARY)
 #define printf(...)  ls_banned_in_the_library_printf
 #define vprintf(...) ls_banned_in_the_library_vprintf

@@ -22,7 +22,7 @@ struct walk {
 	void *context;
 };
 
-/* The group and all above it. */
+/* Visits the group and every group above it. */
 static void upwards(const struct walk *w, const char *below, const char *group, bool v2)
 {
 	char *path =
@@ -37,7 +37,8 @@ static void upwards(const struct walk *w, const char *below, const char *group, 
 	free(path);
 }
 
-/* A line of /proc/self/cgroup: "0::/a/b" for version 2, "4:cpu,cpuacct:/a/b" for version 1. */
+/* A line of /proc/self/cgroup: "0::/a/b" for version 2, "4:cpu,cpuacct:/a/b" for version
+ * 1. */
 static void line(const struct walk *w, char *text)
 {
 	char *names = strchr(text, ':'), *group = names ? strchr(names + 1, ':') : NULL;
@@ -48,7 +49,7 @@ static void line(const struct walk *w, char *text)
 		upwards(w, "", group, true);
 	for (char *rest = names, *name; *names && (name = strsep(&rest, ","));)
 		if (strcmp(name, w->controller) ==
-		    0) { /* the folder may be a link to one of several names */
+		    0) { /* the folder may be a link, one of several names of a controller */
 			upwards(w, name, group, false);
 			return;
 		}

@@ -16,7 +16,7 @@ static int smaller(int limit, double quota, double period)
 	return limit == 0 || here < limit ? here : limit;
 }
 
-/* cpu.max: "max 100000", or microseconds and those of a period. */
+/* cpu.max: "max 100000", or the quota and the period in microseconds. */
 static int limit_v2(const char *group, int limit)
 {
 	char *text = ls_cgroup_file(group, "cpu.max"), *end;
@@ -27,7 +27,7 @@ static int limit_v2(const char *group, int limit)
 	return limit;
 }
 
-/* cpu.cfs_quota_us, -1 for none, and cpu.cfs_period_us. */
+/* cpu.cfs_quota_us (-1 for none) and cpu.cfs_period_us. */
 static int limit_v1(const char *group, int limit)
 {
 	char *quota = ls_cgroup_file(group, "cpu.cfs_quota_us"),
@@ -55,7 +55,7 @@ int ls_cpus_limit(const char *root)
 int ls_cpus_at(const char *root)
 {
 	cpu_set_t set;
-	/* it fails where there are more processors than a set has room for */
+	/* fails where there are more processors than fit into a cpu_set_t */
 	long n = sched_getaffinity(0, sizeof set, &set) < 0 ? sysconf(_SC_NPROCESSORS_ONLN)
 							    : CPU_COUNT(&set);
 	int limit = ls_cpus_limit(root);

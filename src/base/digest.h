@@ -1,5 +1,5 @@
-/* SHA-256 (identity) and XXH3-128 (fast comparison), as lower-case hexadecimal where text is
- * wanted. ls_sha256_final frees the state. One thread at a time an object. */
+/* SHA-256 (identity) and XXH3-128 (fast comparison), as binary or as lower-case
+ * hexadecimal. ls_sha256_final frees the state. One thread at a time an object. */
 #ifndef LS_BASE_DIGEST_H
 #define LS_BASE_DIGEST_H
 

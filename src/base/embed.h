@@ -1,5 +1,5 @@
-/* Files that travel inside the program: shipped specs, compatibility tables, the Python hook
- * (tools/embed.cmake). Constant data, borrowed for ever; any thread. */
+/* Files that travel inside the program: shipped specs, compatibility tables, the Python
+ * hook (tools/embed.cmake). Constant data, borrowed for ever; any thread. */
 #ifndef LS_BASE_EMBED_H
 #define LS_BASE_EMBED_H
 

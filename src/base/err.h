@@ -1,6 +1,6 @@
-/* Error codes and the sentence that goes with them.
- * A fallible function returns 0 or a negative LS_E*, and on failure fills the caller's struct
- * ls_err. NULL is accepted. No global state; any thread. */
+/* Error codes and the sentence that goes with them. A fallible function returns 0 or a
+ * negative LS_E*, and on failure fills the caller's struct ls_err. NULL is accepted. No
+ * global state; any thread. */
 #ifndef LS_BASE_ERR_H
 #define LS_BASE_ERR_H
 
@@ -21,11 +21,12 @@ struct ls_err {
 	char msg[1024]; /* what was wrong, where, what to do; no newline at the end */
 };
 
-/* Fills err (unless NULL) and returns code, so that `return ls_err_set(...)` reads well. */
+/* Fills err (unless NULL) and returns code, so that `return ls_err_set(...)` reads
+ * well. */
 int ls_err_set(struct ls_err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same for a failed system call: the code follows errno (LS_ENOENT, LS_EINPUT for a folder,
- * LS_EIO …), the message is "path: cannot verb: reason". */
+/* The same for a failed system call: the code follows errno (LS_ENOENT, LS_EINPUT for a
+ * folder, LS_EIO …), the message is "path: cannot verb: reason". */
 int ls_err_errno(struct ls_err *err, const char *path, const char *verb);
 /* Puts "prefix: " before the message. */
 int ls_err_prefix(struct ls_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -18,7 +18,7 @@
 struct ls_writer {
 	int fd;
 	char *path;   /* as the caller named it, for messages */
-	char *target; /* where links lead from there: what is replaced */
+	char *target; /* path with its links resolved: the file that is replaced */
 	bool direct;  /* the target is a device or a pipe */
 	bool there; /* a file is replaced: its owner, group and mode are kept as far as that can be
 		     */
@@ -126,8 +126,8 @@ char *ls_file_folder(const char *path)
 	return ls_xstrdup(".");
 }
 
-/* A name beside target that no other writer uses. Of a long name only the beginning: the whole must
- * be a name too. */
+/* A name beside target that no other writer uses. Of a long name only the beginning is
+ * kept, because the whole must be a legal name too. */
 static char *name_beside(const char *target)
 {
 	static atomic_uint serial;
@@ -138,9 +138,9 @@ static char *name_beside(const char *target)
 			    (long)getpid(), atomic_fetch_add(&serial, 1));
 }
 
-enum { TRIES = 100 }; /* names left behind by a process that had this one's number */
+enum { TRIES = 100 }; /* such names may be left over from a process with the same number */
 
-/* Returns an open file under a new name beside target, or -1 with errno. The process's umask
+/* Opens a file under a new name beside target; -1 with errno. The process's umask
  * applies. */
 static int create_beside(const char *target, char **ret_temp)
 {
@@ -160,16 +160,16 @@ static int create_beside(const char *target, char **ret_temp)
 	return -1;
 }
 
-/* A file in target's folder that goes when the process does, however it ends; -1 where the
- * filesystem has none. */
+/* Opens a file in target's folder that vanishes with the process, however that ends; -1
+ * where the filesystem has no unnamed files. */
 static int create_unnamed(const char *target)
 {
 	char *dir = ls_file_folder(target);
 	int fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 	free(dir);
 	struct stat st;
-	/* Before Linux 5.19 the umask was forgotten here on filesystems without access lists: what
-	 * looks like that is made the other way. */
+	/* Linux before 5.19 ignored the umask here on filesystems without access lists.
+	 * What looks like that case is made the other way. */
 	if (fd >= 0 && (fstat(fd, &st) < 0 || (st.st_mode & 0777) == 0666)) {
 		close(fd);
 		return -1;
@@ -182,7 +182,7 @@ char *ls_file_follow(const char *path)
 	enum { MOST = 40 };
 	struct stat st;
 	bool other = stat(path, &st) == 0 &&
-		     !S_ISREG(st.st_mode); /* what a link to a pipe says is no path */
+		     !S_ISREG(st.st_mode); /* the text of a link to a pipe is no path */
 	char *at = ls_xstrdup(path);
 	for (int i = 0; i < MOST && !other; i++) {
 		char to[4096];
@@ -210,7 +210,8 @@ int ls_file_unnamed(const char *path)
 	return fd;
 }
 
-/* Gives the unnamed file fd a name beside target: NULL with errno where that cannot be done. */
+/* Gives the unnamed file fd a name beside target; NULL with errno where that cannot be
+ * done. */
 static char *link_beside(int fd, const char *target)
 {
 	char self[64];
@@ -238,8 +239,8 @@ static void release(struct ls_writer *w)
 	free(w);
 }
 
-/* A file that only some may read is not replaced by one that others may: what is its group's is
- * nobody's, where it cannot have its group. */
+/* The new file must not be readable by more users than the old one was. Where it cannot
+ * have the old file's group, it gets no permissions for its group. */
 static int like_the_old(const struct ls_writer *w, int fd)
 {
 	if (fd < 0 || !w->there)
@@ -264,7 +265,7 @@ int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err)
 		w->group = st.st_gid;
 		w->mode = st.st_mode;
 	}
-	/* renaming over /dev/null would be the end of it */
+	/* rename would replace /dev/null itself */
 	w->direct = there && !S_ISREG(st.st_mode);
 	w->fd = w->direct ? open(path, O_WRONLY | O_CLOEXEC)
 			  : like_the_old(w, create_unnamed(w->target));
@@ -273,8 +274,7 @@ int ls_writer_open(const char *path, struct ls_writer **ret, struct ls_err *err)
 	if (w->fd < 0) {
 		ls_err_errno(err, path, w->direct ? "open" : "create a temporary file beside it");
 		if (err)
-			err->code = LS_EIO; /* also for a missing folder: the place to write to is
-					       no input */
+			err->code = LS_EIO; /* also for a missing folder: an output, not an input */
 		release(w);
 		return LS_EIO;
 	}
@@ -357,8 +357,8 @@ static int sync_folder(const char *path, struct ls_err *err)
 	return rc;
 }
 
-/* Without /proc, or on a filesystem without links, an unnamed file stays unnamed: a named one takes
- * its bytes. */
+/* Without /proc, or on a filesystem without links, an unnamed file cannot get a name. Its
+ * bytes are copied to a named one. */
 static int copy_beside(struct ls_writer *w, struct ls_err *err)
 {
 	int fd = like_the_old(w, create_beside(w->target, &w->temp));
@@ -384,8 +384,7 @@ static int sync_file(const struct ls_writer *w, struct ls_err *err)
 
 static int into_place(struct ls_writer *w, struct ls_err *err)
 {
-	int rc = sync_file(w, err); /* which takes long, so that the temporary name comes after it,
-				       for an instant */
+	int rc = sync_file(w, err); /* slow, so the temporary name is made after it */
 	if (rc == 0 && !w->temp && !(w->temp = link_beside(w->fd, w->target))) {
 		rc = copy_beside(w, err);
 		rc = rc ? rc : sync_file(w, err);
@@ -434,7 +433,7 @@ int ls_writer_commit_id(struct ls_writer *w, struct ls_file_id *ret_id, struct l
 	int rc = flush(w, w->buffer, w->used, err);
 	if (rc == 0 && !w->direct)
 		rc = into_place(w, err);
-	if (rc == 0 && ret_id) /* by its descriptor: the name may be another's already */
+	if (rc == 0 && ret_id) /* by its descriptor: the name may lead elsewhere by now */
 		*ret_id = ls_file_id_of(w->fd);
 	if (rc) {
 		rc = LS_EIO;
@@ -472,9 +471,9 @@ int ls_file_write_atomic(const char *path, const void *data, size_t len, struct 
 	return ls_writer_commit(w, err);
 }
 
-/* --- which file a path is --- */
+/* --- the identity of a file --- */
 
-/* A file that is there is its inode; one that is not yet is a name in a folder. */
+/* A file that exists is its inode; one that does not exist yet is a name in a folder. */
 struct identity {
 	bool known, there;
 	struct stat st; /* of the file, or of its folder */

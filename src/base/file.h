@@ -1,8 +1,9 @@
-/* Files: reading whole, mapping, and writing so that nothing half-written is ever seen.
- * An atomic writer owns a file in the target's folder until commit puts it in the target's place.
- * Where the filesystem can, it has no name till then, so that a killed process leaves nothing.
- * Links are followed, also to where nothing is yet, and the owner, group and mode of a file that is
- * replaced stay as far as that can be; a device or a pipe
+/* Files: reading whole, mapping, and atomic writing, so that nobody ever sees half a
+ * file.
+ * A writer owns a file in the target's folder until commit puts it in the target's place.
+ * Where the filesystem can, that file has no name until then, so that a killed process
+ * leaves nothing behind. Symbolic links are followed, also dangling ones. Owner, group
+ * and mode of a file that is replaced are kept as far as possible. A device or a pipe
  * (/dev/stdout) is written to directly.
  * Any thread, one thread at a time an object. */
 #ifndef LS_BASE_FILE_H
@@ -24,25 +25,25 @@ struct ls_map {
 	size_t len;
 };
 
-/* The folder that path is in, "." where it names none; to be freed. */
+/* The folder of path, "." where it names none; to be freed. */
 char *ls_file_folder(const char *path);
-/* Where links lead from path, though nothing may be there, a device's or a pipe's as it is; to be
- * freed. */
+/* path with its symbolic links resolved, though nothing may be there. A device or a pipe
+ * stays as it is. To be freed. */
 char *ls_file_follow(const char *path);
-/* Whether two paths are one regular file, there or not yet. */
+/* Whether two paths lead to the same regular file, also when it does not exist yet. */
 bool ls_file_same(const char *a, const char *b);
 
 int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err); /* regular files only */
-/* The same for what is open already, for reading; path names it in messages. fd stays the caller's.
- */
+/* The same for a file that is already open for reading; path names it in messages. fd
+ * stays the caller's. */
 int ls_file_map_fd(int fd, const char *path, struct ls_map *ret, struct ls_err *err);
 void ls_file_unmap(struct ls_map *map);
 
-/* A file without a name, to write and read, on the filesystem that path is on: -1 with errno if
- * there can be none. */
+/* Opens a file without a name for reading and writing, on the filesystem of path; -1 with
+ * errno where that is not possible. */
 int ls_file_unnamed(const char *path);
 
-/* Which file it is and what is in it, as long as nobody writes to it. */
+/* The identity of a file and of its content, so that a later change is noticed. */
 struct ls_file_id {
 	bool known; /* not of devices and pipes, which are whatever they are */
 	uint64_t dev, ino, size;
@@ -51,12 +52,12 @@ struct ls_file_id {
 
 struct ls_file_id ls_file_id_of(int fd);
 bool ls_file_id_same(const struct ls_file_id *a, const struct ls_file_id *b);
-/* Whether path is that file still, if it is known. */
+/* Whether path is still that file with that content; true when id is not known. */
 bool ls_file_is(const char *path, const struct ls_file_id *id);
 
-/* Waits until nobody else holds the folder that path is in: a descriptor, whose closing lets it go.
- * -1 where folders cannot be held, or after ten seconds: whoever started this program may hold it,
- * too (flock DIR lockstep ...). */
+/* Waits until nobody else holds a lock on the folder of path. Returns a descriptor, and
+ * closing it releases the lock; -1 where folders cannot be locked, or after ten seconds.
+ * The caller of this program may hold the lock, too (flock DIR lockstep ...). */
 int ls_file_hold_folder(const char *path);
 
 struct ls_writer;

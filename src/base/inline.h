@@ -1,4 +1,5 @@
-/* For functions whose arguments choose code when it is compiled. Owns nothing. */
+/* Functions that are always inlined, because their constant arguments select code at
+ * compile time. Owns nothing; any thread. */
 #ifndef LS_BASE_INLINE_H
 #define LS_BASE_INLINE_H
 

@@ -5,7 +5,7 @@
 
 #include "base/cgroup.h"
 
-/* "max" in version 2, a number beyond all machines in version 1: no limit. */
+/* No limit is "max" in version 2, and a number larger than any machine in version 1. */
 static void most_at(void *context, const char *group, bool v2)
 {
 	uint64_t *most = context;

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* Bytes: the machine's, and no more than its control groups allow (containers with a limit). What
- * is larger would be given, and the process killed when it is touched. root: where /proc and
- * /sys/fs/cgroup are, "" for the system's. */
+/* In bytes: the machine's memory, but no more than the control groups allow (containers
+ * with a limit). An allocation beyond that would succeed, and the process would be killed
+ * when it is touched. root: where /proc and /sys/fs/cgroup are, "" for the system's. */
 uint64_t ls_memory_most(const char *root);
 
 #endif

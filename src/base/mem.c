@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The one place where the library prints and exits: an error of these kinds has no way back through
- * functions that cannot fail, and an abort would not say why. Without stdio, which may want memory.
- */
+/* The one place where the library prints and exits. Functions that cannot fail have no
+ * way to report such an error, and an abort would not say why. stdio is not used, because
+ * it may allocate. */
 _Noreturn void ls_give_up(const char *why)
 {
 	const char *parts[] = {"lockstep: ", why, "\n"};

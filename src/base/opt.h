@@ -1,6 +1,6 @@
-/* Command-line options from a table: the same table parses, prints help and feeds completion and
- * the man-page test. Parsed strings are borrowed from argv; ls_args_free frees the rest and accepts
- * NULL. One thread. */
+/* Command-line options from a table. The same table parses, prints help, and feeds
+ * completion and the test of the man pages. Parsed strings are borrowed from argv;
+ * ls_args_free frees the rest and accepts NULL. One thread. */
 #ifndef LS_BASE_OPT_H
 #define LS_BASE_OPT_H
 
@@ -18,8 +18,8 @@ struct ls_opt {
 	const char *help;
 };
 
-/* A closed choice is checked by the parser and offered by completion; NAME|FILE and cuda[:N] are
- * not closed. */
+/* A closed choice: the parser checks it and completion offers it. NAME|FILE and cuda[:N]
+ * are not closed. */
 bool ls_opt_is_choice(const struct ls_opt *o);
 
 struct ls_args {
@@ -34,13 +34,13 @@ struct ls_args {
 	bool dashes; /* a "--" was seen */
 };
 
-/* tables must outlive the result. With stop_at_positional everything from the first positional on
- * is positional. */
+/* tables must outlive the result. With stop_at_positional everything from the first
+ * positional on is positional. */
 int ls_args_parse(const struct ls_opt *const *tables, bool stop_at_positional, int argc,
 		  const char *const *argv, struct ls_args **ret, struct ls_err *err);
 void ls_args_free(struct ls_args *args);
 
-/* Asking for an option that no table declares is a defect and aborts. */
+/* Whether the option was given. A name that no table declares is a defect and aborts. */
 bool ls_args_has(const struct ls_args *args, const char *name);
 const char *ls_args_get(const struct ls_args *args, const char *name); /* the last value, or NULL */
 const char *ls_args_nth(const struct ls_args *args, const char *name,

@@ -18,22 +18,23 @@
 #include "base/cpus.h"
 #include "base/mem.h"
 
-/* A thread but the caller's. Each waits for runs on a word of its own: who is left out of one
- * sleeps on. */
+/* A thread other than the caller's. Each waits for its runs on a word of its own, so that
+ * the threads that a run leaves out sleep on. */
 struct member {
-	_Alignas(128) _Atomic uint32_t runs; /* that it was to take part in: one more is a start */
-	_Atomic uint32_t sleepers;           /* 1: it sleeps */
+	_Alignas(128) _Atomic uint32_t runs; /* runs to take part in: one more starts it */
+	_Atomic uint32_t sleepers;           /* 1: it sleeps in the kernel */
 	struct ls_pool *pool;
 	pthread_t handle;
 	int index;
 };
 
-/* What threads wait on, and what they count on their way, are cache lines apart from each other and
- * from the rest: those who arrive do not disturb those who wait. */
+/* The words that threads wait on and the words that they count on are on cache lines of
+ * their own, so that threads that arrive do not disturb those that wait (no false
+ * sharing). */
 struct ls_pool {
-	int threads, running; /* those of the run: its barriers count them */
-	int spins, waits;     /* how often to look before sleeping: at barriers, and at words */
-	ls_pool_fn *fn;       /* NULL at a start means: leave */
+	int threads, running; /* of the pool; of this run, which its barriers count */
+	int spins, waits;     /* how often to look before sleeping: at barriers; at words */
+	ls_pool_fn *fn;       /* NULL when a run starts: the thread ends */
 	void *context;
 	struct member *members;
 	char pad_phase[128];
@@ -54,7 +55,8 @@ static void relax(void)
 #endif
 }
 
-/* Waits while *word is seen: looks so many times, then sleeps, counted among the sleepers. */
+/* Waits while *word equals seen: spins so many times, then sleeps, counted among the
+ * sleepers. */
 static void wait_while(_Atomic uint32_t *word, uint32_t seen, int looks, _Atomic uint32_t *sleepers)
 {
 	for (int i = 0; i < looks; i++) {
@@ -68,7 +70,7 @@ static void wait_while(_Atomic uint32_t *word, uint32_t seen, int looks, _Atomic
 	atomic_fetch_sub(sleepers, 1);
 }
 
-/* One more in *word, for all who wait for that. */
+/* Adds one to *word and wakes all who wait for that. */
 static void go_on(_Atomic uint32_t *word, const _Atomic uint32_t *sleepers)
 {
 	atomic_fetch_add(word, 1);
@@ -99,8 +101,8 @@ void ls_pool_barrier(struct ls_pool *pool)
 	ls_pool_leave(pool, ls_pool_arrive(pool));
 }
 
-/* Whoever is waited for may have lost its core to another program: then sleeping frees this one for
- * it, which yielding does not. */
+/* The thread that is waited for may have lost its core to another program. Sleeping frees
+ * this core for it; yielding does not. */
 void ls_pool_wait(struct ls_pool *pool, const _Atomic uint64_t *word, uint64_t value)
 {
 	const struct timespec nap = {.tv_nsec = 20000};
@@ -134,7 +136,7 @@ static void start(struct ls_pool *pool, int threads, ls_pool_fn *fn, void *conte
 	}
 }
 
-/* Stops the members that were started, which with the caller are so many threads. */
+/* Stops the members that were started; with the caller they are so many threads. */
 static void stop(struct ls_pool *pool, int threads)
 {
 	start(pool, threads, NULL, NULL);
@@ -144,12 +146,11 @@ static void stop(struct ls_pool *pool, int threads)
 	free(pool);
 }
 
-/* How often to look: spinning is for threads that have a core each. At barriers they look less
- * often if there is no core to spare: should another program have taken one away, only who sleeps
- * gives its own to whoever is waited for (16 threads on 16 cores of a Xeon beside a busy loop: 2.5
- * times as fast so, and a quarter of what they are without it; with 8 of the 16 cores looking
- * longer is better). A look takes 15 ns there, a pause's; elsewhere it may take a tenth of that,
- * and was not measured. */
+/* How often to spin before sleeping. Spinning pays when every thread has a core of its
+ * own. At barriers threads spin less when there is no core to spare: if another program
+ * takes a core, only a thread that sleeps gives its own to the thread that is waited for.
+ * The numbers are for x86-64, whose pause instruction takes longer than others';
+ * elsewhere nobody has measured them. */
 #if defined(__x86_64__)
 enum { LONG = 20000, SHORT = 2000, NONE = 50 };
 #else

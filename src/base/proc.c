@@ -25,14 +25,14 @@ static int start(const char *const *argv, int out, int errfd, pid_t *ret)
 	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&fa, out, 1);
 	posix_spawn_file_actions_adddup2(&fa, errfd, 2);
-	/* the program ignores SIGPIPE; what it starts should not */
+	/* this program ignores SIGPIPE; its children should not */
 	posix_spawnattr_t attr;
 	posix_spawnattr_init(&attr);
 	sigset_t defaults;
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
 	posix_spawnattr_setsigdefault(&attr, &defaults);
-	sigset_t none; /* the caller may have blocked signals that it waits for */
+	sigset_t none; /* the caller may have blocked signals in order to wait for them */
 	sigemptyset(&none);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
@@ -42,7 +42,7 @@ static int start(const char *const *argv, int out, int errfd, pid_t *ret)
 	return rc;
 }
 
-/* Reads what is there; returns false at the end of the stream. */
+/* Reads what is available; false at the end of the stream. */
 static bool drain(int fd, struct ls_str *to)
 {
 	char buf[1 << 14];
@@ -74,7 +74,8 @@ static void collect(int out, int errfd, pid_t pid, double until, struct ls_proc_
 	}
 }
 
-/* Waits for the end; a child that closed its output and lives on is killed at its time too. */
+/* Waits for the child to end. One that closed its output and lives on is killed in time,
+ * too. */
 static int reap(pid_t pid, double until, struct ls_proc_result *r)
 {
 	int status = 0;
@@ -103,7 +104,7 @@ char *ls_proc_find(const char *name)
 	if (strchr(name, '/'))
 		return is_program(name) ? ls_xstrdup(name) : NULL;
 	const char *path =
-		(getenv)("PATH"); /* as execvp does; the library reads no other variable */
+		(getenv)("PATH"); /* as execvp does; the library reads no other variable here */
 	for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
 		size_t len = strcspn(p, ":");
 		char *full = len ? ls_xasprintf("%.*s/%s", (int)len, p, name) : ls_xstrdup(name);
@@ -118,8 +119,8 @@ char *ls_proc_find(const char *name)
 int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *ret,
 		struct ls_err *err)
 {
-	/* looked up here because an emulated posix_spawn (qemu-user) does not report a failed exec
-	 */
+	/* Looked up here, because under qemu-user posix_spawn does not report a failed
+	 * exec. */
 	char *program = ls_proc_find(argv[0]);
 	if (!program)
 		return ls_err_set(err, LS_ENOENT, "%s: no such program on PATH", argv[0]);

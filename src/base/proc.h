@@ -1,5 +1,5 @@
-/* Child processes: run a program to its end and keep what it printed.
- * Output buffers are the caller's (ls_str_done). One thread at a time a call; any thread. */
+/* Child processes: runs a program to its end and keeps what it printed. Output buffers
+ * are the caller's (ls_str_done). Any thread. */
 #ifndef LS_BASE_PROC_H
 #define LS_BASE_PROC_H
 
@@ -12,12 +12,12 @@ struct ls_proc_result {
 	struct ls_str out, err; /* at most 16 MiB each; the rest is read and dropped */
 };
 
-/* The file that PATH leads to for name (a name with a slash stands for itself), or NULL; caller
- * frees. */
+/* The program that PATH leads to for name (a name with a slash stands for itself), or
+ * NULL; caller frees. */
 char *ls_proc_find(const char *name);
 
-/* argv[0] is looked up on PATH; argv ends with NULL; standard input is /dev/null. The child is
- * killed after seconds. Fails with LS_ENOENT when the program is not there. */
+/* argv[0] is looked up on PATH; argv ends with NULL; standard input is /dev/null. The
+ * child is killed after `seconds`. Fails with LS_ENOENT when there is no such program. */
 int ls_proc_run(const char *const *argv, double seconds, struct ls_proc_result *ret,
 		struct ls_err *err);
 void ls_proc_result_done(struct ls_proc_result *r);

@@ -54,8 +54,9 @@ void ls_str_addf(struct ls_str *str, const char *fmt, ...)
 	va_end(again);
 }
 
-/* Bytes of the printable character at s, or 0. Line separators and marks that turn the writing
- * direction around are none: a terminal would show another line than the one written. */
+/* Bytes of the printable character at s, or 0. Line separators and marks that change the
+ * direction of writing do not count as printable: a terminal would show another line than
+ * the one that was written. */
 static size_t printable_at(const unsigned char *s)
 {
 	static const uint32_t least[] = {
@@ -133,7 +134,7 @@ char *ls_str_trim(char *s)
 	return s;
 }
 
-/* Levenshtein distance; words longer than the row are "far". */
+/* Levenshtein distance; words longer than a row of the table count as far apart. */
 static size_t distance(const char *a, const char *b)
 {
 	enum { MAX = 64 };

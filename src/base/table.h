@@ -1,5 +1,5 @@
-/* A text table: columns as wide as their widest cell, cells copied. Widths count code points, not
- * bytes. ls_table_done frees; one thread at a time an object. */
+/* A text table: columns as wide as their widest cell, cells copied. Widths count code
+ * points, not bytes. ls_table_done frees; one thread at a time an object. */
 #ifndef LS_BASE_TABLE_H
 #define LS_BASE_TABLE_H
 

@@ -20,7 +20,7 @@ static char *at(const struct ls_best *b, size_t i)
 	return b->items + i * b->size;
 }
 
-/* The slot that an item has or would have. At least half of them are empty. */
+/* The slot that an item has or would get. At least half of the slots are empty. */
 static uint32_t *find_slot(const struct ls_best *b, const void *item)
 {
 	size_t s = b->hash(item) & (b->slots - 1);
@@ -29,7 +29,8 @@ static uint32_t *find_slot(const struct ls_best *b, const void *item)
 	return &b->slot[s];
 }
 
-/* Items come until there is room for no more; then all but the first `keep` are dropped. */
+/* Items are collected until there is no more room; then all but the first `keep` are
+ * dropped. */
 static void cut(struct ls_best *b)
 {
 	qsort(b->items, b->n, b->size, b->order);

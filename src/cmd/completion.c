@@ -28,7 +28,7 @@ static void add_names(struct ls_str *out, const struct ls_cmd *const *table)
 
 static const char open_end[] = "[:N]";
 
-/* A closed choice, or one that is closed but for a number: auto|cpu|cuda[:N]. */
+/* A closed choice, or one that is closed apart from a number: auto|cpu|cuda[:N]. */
 static bool option_has_words(const struct ls_opt *o)
 {
 	return ls_opt_is_choice(o) || (o->arg && strstr(o->arg, open_end));
@@ -43,7 +43,7 @@ static void add_choices(struct ls_str *out, const char *arg)
 			ls_str_addf(out, "%c", *arg == '|' ? ' ' : *arg);
 }
 
-/* Where a shipped spec may be named, or a file. */
+/* Whether the option's value is the name of a shipped spec, or a file. */
 static bool option_is_spec(const struct ls_opt *o)
 {
 	return o->arg && strcmp(o->arg, "NAME|FILE") == 0;
@@ -113,7 +113,8 @@ static void bash_script(struct ls_str *out)
 			"complete -o filenames -F _lockstep lockstep\n");
 }
 
-/* Text inside single quotes, with what zsh's _arguments and fish treat specially taken out. */
+/* Text inside single quotes, without the characters that zsh's _arguments and fish treat
+ * specially. */
 static void add_quoted(struct ls_str *out, const char *text)
 {
 	for (; *text; text++) {
@@ -158,7 +159,7 @@ static void zsh_values(struct ls_str *out, const struct ls_cmd *const *table)
 	}
 }
 
-/* The variable is not called path: in zsh that is PATH. */
+/* The variable must not be called path, which in zsh is PATH. */
 static void zsh_script(struct ls_str *out)
 {
 	ls_str_add(out, "#compdef lockstep\n# zsh completion for lockstep, written by `lockstep "

@@ -34,7 +34,8 @@ int ls_cmd_status(int code)
 	}
 }
 
-/* Messages quote files and arguments, whose bytes are not to reach a terminal as commands. */
+/* Messages quote files and arguments, whose bytes must not reach a terminal as escape
+ * sequences. */
 void ls_cmd_note(const char *msg)
 {
 	struct ls_str s = {0};
@@ -49,8 +50,8 @@ int ls_cmd_fail(const struct ls_err *err)
 	return ls_cmd_status(err->code);
 }
 
-/* The command that runs, as it was called ("spec check "), for messages about its usage; empty
- * before one is found. */
+/* The command that runs, as it was called ("spec check "), for messages about its usage;
+ * empty before it is known. */
 static char running[64];
 
 int ls_cmd_usage(const char *fmt, ...)
@@ -184,9 +185,8 @@ void ls_cmd_on_stop(void (*handler)(int))
 			sigaction(signals[i], &act, NULL);
 }
 
-/* A file that may not grow (ulimit -f) is a failed write, too. Not ignored, for programs that are
- * started inherit that.
- */
+/* A file that may not grow (ulimit -f) is a failed write, too. The signal is handled and
+ * not ignored, because programs that are started would inherit that. */
 static void on_limit(int number)
 {
 	(void)number;
@@ -200,8 +200,8 @@ int ls_cmd_dispatch(int argc, const char *const *argv)
 	int status = run_top(argc, argv);
 	if (ls_cmd_output_incomplete())
 		status = LS_EXIT_INTERNAL;
-	/* What was promised on stdout must have arrived: a full disk or a closed pipe is not
-	 * success. */
+	/* What was promised on stdout must have arrived: a full disk or a closed pipe is
+	 * no success. */
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status != LS_EXIT_INTERNAL) {
 		if (errno != EPIPE)
 			fprintf(stderr, "lockstep: cannot write standard output: %s\n",

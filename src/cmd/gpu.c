@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "gpu/nvrtc.h"
 
-/* An empty variable is as good as none, as the XDG specification says; so is a relative path. */
+/* An empty or relative path counts as unset, as the XDG specification says. */
 static const char *folder(const char *variable)
 {
 	const char *value = getenv(variable);
@@ -18,7 +18,7 @@ void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu)
 {
 	const char *home = folder("HOME"), *xdg = folder("XDG_CACHE_HOME"),
 		   *root = getenv("LOCKSTEP_ROOT");
-	root = root ? root : ""; /* a scripted machine, for tests */
+	root = root ? root : ""; /* the root of a scripted machine, for tests */
 	char *local = home ? ls_xasprintf("%s/.local", home) : NULL;
 	char *usr_local = ls_xasprintf("%s/usr/local", root), *usr = ls_xasprintf("%s/usr", root);
 	const char *const candidates[] = {folder("VIRTUAL_ENV"), folder("CONDA_PREFIX"), local,

@@ -1,4 +1,5 @@
-/* Help from the command table, for people (text) and for tools (--json: the whole table). */
+/* Help from the command table, for people (text) and for tools (--json: the whole
+ * table). */
 #include <string.h>
 
 #include "cmd/cmd.h"

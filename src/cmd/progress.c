@@ -10,7 +10,7 @@
 #include "cmd/cmd.h"
 
 enum { MOST_CELLS = 20, LEAST_CELLS = 3 };
-static const char clear[] = "\r\033[K"; /* the line */
+static const char clear[] = "\r\033[K"; /* erases the line */
 
 void ls_progress_start(struct ls_progress *p, bool wanted, bool resumed)
 {
@@ -24,8 +24,8 @@ static int columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
-/* The time left, by that of what has been done since the start; at most six characters up to a
- * thousand hours. */
+/* The time left, estimated from what was done since the start; at most six characters for
+ * less than a thousand hours. */
 static void left_text(const struct ls_progress *p, double now, uint64_t done, uint64_t total,
 		      char *ret, size_t size)
 {
@@ -40,7 +40,7 @@ static void left_text(const struct ls_progress *p, double now, uint64_t done, ui
 		snprintf(ret, size, "%dh%02d", minutes / 60, minutes % 60);
 }
 
-/* Whether the terminal is said to know nothing but ASCII. */
+/* Whether the locale says that the terminal has only ASCII. */
 static bool is_plain(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -52,8 +52,8 @@ static bool is_plain(void)
 	return false;
 }
 
-/* In one piece, as all that is written here: a signal may come while the terminal takes nothing,
- * and then costs what is being written. */
+/* Written in one piece, because a signal may come while the terminal is blocked, and what
+ * is being written is then lost. */
 static void draw(int done_cells, int cells, const char *line)
 {
 	bool plain = is_plain();
@@ -66,7 +66,8 @@ static void draw(int done_cells, int cells, const char *line)
 	fflush(stderr);
 }
 
-/* Of a word and pairs of words behind it, as many as fit: half a number would be another number. */
+/* Keeps as many of the trailing pairs of words as fit: half a number would be another
+ * number. */
 static int drop_pairs(char *line, int width)
 {
 	int end = 0, words = 0;
@@ -90,7 +91,7 @@ void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, cons
 	p->drawn = t;
 	char left[32], line[512];
 	left_text(p, t, done, total, left, sizeof left);
-	int width = columns() - 1; /* in the last column some terminals begin a new line */
+	int width = columns() - 1; /* some terminals begin a new line at the last column */
 	int length = snprintf(line, sizeof line, " %3d%%  %s  %s left", (int)(done * 100 / total),
 			      text, left);
 	if (length >

@@ -1,5 +1,5 @@
-/* A progress line on a terminal: redrawn at most ten times a second, gone when done. Nothing
- * without a terminal. The caller owns the struct; one thread. */
+/* A progress line on a terminal, redrawn at most ten times a second and removed when
+ * done. Without a terminal nothing is drawn. The caller owns the struct; one thread. */
 #ifndef LS_CMD_PROGRESS_H
 #define LS_CMD_PROGRESS_H
 
@@ -15,15 +15,15 @@ struct ls_progress {
 };
 
 void ls_progress_start(struct ls_progress *p, bool wanted, bool resumed);
-/* done of total, what the time so far says is left, and a text; brief says the same where there is
- * little room, in pairs of words ("loss 0.5", "2M rows/s"), the most important first: those that do
- * not fit are left out. The figures come first: the bar has what they leave of the line, which may
- * be nothing. */
+/* Shows done of total, the time left by what was done so far, and a text. brief says the
+ * same where there is little room, in pairs of words ("loss 0.5", "2M rows/s"), the most
+ * important first; pairs that do not fit are left out. The bar gets the room that the
+ * figures leave, which may be none. */
 void ls_progress_show(struct ls_progress *p, uint64_t done, uint64_t total, const char *text,
 		      const char *brief);
 /* Clears the line, so that something else can be printed. */
 void ls_progress_clear(const struct ls_progress *p);
-/* Prints one in its place, terminal or not. */
+/* Prints a line in its place, whether there is a terminal or not. */
 void ls_progress_line(const struct ls_progress *p, const char *line);
 
 #endif

@@ -34,7 +34,7 @@ static void on_signal(int number)
 	stop_signal = number;
 }
 
-/* All that one call has open. */
+/* All that one call of the command has open. */
 struct session {
 	bool full, json;
 	const char *output;
@@ -56,7 +56,7 @@ static void tell(void *context, size_t done, size_t total, const char *what)
 
 /* --- facts --- */
 
-/* What only this program knows about itself, beside what src/env knows about the machine. */
+/* What only this program knows about itself; src/env knows the machine. */
 static void own_facts(struct session *s)
 {
 	char numerics[16];
@@ -100,7 +100,7 @@ static int gather(struct session *s, struct ls_err *err)
 	return 0;
 }
 
-/* Now, or what SOURCE_DATE_EPOCH says, as in other reports. */
+/* The time, or what SOURCE_DATE_EPOCH says, as in other reports. */
 static void timestamp(char *ret, size_t size)
 {
 	const char *fixed = getenv("SOURCE_DATE_EPOCH");
@@ -125,8 +125,8 @@ static int make_scratch(struct session *s, struct ls_err *err)
 	return 0;
 }
 
-/* The report's file is opened first: minutes of work for a name that cannot be written would be a
- * pity. */
+/* The report's file is opened first: a name that cannot be written must not cost minutes
+ * of work. */
 static int prepare(struct session *s, const struct ls_args *args, struct ls_err *err)
 {
 	int rc = ls_validate_ways_open(ls_args_get(args, "device"), s->full, &s->ways, err);

@@ -1,6 +1,6 @@
-/* The pieces of `lockstep validate`: the embedded golden table, the ways to train that this machine
- * has, the report. What an _open call fills its _close call frees, also after a failure. One
- * thread. */
+/* The pieces of `lockstep validate`: the embedded golden table, the ways to train that
+ * this machine has, the report. What an _open call fills its _close call frees, also
+ * after a failure. One thread. */
 #ifndef LS_CMD_VALIDATE_H
 #define LS_CMD_VALIDATE_H
 
@@ -8,8 +8,8 @@
 #include "env/facts/facts.h"
 #include "fm/proof/validate.h"
 
-/* --- validate_cells.c: the golden tables of tests/bitwise, as they travel inside the program ---
- */
+/* --- validate_cells.c: the golden tables of tests/bitwise, which are embedded in the
+ * program --- */
 
 struct ls_validate_cells {
 	struct ls_val_cell *cells;
@@ -40,8 +40,8 @@ struct ls_validate_ways {
 	bool want_cuda; /* false with --device cpu */
 };
 
-/* device: NULL, "cpu", "cuda" or "cuda:N". full: every build of the kernels with every number of
- * threads. */
+/* device: NULL, "cpu", "cuda" or "cuda:N". full: every build of the kernels with every
+ * number of threads. */
 int ls_validate_ways_open(const char *device, bool full, struct ls_validate_ways *ret,
 			  struct ls_err *err);
 void ls_validate_ways_close(struct ls_validate_ways *w);

@@ -1,5 +1,5 @@
-/* The golden tables inside the program. The same files are run through the command line by
- * tests/bitwise/table. */
+/* The golden tables inside the program. The same files are run through the command line
+ * by tests/bitwise/table. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -77,7 +77,7 @@ static void describe(struct ls_validate_item *item, const char *title, const str
 			 t->n[LS_VAL_NOT_RUN]);
 }
 
-/* Whether the GPUs that were seen did compute. */
+/* Whether the GPUs that were seen have computed. */
 static void describe_cuda(const struct ls_validate_report *r, struct ls_validate_item *item)
 {
 	const struct ls_fact *has = ls_facts_find(r->facts, "has_cuda");
@@ -248,7 +248,8 @@ static void add_differences(const struct ls_validate_report *r, struct ls_str *o
 	ls_table_done(&t);
 }
 
-/* One line a way and reason: where a device is missing every check has the same one. */
+/* One line for each way and reason: where a device is missing, every check has the same
+ * reason. */
 static void add_gaps(const struct ls_validate_report *r, struct ls_str *out)
 {
 	const struct ls_val *v = r->val;
@@ -299,7 +300,8 @@ static void speed_row(const struct ls_validate_report *r, struct ls_table *t,
 					      ratio});
 }
 
-/* A GPU's gain is a sentence of its own, and only where the figure with transfers shows it. */
+/* A GPU's gain is a sentence of its own, and only where the figure includes the
+ * transfers. */
 static void add_claims(const struct ls_validate_report *r, struct ls_str *out)
 {
 	for (size_t i = 0; i < r->val->n_speeds; i++) {

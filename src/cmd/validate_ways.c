@@ -1,4 +1,5 @@
-/* Every device, thread count and build of the kernels that a training can use on this machine. */
+/* Every device, thread count and build of the kernels that a training can use on this
+ * machine. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +73,7 @@ static bool has(const struct ls_validate_ways *w, int threads, const char *kerne
 	return false;
 }
 
-/* All threads first, then one: these two take part in everything. */
+/* All threads first, then one thread: these two ways take part in every check. */
 static int cpu_ways(struct ls_validate_ways *w, bool full, struct ls_err *err)
 {
 	static const char *const builds[] = {"baseline", "avx2", "avx512", "sve256"};
@@ -109,8 +110,8 @@ static int add_cuda(struct ls_validate_ways *w, int device, bool stream, struct 
 	return rc;
 }
 
-/* Where no device is seen there is still a way called cuda, which could not run: the report must
- * have the gap. */
+/* Where no device is seen there is still a way called cuda, which could not run: the
+ * report must show the gap. */
 static int cuda_ways(struct ls_validate_ways *w, int only, struct ls_err *err)
 {
 	struct ls_err why = {0};

@@ -15,7 +15,7 @@ enum { MAX_ENTRY = 1 << 28 };
 
 static const char title[] = "lockstep kernel code 1\n";
 
-/* The head has one form only, so that it is compared rather than parsed. */
+/* The head has only one possible form, so it is compared and not parsed. */
 static char *head(const char key[LS_SHA256_HEX], const void *code, size_t len)
 {
 	char digest[LS_SHA256_HEX];
@@ -55,7 +55,7 @@ char *ls_cache_get(const char *dir, const char *name, const char key[LS_SHA256_H
 	struct stat st;
 	bool there = lstat(path, &st) == 0, plain = there && S_ISREG(st.st_mode);
 	if (there && !plain)
-		unlink(path); /* a pipe, read or written, might never end */
+		unlink(path); /* reading or writing a pipe might never end */
 	if (plain && ls_file_read(path, MAX_ENTRY, &bytes, &len, NULL) == 0) {
 		if (ls_cache_parse(bytes, len, key, &code, &len)) {
 			memmove(bytes, code, len);

@@ -1,7 +1,7 @@
-/* What lockstep uses of the CUDA driver API, declared here so that building needs no CUDA headers:
- * one list of symbols, from which the table of functions, the loader and the stand-in driver are
- * made. tests/gpu/cuda_api_check.c compares it with NVIDIA's cuda.h. The handles belong to the
- * driver. Constant data; any thread. */
+/* What lockstep uses of the CUDA driver API, declared here so that building needs no CUDA
+ * headers: one list of symbols, from which the table of functions, the loader and the
+ * stand-in driver are made. tests/gpu/cuda_api_check.c compares it with NVIDIA's cuda.h.
+ * The handles belong to the driver. Constant data; any thread. */
 #ifndef LS_GPU_CUDA_API_H
 #define LS_GPU_CUDA_API_H
 
@@ -103,8 +103,8 @@ enum ls_cu_constant {
 	LS_CU_FUNC_MAX_DYNAMIC_SHARED = 8,
 };
 
-/* X(member, symbol, arguments). The symbols are those that libcuda.so.1 exports, version suffix
- * included; all are there in drivers from CUDA 11.4 on. */
+/* X(member, symbol, arguments). The symbols are those that libcuda.so.1 exports, version
+ * suffix included; all are there in drivers from CUDA 11.4 on. */
 #define LS_CUDA_FUNCTIONS(X)                                                                       \
 	X(init, cuInit, (unsigned))                                                                \
 	X(version, cuDriverGetVersion, (int *))                                                    \

@@ -9,7 +9,7 @@ struct rule {
 	unsigned cu;
 	int code;
 	bool lost;
-	const char *advice; /* what it means and what to do: a clause or two, no full stop */
+	const char *advice; /* the meaning and what to do: a clause or two, no full stop */
 };
 
 #define LOST_MEMORY                                                                                \
@@ -126,7 +126,7 @@ static const struct rule rules[] = {
 	 "this GPU or driver does not support it; " NEWER_DRIVER},
 };
 
-/* The same codes mean something else before anything has run. */
+/* These codes mean something else before anything has run. */
 static const struct rule opening_rules[] = {
 	{LS_CU_OUT_OF_MEMORY, LS_ENOMEM, false,
 	 "the GPU has too little free memory even to be opened; see nvidia-smi for who holds it, "

@@ -1,12 +1,15 @@
-/* What a kernel file (.cu) needs beyond CUDA C++ itself to run on a GPU and under the tests'
- * emulation alike. Owns nothing; device code only, empty for the C compiler. */
+/* What a kernel file (.cu) needs beyond CUDA C++ so that it runs on a GPU and also under
+ * the tests' emulation. Owns nothing; device code only, empty for the C compiler. */
 #ifndef LS_GPU_DEVICE_H
 #define LS_GPU_DEVICE_H
 
-/* LS_ALIGNED(p): p is a multiple of 16 bytes, which a vector's load wants; the emulation stops
- * where it is not. LS_LATER(x): nothing is made of the float x before this: the compiler would wait
- * for its load where it stands. LS_DYNAMIC_SHARED(T, name): name points to the block's dynamic
- * shared memory, aligned to 16 bytes. The emulation (tests/fake/simt.h) defines its own. */
+/* LS_ALIGNED(p): p is a multiple of 16 bytes, as a vector load requires; the emulation
+ * stops where it is not.
+ * LS_LATER(x): the compiler may not use the float x before this point. Otherwise it would
+ * wait for the load of x at the place where that stands.
+ * LS_DYNAMIC_SHARED(T, name): name points to the block's dynamic shared memory, aligned
+ * to 16 bytes.
+ * The emulation (tests/fake/simt.h) defines its own. */
 #if defined(__CUDACC__)
 #define LS_ALIGNED(p)
 #define LS_LATER(x) asm volatile("" : "+f"(x))

@@ -6,7 +6,8 @@
 
 #include "gpu/dl.h"
 
-/* CUresult is an unsigned, CUdevice an int; from NVIDIA's documentation of the driver API. */
+/* CUresult is an unsigned, CUdevice an int; from NVIDIA's documentation of the driver
+ * API. */
 struct fns {
 	unsigned (*init)(unsigned);
 	unsigned (*count)(int *);

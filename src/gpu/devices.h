@@ -1,6 +1,6 @@
-/* GPUs as libcuda lists them, without making a context: for machines that have CUDA's driver
- * library but not NVML, such as a container that was given "compute" and not "utility". Plain
- * values, nothing owned. Any thread. */
+/* GPUs as libcuda lists them, without making a context: for machines that have CUDA's
+ * driver library but not NVML, such as a container that was given "compute" and not
+ * "utility". Plain values, nothing owned. Any thread. */
 #ifndef LS_GPU_DEVICES_H
 #define LS_GPU_DEVICES_H
 
@@ -17,8 +17,9 @@ struct ls_device {
 	uint64_t memory;           /* bytes */
 };
 
-/* library: a path, or NULL for the system's libcuda.so.1. Fills at most max devices; *ret_count is
- * how many there are. LS_EUNKNOWN when there is no such library or it does not start. */
+/* library: a path, or NULL for the system's libcuda.so.1. Fills at most max devices;
+ * *ret_count is how many there are. LS_EUNKNOWN when there is no such library or it does
+ * not start. */
 int ls_devices_list(const char *library, struct ls_device *ret, int max, int *ret_count,
 		    struct ls_err *err);
 

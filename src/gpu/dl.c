@@ -71,8 +71,8 @@ int ls_dl_open(const char *const *names, const struct ls_dl_sym *syms, void *tab
 	}
 	for (const struct ls_dl_sym *s = syms; s->names[0]; s++) {
 		void *p = find(handle, s);
-		/* POSIX promises that the pointers have one size, ISO C does not know the cast:
-		 * copy the bytes */
+		/* POSIX promises that the pointers have one size, ISO C does not know the
+		 * cast: copy the bytes */
 		memcpy((char *)table + s->offset, &p, sizeof p);
 	}
 	struct ls_dl *lib = ls_xalloc(sizeof *lib);

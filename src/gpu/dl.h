@@ -1,15 +1,17 @@
-/* Libraries opened at run time into a typed table of functions, with fall-back names for older
- *versions of a symbol. The caller owns the table and the handle; ls_dl_close invalidates both and
- *accepts NULL. Any thread.
+/* Libraries opened at run time into a typed table of functions, with fall-back names for
+ * older versions of a symbol. The caller owns the table and the handle; ls_dl_close
+ * invalidates both and accepts NULL. Any thread.
  *
- *	struct fns { int (*init)(void); int (*version)(int *); };
- *	static const struct ls_dl_sym syms[] = {
- *		LS_DL_NEED(struct fns, init, "fooInit_v2", "fooInit"),   the first name that is
- *there wins LS_DL_MAY(struct fns, version, "fooGetVersion"),         absent: the member is NULL
- *		LS_DL_END};
- *	rc = ls_dl_open((const char *const[]){"libfoo.so.1", NULL}, syms, &fns, &lib, &err);
+ *     struct fns { int (*init)(void); int (*version)(int *); };
+ *     static const struct ls_dl_sym syms[] = {
+ *         LS_DL_NEED(struct fns, init, "fooInit_v2", "fooInit"),
+ *         LS_DL_MAY(struct fns, version, "fooGetVersion"),
+ *         LS_DL_END};
+ *     rc = ls_dl_open((const char *const[]){"libfoo.so.1", NULL}, syms, &fns, &lib, &err);
  *
- * Names that fall back to one another must have one signature; others are members of their own. */
+ * Of several names the first one that exists is taken. A LS_DL_MAY symbol that is absent
+ * leaves its member NULL. Names that fall back to one another must have one signature;
+ * others are members of their own. */
 #ifndef LS_GPU_DL_H
 #define LS_GPU_DL_H
 
@@ -43,9 +45,9 @@ struct ls_dl_sym {
 
 struct ls_dl;
 
-/* Opens the first of names (NULL-terminated; sonames or paths) that loads and fills table.
- * LS_EUNKNOWN when none is there, or when a needed symbol is missing: the machine cannot tell, the
- * input was not wrong. table and *ret_lib are untouched on failure. */
+/* Opens the first of names (NULL-terminated; sonames or paths) that loads and fills
+ * table. LS_EUNKNOWN when none is there, or when a needed symbol is missing: the machine
+ * cannot tell, the input was not wrong. table and *ret_lib are untouched on failure. */
 int ls_dl_open(const char *const *names, const struct ls_dl_sym *syms, void *table,
 	       struct ls_dl **ret_lib, struct ls_err *err);
 void ls_dl_close(struct ls_dl *lib);

@@ -27,7 +27,7 @@ struct ls_gpu {
 static const struct ls_dl_sym symbols[] = {LS_CUDA_FUNCTIONS(SYMBOL) LS_DL_END};
 #undef SYMBOL
 
-/* Turns cu into a sentence; cuda is filled, gpu's info may still be empty. */
+/* Turns cu into a sentence. cuda is filled; the device's info may still be empty. */
 static int explain(const struct ls_cuda *cuda, const struct ls_gpu_info *info, unsigned cu,
 		   const char *doing, struct ls_err *err)
 {
@@ -45,8 +45,8 @@ static int explain(const struct ls_cuda *cuda, const struct ls_gpu_info *info, u
 static int library_open(const char *library, struct ls_cuda *cuda, struct ls_dl **ret,
 			struct ls_err *err)
 {
-	/* Under WSL it is outside the loader's path. Named only when it is there, or messages would
-	 * speak of it everywhere. */
+	/* Under WSL the library is outside the loader's path. The path is tried only
+	 * where it exists, so that messages elsewhere do not speak of it. */
 	static const char wsl[] = "/usr/lib/wsl/lib/libcuda.so.1";
 	const char *const names[] = {library ? library : "libcuda.so.1",
 				     !library && ls_file_exists(wsl) ? wsl : NULL, NULL};
@@ -64,8 +64,8 @@ static int library_open(const char *library, struct ls_cuda *cuda, struct ls_dl 
 		ls_dl_close(lib);
 		return rc;
 	}
-	/* The driver starts threads and is not made to be unloaded: from here on it stays until the
-	 * process ends. */
+	/* The driver starts threads and does not support being unloaded: it stays until
+	 * the process ends. */
 	void *pin = dlopen(ls_dl_path(lib), RTLD_LAZY | RTLD_NODELETE);
 	if (pin)
 		dlclose(pin);
@@ -113,8 +113,8 @@ static int failed(struct ls_gpu *gpu, unsigned cu, struct ls_err *err, const cha
 	return explain(&gpu->cu, &gpu->info, cu, where, err);
 }
 
-/* Once lost, a device is not asked again: drivers differ in whether they repeat the error, answer
- * another, or hang. */
+/* A lost device is not asked again: drivers differ in whether they repeat the error,
+ * return another, or hang. */
 static int usable(const struct ls_gpu *gpu, struct ls_err *err)
 {
 	if (!gpu->lost)
@@ -514,7 +514,7 @@ int ls_gpu_event_ms(struct ls_gpu *gpu, ls_cu_event from, ls_cu_event to, double
 
 enum { LOG_BYTES = 2048 };
 
-/* Adds the first line of the compiler's log, which names the PTX line at fault. */
+/* Adds the first line of the compiler's log, which names the faulty PTX line. */
 static int failed_code(struct ls_gpu *gpu, unsigned cu, char *log, const char *name,
 		       const char *doing, struct ls_err *err)
 {
@@ -556,7 +556,8 @@ static unsigned assemble(const struct ls_cuda *cuda, ls_cu_link link, const char
 {
 	void *image = NULL, *copy;
 	size_t size = 0;
-	/* the driver wants the closing NUL counted, and does not write through the pointer */
+	/* the driver wants the closing NUL counted, and does not write through the
+	 * pointer */
 	unsigned cu = cuda->link_add(link, LS_CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, len + 1,
 				     name, 0, NULL, NULL);
 	if (!cu)
@@ -695,7 +696,7 @@ int ls_gpu_capture_end(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_graph_exec *ret
 void ls_gpu_capture_drop(struct ls_gpu *gpu, ls_cu_stream s)
 {
 	ls_cu_graph graph = NULL;
-	gpu->cu.capture_end(s, &graph); /* reports what the caller knows already */
+	gpu->cu.capture_end(s, &graph); /* its error is one that the caller knows already */
 	if (graph)
 		gpu->cu.graph_destroy(graph);
 }

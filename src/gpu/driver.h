@@ -1,12 +1,12 @@
-/* A CUDA device through the driver API, loaded at run time: memory, copies, streams, events,
- * modules, launches, graphs. The caller owns what it makes and frees it before the device; free
- * functions accept 0 and NULL, and never fail. One thread at a time a device; a thread other than
- * the one that opened it calls ls_gpu_use first.
+/* A CUDA device through the driver API, loaded at run time: memory, copies, streams,
+ * events, modules, launches, graphs. The caller owns what it makes and frees it before
+ * the device; free functions accept 0 and NULL, and never fail. One thread at a time a
+ * device; a thread other than the one that opened it calls ls_gpu_use first.
  *
- * Every failure is a sentence with what to do. LS_EUNKNOWN: no driver, no GPU, driver too old, no
- * code for this GPU. LS_EINPUT: no such device number. LS_ENOMEM: out of memory. LS_EIO: the device
- * is lost (ls_gpu_is_lost says so too): every later call on it fails, and what its memory held is
- * gone. LS_EINTERNAL: a call was wrong. */
+ * Every failure is a sentence with what to do. LS_EUNKNOWN: no driver, no GPU, driver too
+ * old, no code for this GPU. LS_EINPUT: no such device number. LS_ENOMEM: out of memory.
+ * LS_EIO: the device is lost (ls_gpu_is_lost says so too): every later call on it fails,
+ * and what its memory held is gone. LS_EINTERNAL: a call was wrong. */
 #ifndef LS_GPU_DRIVER_H
 #define LS_GPU_DRIVER_H
 
@@ -42,14 +42,14 @@ const struct ls_gpu_info *ls_gpu_info(const struct ls_gpu *gpu);
 bool ls_gpu_is_lost(const struct ls_gpu *gpu);
 int ls_gpu_use(struct ls_gpu *gpu, struct ls_err *err); /* makes it the calling thread's device */
 
-/* Without opening one: how many devices there are (0 is an answer), and the CUDA version of the
- * driver. */
+/* Without opening a device: how many there are (0 is an answer), and the driver's CUDA
+ * version. */
 int ls_gpu_count(const char *library, int *ret_devices, int *ret_driver_cuda, struct ls_err *err);
-/* Bytes a second that a device's memory moves at best, by its clock and width; without opening it,
- * too. */
+/* The peak memory bandwidth of a device in bytes a second, by its clock and bus width. It
+ * need not be open. */
 int ls_gpu_bandwidth(const char *library, int index, double *ret, struct ls_err *err);
 
-/* --- memory; what names the thing in messages: "parameters" --- */
+/* --- memory; `what` names the memory in messages, as in "parameters" --- */
 int ls_gpu_mem_info(struct ls_gpu *gpu, uint64_t *ret_free, uint64_t *ret_total,
 		    struct ls_err *err);
 int ls_gpu_alloc(struct ls_gpu *gpu, uint64_t bytes, const char *what, ls_cu_ptr *ret,
@@ -59,12 +59,13 @@ void ls_gpu_free(struct ls_gpu *gpu, ls_cu_ptr p);
 int ls_gpu_host_alloc(struct ls_gpu *gpu, uint64_t bytes, const char *what, void **ret,
 		      struct ls_err *err);
 void ls_gpu_host_free(struct ls_gpu *gpu, void *p);
-/* Locks memory that is there already (a mapped file may refuse: the caller then copies without). */
+/* Page-locks memory that exists already. A mapped file may refuse; the caller then copies
+ * without. */
 int ls_gpu_host_register(struct ls_gpu *gpu, void *p, uint64_t bytes, struct ls_err *err);
 void ls_gpu_host_unregister(struct ls_gpu *gpu, void *p);
 
-/* --- in stream order; the host side of a copy must stay until the stream has passed it. bytes 0 is
- * fine --- */
+/* --- in stream order; the host side of a copy must stay until the stream has passed it.
+ * bytes may be 0 --- */
 int ls_gpu_upload(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_ptr to, const void *from,
 		  uint64_t bytes, struct ls_err *err);
 int ls_gpu_download(struct ls_gpu *gpu, ls_cu_stream s, void *to, ls_cu_ptr from, uint64_t bytes,
@@ -91,12 +92,14 @@ int ls_gpu_event_ms(struct ls_gpu *gpu, ls_cu_event from, ls_cu_event to, double
 		    struct ls_err *err);
 
 /* --- code; gpu/kernels.h finds the image --- */
-/* image: PTX text ending in a NUL, or a cubin. *ret_cu (may be NULL) is the driver's code, also on
- * failure, so that the caller can tell "this image is not for this driver" from the rest. */
+/* image: PTX text ending in a NUL, or a cubin. *ret_cu (may be NULL) is the driver's
+ * code, also on failure, so that the caller can tell "this image is not for this driver"
+ * from the rest. */
 int ls_gpu_module_load(struct ls_gpu *gpu, const char *name, const void *image, ls_cu_module *ret,
 		       unsigned *ret_cu, struct ls_err *err);
 void ls_gpu_module_free(struct ls_gpu *gpu, ls_cu_module m);
-/* PTX to machine code for this device, by the driver's compiler; *ret is the caller's to free. */
+/* PTX to machine code for this device, by the driver's compiler; the caller frees
+ * *ret. */
 int ls_gpu_assemble(struct ls_gpu *gpu, const char *name, const char *ptx, size_t len, void **ret,
 		    size_t *ret_len, unsigned *ret_cu, struct ls_err *err);
 
@@ -109,7 +112,7 @@ struct ls_gpu_kernel {
 
 int ls_gpu_kernel(struct ls_gpu *gpu, ls_cu_module m, const char *name, struct ls_gpu_kernel *ret,
 		  struct ls_err *err);
-/* Allows that much dynamic shared memory; more than 48 KiB needs it. */
+/* Allows so much dynamic shared memory; beyond 48 KiB this call is needed. */
 int ls_gpu_kernel_shared(struct ls_gpu *gpu, const struct ls_gpu_kernel *k, unsigned bytes,
 			 struct ls_err *err);
 /* Blocks of that shape that one multiprocessor holds at a time; 0 when none fits. */
@@ -126,8 +129,8 @@ struct ls_gpu_shape {
 int ls_gpu_launch(struct ls_gpu *gpu, ls_cu_stream s, const struct ls_gpu_kernel *k,
 		  const struct ls_gpu_shape *shape, void **args, struct ls_err *err);
 
-/* --- graphs: what is put into s between begin and end is not run but kept, and then launched as
- * one --- */
+/* --- graphs: work put into s between begin and end is recorded, and then launched as one
+ * --- */
 int ls_gpu_capture_begin(struct ls_gpu *gpu, ls_cu_stream s, struct ls_err *err);
 int ls_gpu_capture_end(struct ls_gpu *gpu, ls_cu_stream s, ls_cu_graph_exec *ret,
 		       struct ls_err *err);

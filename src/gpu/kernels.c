@@ -45,8 +45,8 @@ static const struct ls_blob *find_source(const char *module)
 
 /* --- the key of a cache entry --- */
 
-/* The driver's own version ("580.65.06"): its CUDA version alone stays the same over many of its
- * compilers. */
+/* The driver's own version ("580.65.06"). Its CUDA version does not tell the driver's
+ * compilers apart. */
 static void driver_build(char *ret, size_t size)
 {
 	char *text = NULL;
@@ -86,8 +86,8 @@ static void key_of_ptx(const struct ls_gpu *gpu, const struct ls_blob *ptx, char
 	ls_sha256_final(h, ret);
 }
 
-/* All sources: which of them the module includes is the compiler's knowledge. names: of the kernels
- * that the code will have; NULL: all. */
+/* The key covers all embedded sources, because only the compiler knows which of them the
+ * module includes. names: the kernels that the code will have; NULL: all. */
 static void key_of_source(const struct ls_gpu *gpu, const struct ls_nvrtc *rtc, const char *module,
 			  const char *const *names, char ret[LS_SHA256_HEX])
 {
@@ -112,7 +112,7 @@ struct job {
 	struct ls_kernels_how how;
 };
 
-/* PTX with the wanted kernels only. Where its text is not understood all of it is compiled, which
+/* PTX with the wanted kernels only. Text that is not understood is compiled whole, which
  * only takes longer. */
 static int cut(const struct job *j, const char *ptx, size_t len, char **ret, size_t *ret_len,
 	       struct ls_err *err)
@@ -138,13 +138,13 @@ static bool load_cached(struct job *j)
 	free(code);
 	if (rc && !ls_gpu_is_lost(j->gpu))
 		ls_cache_drop(j->conf->cache_dir, j->module,
-			      j->key); /* whole, yet the driver will not have it */
+			      j->key); /* intact, but the driver refuses it */
 	j->how.cached = rc == 0;
 	return rc == 0;
 }
 
-/* Loads fresh machine code and keeps it. A cache that cannot be written (read-only home, disk full)
- * costs time, not correctness, and is no error. */
+/* Loads fresh machine code and keeps it. A cache that cannot be written (read-only home,
+ * disk full) costs time and not correctness, so it is no error. */
 static int load_fresh(struct job *j, const void *code, size_t len, unsigned *ret_cu,
 		      struct ls_err *err)
 {
@@ -183,9 +183,10 @@ static int load_embedded(struct job *j, const struct ls_blob *ptx, unsigned *ret
 	return rc;
 }
 
-/* Machine code for this GPU where NVRTC knows its generation, which asks nothing of the driver's
- * compiler; otherwise PTX for the newest it knows, which the driver takes further. Machine code has
- * all kernels: NVRTC cannot be told to leave some out. */
+/* Whether NVRTC makes machine code for this GPU. It does where it knows the GPU's
+ * generation, so that the driver's compiler is not needed. Otherwise it makes PTX for the
+ * newest architecture that it knows, and the driver compiles that further. Machine code
+ * has all kernels of a module: NVRTC cannot leave some out. */
 static bool makes_machine_code(const struct job *j, int arch)
 {
 	return arch / 10 == ls_gpu_info(j->gpu)->cc / 10;

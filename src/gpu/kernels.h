@@ -1,13 +1,13 @@
-/* The kernels of this program, from whichever form of them this machine can use, loaded into a
- * device. Sources travel inside the program; so does PTX where nvcc or NVRTC was there at build
- * time. The caller frees the module (ls_gpu_module_free). One thread at a time a device.
- *
- * In order: embedded PTX, compiled by the driver; where the driver or the GPU refuses it, or there
- * is none, the embedded source, compiled by NVRTC for this very GPU. Either way the machine code is
- * kept in cache_dir (gpu/cache.h) under the SHA-256 of source or PTX (of the kernels wanted,
- * gpu/ptx.h), compiler options and version, driver and GPU. The driver has a cache of its own for
- * PTX, but that one is off in many containers, is keyed by nothing we can see, and knows nothing of
- * NVRTC. */
+/* The kernels of this program, loaded into a device in whichever form this machine can
+ * use. Sources are embedded in the program; so is PTX where nvcc or NVRTC was there at
+ * build time. The caller frees the module (ls_gpu_module_free). One thread at a time a
+ * device.
+ * The embedded PTX, compiled by the driver, is tried first. Where there is none, or the
+ * driver or the GPU refuses it, NVRTC compiles the embedded source for this GPU. Either
+ * way the machine code is kept in cache_dir (gpu/cache.h) under the SHA-256 of the source
+ * or PTX of the wanted kernels (gpu/ptx.h), compiler options and version, driver and GPU.
+ * The driver has a cache of its own for PTX, but it is off in many containers, its keys
+ * are unknown to us, and it knows nothing of NVRTC. */
 #ifndef LS_GPU_KERNELS_H
 #define LS_GPU_KERNELS_H
 
@@ -26,26 +26,27 @@ struct ls_kernels_conf {
 
 struct ls_kernels_how {
 	char text[256]; /* "embedded PTX for compute_75", "NVRTC 12.4 for sm_80, cached" */
-	bool cached;    /* no compiler was asked */
+	bool cached;    /* no compiler ran */
 };
 
-/* module: the name of a .cu file without folder and suffix. names: the kernels of it that are
- * wanted, to the NULL behind them; NULL: all. The driver compiles no others, and every set has its
- * own entry in the cache. A module may have more: machine code by NVRTC has all. ret_how may be
- * NULL. */
+/* module: the name of a .cu file without folder and suffix. names: the kernels that are
+ * wanted, NULL-terminated; NULL: all. The driver compiles only these, and every set has
+ * its own entry in the cache. A module made by NVRTC as machine code has all kernels.
+ * ret_how may be NULL. */
 int ls_kernels_load(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, const char *module,
 		    const char *const *names, ls_cu_module *ret, struct ls_kernels_how *ret_how,
 		    struct ls_err *err);
 
-/* Where GPU code comes from: what this build has, and without embedded PTX what this machine has,
- * for --version, doctor and validate. One line to out, false: there is none, and that line is why.
- * ret_source: who says so, the NVRTC library or this program. Opens NVRTC only when it matters. */
+/* Where GPU code comes from, for --version, doctor and validate: what is embedded in this
+ * build, and without embedded PTX what this machine has. Adds one line to out. false:
+ * there is no GPU code, and the line says why. ret_source: the NVRTC library or this
+ * program. NVRTC is opened only when that is needed. */
 bool ls_kernels_describe(const struct ls_kernels_conf *conf, struct ls_str *out,
 			 struct ls_str *ret_source);
 int ls_kernels_embedded(void); /* 75 for compute_75; 0: no PTX is embedded */
 
-/* Made by the build (cmake/gpu.cmake): all sources and headers by the name that #include gives
- * them, and PTX by module; each ends with a NULL name. */
+/* Made by the build (cmake/gpu.cmake): all sources and headers by the name that #include
+ * gives them, and PTX by module; each ends with a NULL name. */
 extern const struct ls_blob ls_gpu_sources[], ls_gpu_ptx[];
 
 #endif

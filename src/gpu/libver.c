@@ -6,7 +6,7 @@
 
 #include "gpu/dl.h"
 
-/* The shapes that version functions come in. */
+/* The signatures that version functions come in. */
 struct fns {
 	int (*int_out)(int *);       /* cudaRuntimeGetVersion, ncclGetVersion, cuDriverGetVersion */
 	int (*u32_out)(uint32_t *);  /* cuptiGetVersion */
@@ -21,16 +21,17 @@ static void cuda_style(long v, char *ret)
 	snprintf(ret, LS_LIBVER_TEXT, "%ld.%ld", v / 1000, v % 1000 / 10);
 }
 
-/* major * 1000 before version 9, major * 10000 from it on; 90000 is the first of the new kind.
- * NCCL: the same at 2.9, whose first code of the new kind is 20900. */
+/* major * 1000 before version 9, major * 10000 from there on; 90000 is the first of the
+ * new form. NCCL changed in the same way at 2.9, whose first code of the new form is
+ * 20900. */
 static void packed(long v, long first_wide, char *ret)
 {
 	long unit = v >= first_wide ? 10000 : 1000;
 	snprintf(ret, LS_LIBVER_TEXT, "%ld.%ld.%ld", v / unit, v % unit / 100, v % 100);
 }
 
-/* CUPTI counts API versions of its own: up to CUDA 11 a running number, from 12.0 on 13, from 12.x
- * MMmmpp. */
+/* CUPTI counts API versions of its own: up to CUDA 11 a running number, from 12.0 on 13,
+ * from 12.x MMmmpp. */
 static int cupti_style(long v, char *ret)
 {
 	if (v < 100000)
@@ -123,6 +124,6 @@ int ls_libver_ask(const char *which, const char *file, char ret[LS_LIBVER_TEXT],
 	} else {
 		rc = ls_err_set(err, LS_EUNKNOWN, "%s: %s does not tell", file, calls[i].call);
 	}
-	ls_dl_keep(lib); /* what it allocated as it was loaded would otherwise belong to nobody */
+	ls_dl_keep(lib); /* else what it allocated when it was loaded would be a leak */
 	return rc;
 }

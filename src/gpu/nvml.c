@@ -221,7 +221,8 @@ static int number_of(struct ls_nvml *nvml, unsigned i, int (*ask)(device, unsign
 	return code;
 }
 
-/* ECC and MIG have a mode in force and one that comes with the next reset; the first counts. */
+/* ECC and MIG have a current mode and a pending one, which comes with the next reset. The
+ * current one counts. */
 static int mode_of(struct ls_nvml *nvml, unsigned i, int (*ask)(device, unsigned *, unsigned *),
 		   bool *ret)
 {

@@ -55,9 +55,9 @@ static int ask(struct ls_nvrtc *rtc, struct ls_err *err)
 	return code ? failed(rtc, code, "asking for its architectures", err) : 0;
 }
 
-/* NVRTC opens its builtins by bare name when it compiles. In PyTorch's wheels they lie beside it
- * where the loader does not look, so they are loaded from there first; not finding them is no
- * error, for a toolkit's loader finds its own. */
+/* NVRTC opens its builtins library by its bare name when it compiles. In PyTorch's wheels
+ * it lies beside NVRTC, where the loader does not look, so it is loaded from there first.
+ * That may fail: where NVRTC comes from a toolkit, the loader finds the builtins. */
 static void open_builtins(struct ls_nvrtc *rtc)
 {
 	static const struct ls_dl_sym none[] = {LS_DL_END};
@@ -141,7 +141,7 @@ int ls_nvrtc_arch(const struct ls_nvrtc *rtc, int cc, int *ret_arch, struct ls_e
 	return 0;
 }
 
-/* The compiler's first line with "error", or its first line. */
+/* The first line of the compiler's log with "error" in it, or else its first line. */
 static void first_error(const struct ls_nvrtc *rtc, struct _nvrtcProgram *program, char *ret,
 			size_t size)
 {
@@ -243,7 +243,8 @@ static void add(struct places *p, char *path)
 	p->list[p->n++] = path;
 }
 
-/* Matches in descending order, so that the newest of libnvrtc.so.12 and .13 comes first. */
+/* Adds matches in descending order, so that the newest of libnvrtc.so.12 and .13 comes
+ * first. */
 static void add_glob(struct places *p, const char *prefix, const char *pattern)
 {
 	char *full = ls_xasprintf("%s/%s", prefix, pattern);

@@ -12,7 +12,7 @@ struct cut {
 	size_t len, at;
 	const char *const *names;
 	bool *found; /* by name */
-	size_t kept; /* what lies before is in out, or dropped */
+	size_t kept; /* text before this offset is in out, or was dropped */
 	struct ls_str out;
 	const char *fault; /* why the text is not understood; `at` is where */
 };
@@ -51,7 +51,7 @@ static size_t skip_blanks(const struct cut *c, size_t at)
 	return at;
 }
 
-/* From '/': a comment to its end, or that character. */
+/* At '/': skips a comment, or that one character. */
 static bool skip_comment(struct cut *c)
 {
 	const char *from = c->text + c->at, *end;
@@ -72,7 +72,8 @@ static bool skip_comment(struct cut *c)
 	return true;
 }
 
-/* From '"'. PTX has no escapes in strings: a backslash might mean one to somebody. */
+/* At '"': skips a string. PTX has no escapes in strings, so a backslash is refused:
+ * another reader might take it for one. */
 static bool skip_string(struct cut *c)
 {
 	for (size_t i = c->at + 1; i < c->len && c->text[i] != '\n' && c->text[i] != '\\'; i++)
@@ -83,7 +84,7 @@ static bool skip_string(struct cut *c)
 	return fails(c, "a string without an end on its line");
 }
 
-/* One comment, string, or other character. */
+/* Skips one comment, string, or other character. */
 static bool skip_piece(struct cut *c)
 {
 	char ch = c->text[c->at];
@@ -95,8 +96,8 @@ static bool skip_piece(struct cut *c)
 	return true;
 }
 
-/* Nearly all of a body, megabytes of it, means nothing here, and this runs also where the code is
- * cached. */
+/* Skips text without meaning here, which is nearly all of a body. Bodies have megabytes,
+ * and this also runs when the code is cached. */
 static void skip_plain(struct cut *c)
 {
 	static const bool special[256] = {['{'] = true, ['}'] = true, ['/'] = true, ['"'] = true};
@@ -109,7 +110,7 @@ static void skip_plain(struct cut *c)
 	c->at = (size_t)(p - (const unsigned char *)c->text);
 }
 
-/* From '{' to behind the '}' that belongs to it. */
+/* At '{': skips to behind the matching '}'. */
 static bool skip_braces(struct cut *c)
 {
 	size_t depth = 0, from = c->at;
@@ -129,7 +130,7 @@ static bool skip_braces(struct cut *c)
 
 /* --- kernels --- */
 
-/* Where the line of `.entry` at dot begins, if there is nothing before it but linkage. */
+/* Finds where the line of `.entry` at dot begins; only linkage may stand before it. */
 static bool find_start(struct cut *c, size_t dot, size_t *ret)
 {
 	size_t start = dot;
@@ -145,7 +146,8 @@ static bool find_start(struct cut *c, size_t dot, size_t *ret)
 	return true;
 }
 
-/* From behind the name, over parameters and performance directives, to behind the body. */
+/* Skips from behind the name, over parameters and performance directives, to behind the
+ * body. */
 static bool skip_entry(struct cut *c)
 {
 	while (c->at < c->len && c->text[c->at] != '{') {
