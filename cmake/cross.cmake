@@ -1,4 +1,5 @@
-# The other one of x86-64/aarch64, with Debian's cross compilers and qemu-user. tools/deps cross installs both.
+# The other one of x86-64/aarch64, with Debian's cross compilers and qemu-user. tools/deps
+# cross installs both.
 if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "aarch64")
   set(arch x86_64)
 else()

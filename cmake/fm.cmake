@@ -1,7 +1,9 @@
 # src/fm/cpu/kern/kern.c is compiled once an instruction set; ls_kern_pick chooses at run time. All builds give the same bytes.
 set(kern_isas baseline)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-  list(APPEND kern_isas avx2)
+  if(LS_FULL OR NOT LS_SANITIZE STREQUAL thread) # threads meet outside of the vector code
+    list(APPEND kern_isas avx2)
+  endif()
   if(NOT LS_SANITIZE) # over a minute of clang's more, for the same code by other vectors
     list(APPEND kern_isas avx512)
   endif()

@@ -1,5 +1,6 @@
-# Kernels (src/**/*.cu): their sources travel inside the program, for NVRTC at run time; so does PTX where nvcc or NVRTC is
-# there at build time. The architecture is the oldest that the compiler knows: the driver compiles it for newer GPUs.
+# Kernels (src/**/*.cu): their sources travel inside the program, for NVRTC at run time;
+# so does PTX where nvcc or NVRTC is there at build time. The architecture is the oldest
+# that the compiler knows: the driver compiles it for newer GPUs.
 set(LS_PTX auto CACHE STRING "PTX to embed: auto (by nvcc, else by NVRTC, else none), nvcc, nvrtc, off")
 find_program(LS_NVCC nvcc HINTS /usr/local/cuda/bin $ENV{CUDA_HOME}/bin)
 find_library(LS_NVRTC NAMES libnvrtc.so.13 libnvrtc.so.12 HINTS /usr/local/cuda/lib64 $ENV{CUDA_HOME}/lib64

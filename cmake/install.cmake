@@ -1,4 +1,5 @@
-# cmake --install: program, library, public header, pkg-config file, man pages, shell completion.
+# cmake --install: program, library, public header, pkg-config file, man pages, shell
+# completion.
 install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS lockstep_inject LIBRARY DESTINATION lib/lockstep)
 install(TARGETS ls_core ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

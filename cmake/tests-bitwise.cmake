@@ -11,12 +11,11 @@ endif()
 
 function(bitwise_test name)
   add_test(NAME bitwise.${name} COMMAND ${ARGN})
-  set_tests_properties(bitwise.${name} PROPERTIES LABELS bitwise TIMEOUT 900)
+  ls_label(bitwise.${name} bitwise)
+  set_tests_properties(bitwise.${name} PROPERTIES TIMEOUT 900)
 endfunction()
 
-function(costly)
-  list(TRANSFORM ARGN PREPEND bitwise. OUTPUT_VARIABLE tests)
-  set_tests_properties(${tests} PROPERTIES LABELS "bitwise;costly")
+function(costly) # release alone, as every test without a label
 endfunction()
 
 set(counts 1 2 3 7 16)
@@ -154,4 +153,15 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     online_test(${isa} "${some}" "${there}" --threads 3 --kernels ${isa})
   endforeach()
   costly(avx2 online-avx2) # the emulator's own choice, with which preset cross takes the whole tables
+endif()
+
+# Release and --full run all of the above. These are what other compilers and processors could get wrong.
+ls_label(bitwise.threads-16 bitwise threads)
+ls_label(bitwise.threads-3 bitwise quick golden isa long)
+ls_label(bitwise.many-threads-3 bitwise golden threads isa)
+foreach(place golden threads isa)
+  add_dependencies(tests-${place} ctr-gen)
+endforeach()
+if(TEST bitwise.baseline)
+  ls_label(bitwise.baseline bitwise isa)
 endif()

@@ -1,6 +1,8 @@
-# A real scipy (tools/venv), where the program is what users get; files it once wrote are in tests/data for everywhere else.
+# A real scipy (tools/venv), where the program is what users get; files it once wrote are
+# in tests/data for everywhere else.
 if(LS_USERS_BUILD)
   add_test(NAME cli.convert-scipy COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
     ${CMAKE_SOURCE_DIR}/tests/scipy/convert.sh)
-  set_tests_properties(cli.convert-scipy PROPERTIES LABELS cli TIMEOUT 1800)
+  ls_label_from(${CMAKE_SOURCE_DIR}/tests/scipy/convert.sh cli.convert-scipy cli)
+  set_tests_properties(cli.convert-scipy PROPERTIES TIMEOUT 1800)
 endif()

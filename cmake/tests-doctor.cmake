@@ -1,4 +1,5 @@
-# Machines without a GPU: stand-ins for libnvidia-ml.so.1, of a present driver and of an older one with fewer functions.
+# Machines without a GPU: stand-ins for libnvidia-ml.so.1, of a present driver and of an
+# older one with fewer functions.
 foreach(age new old)
   add_library(fake_nvml_${age} SHARED tests/fake/fake_nvml.c)
   target_link_libraries(fake_nvml_${age} PRIVATE ls_flags)
@@ -8,11 +9,13 @@ endforeach()
 target_compile_definitions(fake_nvml_old PRIVATE FAKE_OLD)
 add_dependencies(test_nvml fake_nvml_new fake_nvml_old)
 
-# A real torch, where the program is what users get; importing it takes seconds and gigabytes elsewhere.
+# A real torch, where the program is what users get; importing it takes seconds and
+# gigabytes elsewhere.
 if(LS_USERS_BUILD)
   foreach(name deep-torch report-schema)
     add_test(NAME cli.doctor-${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
       ${CMAKE_SOURCE_DIR}/tests/doctor/${name}.sh)
-    set_tests_properties(cli.doctor-${name} PROPERTIES LABELS cli TIMEOUT 1800 SKIP_RETURN_CODE 77)
+    ls_label_from(${CMAKE_SOURCE_DIR}/tests/doctor/${name}.sh cli.doctor-${name} cli)
+    set_tests_properties(cli.doctor-${name} PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77)
   endforeach()
 endif()

@@ -1,4 +1,5 @@
-# The GPU without a GPU: a stand-in libcuda.so.1 for every error path, and NVIDIA's compilers over every kernel.
+# The GPU without a GPU: a stand-in libcuda.so.1 for every error path, and NVIDIA's
+# compilers over every kernel.
 add_library(fake_cuda SHARED tests/fake/fake_cuda.c tests/fake/fake_state.c tests/fake/fake_stream.c
   tests/fake/fake_code.c tests/fake/fake_image.c)
 target_link_libraries(fake_cuda PRIVATE ls_flags ${CMAKE_DL_LIBS})
@@ -22,31 +23,38 @@ if(LS_CUDA_INCLUDE)
   target_include_directories(cuda_api_check SYSTEM PRIVATE ${LS_CUDA_INCLUDE})
 endif()
 
-# Every kernel file through NVIDIA's compilers: PTX read by tools/check-ptx, machine code by ptxas. 77: no compiler here,
-# which ./check names, and in CI counts as a failure.
+# Every kernel file through NVIDIA's compilers: PTX read by tools/check-ptx, machine code
+# by ptxas. 77: no compiler here, which ./check names, and in CI counts as a failure.
 foreach(cu ${kernels})
   get_filename_component(name ${cu} NAME_WE)
+  if(NOT LS_USERS_BUILD) # NVIDIA's compilers see the same sources from every build
+    break()
+  endif()
   add_test(NAME gpu-build.${name}.nvcc COMMAND ${CMAKE_SOURCE_DIR}/tests/gpu/build "${LS_NVCC}" ${CMAKE_SOURCE_DIR}/src/${cu}
     ${LS_GPU_OPTIONS})
-  set_tests_properties(gpu-build.${name}.nvcc PROPERTIES LABELS gpu-build TIMEOUT 600 SKIP_RETURN_CODE 77)
-  if(TARGET ls_ptx AND (LS_USERS_BUILD OR LS_FULL)) # as the tests, which are release's alone
+  ls_label(gpu-build.${name}.nvcc gpu-build long)
+  set_tests_properties(gpu-build.${name}.nvcc PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  if(TARGET ls_ptx)
     set_target_properties(ls_ptx PROPERTIES EXCLUDE_FROM_ALL OFF)
     add_test(NAME gpu-build.${name}.nvrtc COMMAND ${CMAKE_SOURCE_DIR}/tests/gpu/build-nvrtc $<TARGET_FILE:ls_ptx>
       ${LS_NVRTC} "${LS_NVCC}" ${CMAKE_SOURCE_DIR}/src ${cu} ${kernel_headers})
-    set_tests_properties(gpu-build.${name}.nvrtc PROPERTIES LABELS gpu-build TIMEOUT 600 SKIP_RETURN_CODE 77)
+    ls_label(gpu-build.${name}.nvrtc gpu-build long)
+    set_tests_properties(gpu-build.${name}.nvrtc PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   endif()
 endforeach()
-# The embedded PTX cut down to the kernels of some models (src/fm/cuda/host/cuda_kernels.c).
+# The embedded PTX cut down to the kernels of some models
+# (src/fm/cuda/host/cuda_kernels.c).
 add_executable(ptx_cut tests/gpu/ptx_cut.c)
 target_link_libraries(ptx_cut PRIVATE ls_core)
 set(cut_fm "fm_rows_4 fm_one_columns_4 fm_predict_4" "fm_few_rows_1 fm_columns_1 fm_predict_1" "fm_predict_32")
 set(cut_ffm "ffm_rows ffm_one_columns ffm_predict" "ffm_predict")
 set(cut_fwfm "fwfm_rows_8 fwfm_one_columns_2 fwfm_pairs_8 fwfm_predict" "fwfm_predict")
 foreach(kind fm ffm fwfm)
-  if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  if(LS_USERS_BUILD)
     add_test(NAME gpu-build.cuda_${kind}.cut COMMAND ${CMAKE_SOURCE_DIR}/tests/gpu/cut $<TARGET_FILE:ptx_cut> "${LS_NVCC}"
       ${ptx_dir}/cuda_${kind} ${cut_${kind}})
-    set_tests_properties(gpu-build.cuda_${kind}.cut PROPERTIES LABELS gpu-build TIMEOUT 600 SKIP_RETURN_CODE 77)
+    ls_label(gpu-build.cuda_${kind}.cut gpu-build)
+    set_tests_properties(gpu-build.cuda_${kind}.cut PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   endif()
 endforeach()
 set_tests_properties(unit.test_gpu_kernels PROPERTIES SKIP_RETURN_CODE 77)
@@ -54,10 +62,10 @@ set_tests_properties(unit.test_gpu_kernels PROPERTIES SKIP_RETURN_CODE 77)
 if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set_target_properties(gpu_selftest bench_gpu bench_gpu_stream PROPERTIES EXCLUDE_FROM_ALL OFF)
 endif()
-# The kernels themselves on the host, thread by thread (tests/fake/simt.h), where nothing else plays with stacks. They are
-# found by name in the .cu files; the stand-in driver loads the library and calls them. gcc makes them, with and without
-# optimisation; clang, which no GPU's code comes from, only for ./check --full.
-if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND (CMAKE_C_COMPILER_ID STREQUAL "GNU" OR LS_FULL))
+# The kernels themselves on the host, thread by thread (tests/fake/simt.h). They are found
+# by name in the .cu files; the stand-in driver loads the library and calls them.
+# Sanitizers do not understand its switching of stacks.
+if(LS_USERS_BUILD OR (LS_FULL AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING))
   enable_language(CXX)
   set(simt_sources)
   foreach(cu ${kernels})
@@ -80,18 +88,21 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND (CMAKE_C_COMPILER_ID STREQUA
   add_library(fake_kernels SHARED ${simt_sources} $<TARGET_OBJECTS:simt>)
   add_executable(simt_test tests/fake/simt_test.cpp $<TARGET_OBJECTS:simt>)
   add_test(NAME unit.simt COMMAND simt_test)
-  set_tests_properties(unit.simt PROPERTIES LABELS unit TIMEOUT 300)
+  ls_label(unit.simt unit)
+  set_tests_properties(unit.simt PROPERTIES TIMEOUT 300)
   foreach(t simt fake_kernels simt_test)
     target_include_directories(${t} PRIVATE src tests/fake)
     target_compile_features(${t} PRIVATE cxx_std_17)
     target_compile_options(${t} PRIVATE -U_FORTIFY_SOURCE -ffp-contract=off -fno-strict-aliasing -Wall -Wextra
-      -Wno-unknown-pragmas -Wno-unused-function $<$<BOOL:${LS_WERROR}>:-Werror> $<$<CONFIG:Release>:-O1>) # switching stacks is what takes long
+      # switching stacks is what takes long
+      -Wno-unknown-pragmas -Wno-unused-function $<$<BOOL:${LS_WERROR}>:-Werror> $<$<CONFIG:Release>:-O1>)
     target_link_libraries(${t} PRIVATE Threads::Threads)
   endforeach()
   set_target_properties(simt fake_kernels PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake CXX_VISIBILITY_PRESET hidden)
 
-  # Training on the GPU's kernels: small data of every kind, with grids of many blocks, of one and of seven, and rows of the
-  # golden table. What streams takes long: with the other two grids only under ./check --full.
+  # Training on the GPU's kernels: small data of every kind, with grids of many blocks, of
+  # one and of seven, and rows of the golden table. What streams takes long: with the
+  # other two grids only under ./check --full.
   set(shape_forward "")
   set(shape_reverse " sm=1 blocks=1")
   set(shape_shuffle " sm=7 blocks=1")
@@ -104,14 +115,21 @@ if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND (CMAKE_C_COMPILER_ID STREQUA
     foreach(part bytes streams)
       add_test(NAME bitwise.cuda.${part}.${order} COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/cuda $<TARGET_FILE:lockstep> ${part})
     endforeach()
+    set(only_full slow)
+    if(order STREQUAL shuffle)
+      set(only_full long)
+    endif()
+    ls_label(bitwise.gpu_selftest.${order} bitwise)
+    ls_label(bitwise.cuda.bytes.${order} bitwise)
+    ls_label(bitwise.cuda.streams.${order} bitwise ${only_full})
     set_tests_properties(bitwise.gpu_selftest.${order} bitwise.cuda.bytes.${order} bitwise.cuda.streams.${order} PROPERTIES
-      LABELS "bitwise;costly" TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT "${stand_in}")
+      TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT "${stand_in}")
   endforeach()
-  set_tests_properties(bitwise.gpu_selftest.forward PROPERTIES LABELS bitwise)
-  set_tests_properties(bitwise.cuda.streams.forward bitwise.cuda.streams.reverse PROPERTIES LABELS "bitwise;slow")
   add_test(NAME bitwise.cuda.faults COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/cuda $<TARGET_FILE:lockstep> faults)
-  set_tests_properties(bitwise.cuda.faults PROPERTIES LABELS "bitwise;costly" TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT "${stand_in}")
+  ls_label(bitwise.cuda.faults bitwise)
+  set_tests_properties(bitwise.cuda.faults PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT "${stand_in}")
   add_test(NAME bitwise.cuda.golden COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/check $<TARGET_FILE:lockstep> --device cuda)
-  set_tests_properties(bitwise.cuda.golden PROPERTIES LABELS "bitwise;costly" TIMEOUT 600 SKIP_RETURN_CODE 77
+  ls_label(bitwise.cuda.golden bitwise long)
+  set_tests_properties(bitwise.cuda.golden PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77
     ENVIRONMENT "${stand_in};LS_TABLE_ONLY=fwfm-multiclass-(adam|sgd)|factors-(16|33)|fm-blocks|ffm-values")
 endif()

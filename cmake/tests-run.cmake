@@ -1,4 +1,5 @@
-# The kernel trace without CUDA: a stand-in libcupti and a program that launches through it.
+# The kernel trace without CUDA: a stand-in libcupti and a program that launches through
+# it.
 add_library(fake_cupti SHARED tests/fake/fake_cupti.c)
 target_link_libraries(fake_cupti PRIVATE ls_flags)
 add_executable(fake_launches tests/fake/fake_launches.c)
@@ -15,7 +16,8 @@ if(LS_CUPTI_INCLUDE)
   target_include_directories(cupti_check SYSTEM PRIVATE ${LS_CUPTI_INCLUDE})
 endif()
 
-# With what users get, the native release build: real PyTorch under `run` and `verify` (label torch), and the kernel trace.
+# With what users get, the native release build: real PyTorch under `run` and `verify`
+# (label torch), and the kernel trace.
 if(LS_USERS_BUILD)
   file(GLOB run_cases CONFIGURE_DEPENDS tests/run/*.sh)
   foreach(case ${run_cases})
@@ -26,6 +28,7 @@ if(LS_USERS_BUILD)
       set(label torch)
     endif()
     add_test(NAME ${label}.run-${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR} ${case})
-    set_tests_properties(${label}.run-${name} PROPERTIES LABELS ${label} TIMEOUT 1800 SKIP_RETURN_CODE 77)
+    ls_label_from(${case} ${label}.run-${name} ${label})
+    set_tests_properties(${label}.run-${name} PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77)
   endforeach()
 endif()

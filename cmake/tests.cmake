@@ -1,19 +1,20 @@
-# CTest labels: unit (C, cmocka), cli (a script a case), bitwise (golden digests), fuzz, lint, slow.
+# The tests. What runs where is a label beside each test: cmake/labels.cmake.
 pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
+include(cmake/labels.cmake)
 
-# What is costly and asks nothing of compiler or sanitizer runs once, with the program that users get.
+# The build that users get: what asks nothing of the compiler or a sanitizer is tested
+# here and nowhere else.
 set(LS_USERS_BUILD OFF)
 if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set(LS_USERS_BUILD ON)
 endif()
 
-# With the address sanitizer they are one program, so that one leak check does for all of them (tests/unit/all.c). It runs
-# them all; each alone would only repeat that.
+# With the address sanitizer all unit tests are one program and run as one test
+# (tests/unit/all.c), so that one leak check does for all of them. Each of them alone,
+# which only repeats that, runs there under --full.
 set(LS_UNITS_IN_ONE OFF)
-set(unit_labels unit)
 if(LS_SANITIZE MATCHES address)
   set(LS_UNITS_IN_ONE ON)
-  set(unit_labels "unit;costly")
 endif()
 file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/test_*.c)
 set(units)
@@ -31,7 +32,17 @@ foreach(src ${unit_sources})
   endif()
   target_link_libraries(${name} PRIVATE ls_core PkgConfig::cmocka)
   target_compile_definitions(${name} PRIVATE LS_SOURCE_DIR="${CMAKE_SOURCE_DIR}" LS_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  set_tests_properties(unit.${name} PROPERTIES LABELS "${unit_labels}" TIMEOUT 300)
+  ls_label_from(${src} unit.${name} unit)
+  if(LS_UNITS_IN_ONE)
+    ls_label(unit.${name} unit once)
+  endif()
+  foreach(place threads isa)
+    get_test_property(unit.${name} LABELS labels)
+    if(place IN_LIST labels)
+      add_dependencies(tests-${place} ${name})
+    endif()
+  endforeach()
+  set_tests_properties(unit.${name} PROPERTIES TIMEOUT 300)
 endforeach()
 if(LS_UNITS_IN_ONE)
   string(REGEX REPLACE " [^(]*\\(([a-z_0-9]+)\\)" "int main_\\1(void);\n" declarations "${units}")
@@ -42,22 +53,26 @@ if(LS_UNITS_IN_ONE)
   list(TRANSFORM unit_sources REPLACE ".*/(.*)\\.c$" "\\1" OUTPUT_VARIABLE names)
   target_link_libraries(units PRIVATE ls_flags ${names})
   add_test(NAME unit.leaks COMMAND units)
-  set_tests_properties(unit.leaks PROPERTIES LABELS unit TIMEOUT 900)
+  ls_label(unit.leaks unit long)
+  set_tests_properties(unit.leaks PROPERTIES TIMEOUT 900)
 endif()
 
-# A CLI case is tests/cli/cases/<group>/<name>.sh with <name>.exit, <name>.stdout and, if wanted, <name>.stderr beside it.
+# A CLI case is tests/cli/cases/<group>/<name>.sh with <name>.exit, <name>.stdout and, if
+# wanted, <name>.stderr beside it.
 file(GLOB_RECURSE cases CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tests/cli/cases tests/cli/cases/*.sh)
 foreach(case ${cases})
   string(REGEX REPLACE "\\.sh$" "" name ${case})
   string(REPLACE "/" "." name ${name})
   add_test(NAME cli.${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
     ${CMAKE_SOURCE_DIR}/tests/cli/cases/${case})
-  set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 600 SKIP_RETURN_CODE 77
+  ls_label_from(${CMAKE_SOURCE_DIR}/tests/cli/cases/${case} cli.${name} cli)
+  set_tests_properties(cli.${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77
     ENVIRONMENT "LS_EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}")
 endforeach()
 
-# One fuzz target a parser: tests/fuzz/fuzz_<parser>.c with a corpus in tests/fuzz/corpus/<parser>/. Without libFuzzer
-# the same file is linked with a small driver that replays the corpus: in the release build, which is what users get.
+# One fuzz target a parser: tests/fuzz/fuzz_<parser>.c with a corpus in
+# tests/fuzz/corpus/<parser>/. Without libFuzzer the same file is linked with a small
+# driver that replays the corpus: in the release build, which is what users get.
 set(fuzz_sources)
 if(LS_FUZZ OR LS_USERS_BUILD)
   file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
@@ -76,32 +91,12 @@ foreach(src ${fuzz_sources})
     target_sources(${name} PRIVATE tests/fuzz/replay.c)
     add_test(NAME fuzz.${parser} COMMAND ${name} ${corpus})
   endif()
-  set_tests_properties(fuzz.${parser} PROPERTIES LABELS fuzz TIMEOUT 900)
+  ls_label(fuzz.${parser} fuzz)
+  set_tests_properties(fuzz.${parser} PROPERTIES TIMEOUT 900)
 endforeach()
 
-add_test(NAME lint.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers ${CMAKE_SOURCE_DIR})
-set_tests_properties(lint.layers PROPERTIES LABELS lint)
 # further tests come from files of their own, one a subject
 file(GLOB more CONFIGURE_DEPENDS cmake/tests-*.cmake)
 foreach(f ${more})
   include(${f})
-endforeach()
-
-# Where no earlier run is known, as in CI, the long ones begin first, so that none is left alone on one core at the end; and those
-# that need the Python packages, which are still being fetched then, come last, the longest of them first.
-foreach(test gpu-build.cuda_fm.nvcc gpu-build.cuda_fm.nvrtc gpu-build.cuda_fwfm.nvcc gpu-build.cuda_fwfm.nvrtc cli.docs cli.validate
-    bitwise.cuda.streams.shuffle bitwise.cuda.golden bitwise.threads-2 bitwise.threads-3 bitwise.threads-16
-    bitwise.online-threads-2 bitwise.online-threads-3 bitwise.online-baseline bitwise.ways unit.test_fm_online unit.test_fm_wide
-    unit.test_num unit.test_workers unit.test_crew unit.leaks cli.fm.interrupt)
-  if(TEST ${test})
-    set_tests_properties(${test} PROPERTIES COST 10)
-  endif()
-endforeach()
-set(cost 0)
-foreach(test torch.run-bisect torch.run-verify-frameworks torch.run-verify-cnn cli.compare-real render.tools torch.run-launchers
-    torch.run-undone torch.run-jax torch.run-schema cli.doctor-deep-torch cli.doctor-report-schema cli.convert-scipy cli.bench_run)
-  if(TEST ${test})
-    math(EXPR cost "${cost} - 1")
-    set_tests_properties(${test} PROPERTIES COST ${cost})
-  endif()
 endforeach()

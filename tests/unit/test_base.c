@@ -1,3 +1,4 @@
+/* labels: isa */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

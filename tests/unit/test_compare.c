@@ -1,5 +1,6 @@
 /* Element statistics, the pickle machine and the ONNX reader on small inputs, and the comparison on
- * threads. */
+ * threads.
+ * labels: threads isa */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* Which kernels and how many threads are put to work: what the rule does on machines that lose
  * cores and get them back, runs of part of a pool, and that training gives the same bytes whoever
- * is away. */
+ * is away.
+ * labels: threads long */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* labels: isa */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

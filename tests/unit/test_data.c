@@ -1,3 +1,4 @@
+/* labels: threads isa */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

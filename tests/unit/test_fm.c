@@ -1,6 +1,7 @@
 /* The mathematics of the engine, against a plain reference in double written for reading: every
  * pair of entries, no tricks. Bounds are those of binary32 arithmetic; that the bits agree
- * everywhere is the business of tests/bitwise. */
+ * everywhere is the business of tests/bitwise.
+ * labels: threads isa */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

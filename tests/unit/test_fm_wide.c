@@ -1,7 +1,8 @@
 /* One model, two ways through the kernels, the same bits: factors that are all zero, or a field
  * that no row has, change no other parameter, but columns then have other lanes, rows are no longer
  * one of each field, pairs are taken one by one; and rows are scored alone or side by side. What
- * the bits are is the business of tests/bitwise, and of test_fm whether they are right. */
+ * the bits are is the business of tests/bitwise, and of test_fm whether they are right.
+ * labels: once isa long */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

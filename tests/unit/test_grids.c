@@ -1,5 +1,6 @@
 /* The grids of a step's sums (fm/model/grids.h): terms as large as their exponents allow, and as
- * many of them as are counted, fit into their integers. */
+ * many of them as are counted, fit into their integers.
+ * labels: isa */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

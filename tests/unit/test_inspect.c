@@ -1,5 +1,6 @@
 /* Lists of a model's features and pairs, against a plain reference that takes every pair of entries
- * of every row, in double; and what was never learnt is not in them. */
+ * of every row, in double; and what was never learnt is not in them.
+ * labels: threads */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* labels: threads isa */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Metrics on answers that are known. */
+/* Metrics on answers that are known.
+ * labels: isa */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

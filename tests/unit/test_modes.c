@@ -1,5 +1,6 @@
 /* The floating-point mode that a caller's thread is in does not reach what is computed beside
- * training and scores, which test_fm has. */
+ * training and scores, which test_fm has.
+ * labels: isa */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

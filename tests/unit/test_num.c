@@ -1,5 +1,6 @@
 /* src/num: what the functions promise, and their right answers from MPFR. Golden digests:
- * test_num_golden.c. */
+ * test_num_golden.c.
+ * labels: isa long */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

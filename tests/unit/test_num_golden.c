@@ -1,5 +1,6 @@
 /* The golden digests of src/num: the same on every machine, with every compiler, at every
- * optimisation level. */
+ * optimisation level.
+ * labels: isa */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* Models and checkpoints in files: what comes back is what was written, whatever the number of
  * threads, and a model that comes back without states scores as the one with them. Many rows of
- * parameters, so that there are several blocks. */
+ * parameters, so that there are several blocks.
+ * labels: threads isa */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

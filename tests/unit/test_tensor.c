@@ -1,5 +1,6 @@
 /* The readers and the writer of tensor files, on images made here; what the real libraries write is
- * tested by tests/tensor/real.py. */
+ * tested by tests/tensor/real.py.
+ * labels: isa */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Made-up rows, trials in memory, and the judgement of a validation: what is wrong is found, what
  * is absent is no pass.
- */
+ * labels: threads */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* How work is shared out: processors, parts by speed, barriers in halves, the sort that all workers
- * do together, and what they take from each other. */
+ * do together, and what they take from each other.
+ * labels: threads long */
 #include <math.h>
 #include <sched.h>
 #include <setjmp.h>

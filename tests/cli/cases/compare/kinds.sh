@@ -1,3 +1,4 @@
+# labels: isa
 mkdir a
 echo x >b
 lockstep compare a b

@@ -1,3 +1,4 @@
+# labels: isa
 # One digest, and one file, for text, gzip, standard input, npz and lsd of the same rows.
 set -e
 d=$ROOT/tests/data

@@ -1,3 +1,4 @@
+# labels: isa
 # the digest that a training prints is that of the file it leaves: of the last epoch, of the best one, of one before a resume
 D=$ROOT/tests/data
 try() { # NAME OPTION…

@@ -1,3 +1,4 @@
+# labels: isa
 # a plain training with validation, its log, and what can be done with the model
 set -e
 D=$ROOT/tests/data
