@@ -1,4 +1,5 @@
-# Writes OUT: a C file with the commit of ROOT, or COMMIT where that is given, as ls_build_commit. Empty: not known.
+# Writes OUT: a C file with the commit of ROOT, or COMMIT where that is given, as
+# ls_build_commit. Empty: not known.
 set(commit "${COMMIT}")
 if(NOT commit AND EXISTS ${ROOT}/.git)
   execute_process(COMMAND git -C ${ROOT} describe --always --dirty --abbrev=12 --match=

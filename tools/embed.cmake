@@ -1,5 +1,6 @@
-# Writes OUT: a C file that takes in each of FILES (paths relative to ROOT) as bytes with a NUL behind them, and their table,
-# called TABLE (ls_embedded when not given). The assembler reads the files: as arrays in C they took seconds to compile.
+# Writes OUT: a C file that embeds each of FILES (paths relative to ROOT), with a NUL behind
+# its bytes, and a table of them called TABLE (default: ls_embedded). The assembler reads
+# the files, because large C arrays compile slowly.
 if(NOT TABLE)
   set(TABLE ls_embedded)
 endif()

@@ -1,5 +1,6 @@
-/* ptx-nvrtc LIBRARY SOURCE.cu OUT.ptx ROOT HEADER…: PTX of one kernel file by NVRTC, for the oldest architecture it
- * knows. The build runs it where there is no nvcc. HEADERs are paths under ROOT, by the names that #include gives them.
+/* ptx-nvrtc LIBRARY SOURCE.cu OUT.ptx ROOT HEADER…: PTX of one kernel file by NVRTC, for the oldest
+ * architecture it knows. The build runs it where there is no nvcc. HEADERs are paths under ROOT, by
+ * the names that #include gives them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 
 enum { LIMIT = 1 << 24 };
 
-static int read_headers(const char *root, char **names, int n, struct ls_blob *blobs, struct ls_err *err)
+static int read_headers(const char *root, char **names, int n, struct ls_blob *blobs,
+			struct ls_err *err)
 {
 	for (int i = 0; i < n; i++) {
 		char *path = ls_xasprintf("%s/%s", root, names[i]), *text;

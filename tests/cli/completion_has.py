@@ -1,4 +1,5 @@
-"""completion_has.py SCRIPT < `lockstep help --json`: every command and option of the table stands in the script."""
+"""completion_has.py SCRIPT < `lockstep help --json`: every command and option of the
+table stands in the script."""
 import json
 import sys
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""report_ok.py REPORT: checks a doctor report against the schema in docs/FORMATS.md and prints its head."""
+"""report_ok.py REPORT: checks a doctor report against the schema in docs/FORMATS.md and
+prints its head."""
 import json
 import sys
 

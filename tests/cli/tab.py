@@ -1,5 +1,6 @@
-"""tests/cli/tab.py SHELL LINE…: types each line, with its tabs (written <TAB>), into an interactive shell on a pseudo-terminal
-that has loaded lockstep's completion from c.SHELL, and prints the words that the command `lockstep` then got."""
+"""tests/cli/tab.py SHELL LINE…: types each line, with its tabs (written <TAB>), into an
+interactive shell on a pseudo-terminal that has loaded lockstep's completion from c.SHELL,
+and prints the words that the command `lockstep` then got."""
 import os
 import pty
 import re

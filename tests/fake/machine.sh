@@ -1,7 +1,8 @@
-# shellcheck shell=bash
-# Scripted machines for doctor's tests: `. "$ROOT/tests/fake/machine.sh"; machine kaggle; doctor --cuda`.
-# A machine is a folder that stands for / (LOCKSTEP_ROOT), a stand-in NVML with its script, and an environment.
-# machine NAME makes one: kaggle, h200, t4, p100, l40s4, nodriver, code18, old, mig. The functions below build others.
+# shellcheck shell=bash Scripted machines for doctor's tests: `.
+# "$ROOT/tests/fake/machine.sh"; machine kaggle; doctor --cuda`. A machine is a folder
+# that stands for / (LOCKSTEP_ROOT), a stand-in NVML with its script, and an environment.
+# machine NAME makes one: kaggle, h200, t4, p100, l40s4, nodriver, code18, old, mig. The
+# functions below build others.
 root=$SCRATCH/root
 script=$SCRATCH/nvml.txt
 variables=()
@@ -149,14 +150,17 @@ machine() {
 	esac
 }
 
-# unprivileged CMD…: root reads what nobody may; without these capabilities it is held to the permissions like anyone.
+# unprivileged CMD…: root reads what nobody may; without these capabilities it is held to
+# the permissions like anyone.
 unprivileged() {
 	if [ "$(id -u)" = 0 ]; then setpriv --bounding-set=-dac_override,-dac_read_search "$@"; else "$@"; fi
 }
 
-# doctor ARGS…: on that machine, with its environment and nothing of ours; as=(unprivileged) goes before it.
+# doctor ARGS…: on that machine, with its environment and nothing of ours;
+# as=(unprivileged) goes before it.
 as=()
-# The program's own line depends on how it was built: what it says is the case gpu/doctor-says-which's.
+# The program's own line depends on how it was built: what it says is the case
+# gpu/doctor-says-which's.
 doctor() {
 	(set -o pipefail; doctor_as_it_is "$@" | sed '/^This program$/{n;s/  */ /g;n;s/ .*/ …/}')
 }

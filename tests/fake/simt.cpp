@@ -1,5 +1,5 @@
-// The scheduler of simt.h: fibers made with ucontext, then switched with _setjmp and _longjmp, which need no system
-// call.
+// The scheduler of simt.h: fibers made with ucontext, then switched with _setjmp and _longjmp,
+// which need no system call.
 #include "simt.h"
 
 #include <csetjmp>
@@ -29,8 +29,8 @@ struct fiber {
 	bool begun = false, ended = true;
 };
 
-// A meeting of the lanes of mask. Values lie in two sets by turns: whoever is a meeting ahead writes into the other
-// one.
+// A meeting of the lanes of mask. Values lie in two sets by turns: whoever is a meeting ahead
+// writes into the other one.
 struct meeting {
 	unsigned mask = 0, here = 0, turn = 0;
 	alignas(16) char values[2][32][32];
@@ -42,7 +42,9 @@ struct meeting {
 
 struct warp {
 	std::deque<meeting> meetings; // which stay where they are when others come
-	unsigned alive = 0; // its lanes that have not ended: asked at every meeting, so not looked up in 32 fibers
+	// its lanes that have not ended: asked at every meeting, so not looked up in 32
+	// fibers
+	unsigned alive = 0;
 };
 
 struct block {
@@ -54,7 +56,9 @@ struct block {
 	std::vector<unsigned> order;
 	std::vector<char> shared;
 	unsigned threads, alive, arrived, turn;
-	unsigned long progress; // meetings held, threads ended, sleeps: none in a round means that nobody can go on
+	// meetings held, threads ended, sleeps: none in a round means that nobody can go
+	// on
+	unsigned long progress;
 	jmp_buf scheduler;
 	fiber *self;
 };
@@ -63,8 +67,8 @@ thread_local block *now;
 
 [[noreturn]] void fail(const char *what)
 {
-	fprintf(stderr, "simt: %s (block %u,%u,%u, thread %u)\n", what, block_index.x, block_index.y, block_index.z,
-		now->self ? now->self->number : 0);
+	fprintf(stderr, "simt: %s (block %u,%u,%u, thread %u)\n", what, block_index.x,
+		block_index.y, block_index.z, now->self ? now->self->number : 0);
 	abort();
 }
 
@@ -129,7 +133,8 @@ void run_block(block &b, uint3 index)
 	b.alive = b.threads;
 	b.arrived = b.turn = 0;
 	b.warps.assign((b.threads + 31) / 32, warp());
-	std::fill(b.shared.begin(), b.shared.end(), (char)0xA5); // shared memory starts with anything
+	// shared memory starts with anything
+	std::fill(b.shared.begin(), b.shared.end(), (char)0xA5);
 	make_order(b);
 	for (unsigned i = 0; i < b.threads; i++) {
 		b.fibers[i].number = i;
@@ -146,7 +151,8 @@ void run_block(block &b, uint3 index)
 	}
 }
 
-// Stacks of launches before, for the next: mapping 256 of them and touching their pages was half of a launch's time.
+// Stacks of launches before, for the next: mapping 256 of them and touching their pages was half of
+// a launch's time.
 struct stacks {
 	std::mutex lock;
 	std::vector<char *> spare;
@@ -167,7 +173,8 @@ char *new_stack()
 			return s;
 		}
 	}
-	void *p = mmap(nullptr, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = mmap(nullptr, stack_size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		abort();
 	return static_cast<char *>(p);
@@ -224,7 +231,8 @@ meeting &find_meeting(unsigned mask)
 	return w.meetings.back();
 }
 
-// Waits until every lane of mask that has not ended has come with its value; returns the set in which the values lie.
+// Waits until every lane of mask that has not ended has come with its value; returns the set in
+// which the values lie.
 char (*meet(unsigned mask, const void *value, size_t size))[32]
 {
 	unsigned me = 1u << lane();
@@ -271,7 +279,8 @@ void check_aligned(const void *p)
 
 void *dynamic_shared()
 {
-	return reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(now->shared.data()) + 15) & ~(uintptr_t)15);
+	return reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(now->shared.data()) + 15) &
+					~(uintptr_t)15);
 }
 
 void yield()
@@ -306,7 +315,8 @@ void sync_warp(unsigned mask)
 void exchange(unsigned mask, const void *value, size_t size, void *out)
 {
 	char(*values)[32] = meet(mask, value, size);
-	for (unsigned i = 0; i < 32; i++) // what a lane outside the mask would give is not defined: here it is rubbish
+	// what a lane outside the mask would give is not defined: here it is rubbish
+	for (unsigned i = 0; i < 32; i++)
 		memcpy(static_cast<char *>(out) + i * size, values[i], size);
 }
 

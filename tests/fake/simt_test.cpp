@@ -1,5 +1,5 @@
-// The host emulation of kernels, tested: barriers, shuffles, votes, shared memory, grid-wide waiting, and a barrier
-// that is never reached. Plain asserts by hand, for the file is C++.
+// The host emulation of kernels, tested: barriers, shuffles, votes, shared memory, grid-wide
+// waiting, and a barrier that is never reached. Plain asserts by hand, for the file is C++.
 #include "simt.h"
 
 #include <csignal>
@@ -14,12 +14,14 @@ static int faults;
 static void check(bool ok, const char *what, const fake_launch &l)
 {
 	if (!ok) {
-		printf("FAILED: %s, %u blocks of %u, order %d\n", what, l.grid[0], l.block[0], (int)l.order);
+		printf("FAILED: %s, %u blocks of %u, order %d\n", what, l.grid[0], l.block[0],
+		       (int)l.order);
 		faults++;
 	}
 }
 
-/* out[block] = sum over the block of (global index + 1), by shuffles within warps and shared memory between them */
+/* out[block] = sum over the block of (global index + 1), by shuffles within warps and shared memory
+ * between them */
 extern "C" __global__ void block_sums(uint64_t *out)
 {
 	__shared__ uint64_t partial[32];
@@ -56,7 +58,8 @@ extern "C" __global__ void halves(unsigned *out)
 }
 SIMT_EXPORT(halves)
 
-/* Half of the threads leave before the barrier; the others still meet there. Dynamic shared memory. */
+/* Half of the threads leave before the barrier; the others still meet there. Dynamic shared memory.
+ */
 extern "C" __global__ void some_leave(int *out)
 {
 	LS_DYNAMIC_SHARED(int, seen);
@@ -98,7 +101,8 @@ extern "C" __global__ void never_met(int *out)
 }
 SIMT_EXPORT(never_met)
 
-template <typename T> static void launch(fake_kernel_fn *f, const fake_launch &l, std::vector<T> &out)
+template <typename T>
+static void launch(fake_kernel_fn *f, const fake_launch &l, std::vector<T> &out)
 {
 	T *p = out.data();
 	void *args[] = {&p};
@@ -114,7 +118,8 @@ static void sums(fake_order order)
 			launch(fake_kernel_block_sums, l, out);
 			bool ok = true;
 			for (uint64_t b = 0; b < blocks; b++)
-				ok = ok && out[b] == threads * (b * threads) + (uint64_t)threads * (threads + 1) / 2;
+				ok = ok && out[b] == threads * (b * threads) +
+							     (uint64_t)threads * (threads + 1) / 2;
 			check(ok, "sums by shuffles and shared memory", l);
 		}
 }
@@ -127,7 +132,8 @@ static void votes(fake_order order)
 	bool ok = true;
 	for (unsigned i = 0; i < 64; i++) {
 		unsigned lane = i % 32, low = lane < 16;
-		unsigned expected = (low ? 0xaaaau : 0xaaaa0000u) + ((low ? 0x1111u : 0x11110000u) << lane % 4) +
+		unsigned expected = (low ? 0xaaaau : 0xaaaa0000u) +
+				    ((low ? 0x1111u : 0x11110000u) << lane % 4) +
 				    (low ? 120u : 376u) + ((lane ^ 16u) << 24);
 		ok = ok && out[i] == expected;
 	}

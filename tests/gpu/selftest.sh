@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# tests/gpu/selftest.sh [--exhaustive] [BIN]: the GPU ground on a real GPU. BIN holds lockstep and gpu_selftest
-# (default: build/device, made by tools/cross-static; nothing but a driver is needed on the machine itself).
-#   1. embedded PTX through the driver, fresh and from the cache, and with a spoilt cache entry
+# tests/gpu/selftest.sh [--exhaustive] [BIN]: device against host, bit by bit, on a real
+# GPU. BIN holds lockstep and gpu_selftest (default: build/device, made by
+# tools/cross-static). The machine itself needs nothing but a driver.
+#   1. embedded PTX through the driver: fresh, from the cache, and with a damaged entry
 #   2. embedded source through NVRTC, where there is one
-# Exit status 0: all equal, nothing skipped; 1: something differs or broke; 3: no GPU, or a part could not run.
+# Exit status 0: all equal, nothing skipped; 1: something differs or failed; 3: no GPU, or
+# a part could not run.
 set -uo pipefail
 exhaustive=()
 if [ "${1:-}" = --exhaustive ]; then exhaustive=(--exhaustive); shift; fi

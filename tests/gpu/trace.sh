@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
-# tests/gpu/trace.sh [BIN] [PYTHON] [PART…]: the traces on a real GPU. Arguments as for twin.sh. Parts:
-#   same      a ResNet-like fit: thousands of named launches, the same digest twice
-#   other     another algorithm (cudnn.benchmark) is named by manifest diff as the first kernel that differs
-#   overhead  the best of 12 times 50 steps with and without the kernel trace, $LS_ROUNDS (2) processes each, in turns; under 5 %
+# tests/gpu/trace.sh [BIN] [PYTHON] [PART…]: the traces on a real GPU. Arguments as for
+# twin.sh. Parts:
+#   same      a ResNet-like training: thousands of named launches, the same digest twice
+#   other     another algorithm (cudnn.benchmark): manifest diff names the first kernel
+#             that differs
+#   overhead  50 steps with and without the kernel trace, the best of 12, in $LS_ROUNDS (2)
+#             processes each, in turns; the trace costs less than 5 %
 #   ops       what --trace ops costs
-# Exit status 0: all as it should be; 1: not; 3: no GPU or no torch.
+# Exit status 0: passed; 1: failed; 3: no GPU or no torch.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bin=${1:-$root/build/device} py=${2:-/opt/torch/.venv/bin/python3} prog=$root/tests/run/progs/resnet.py worst=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export PATH="$bin:$PATH" PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$work/pyc} # a read-only venv compiles torch in every process
+# a read-only venv compiles torch in every process
+export PATH="$bin:$PATH" PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$work/pyc}
 "$py" -c 'import sys, torch; sys.exit(0 if torch.cuda.is_available() else 3)' || { echo "no torch with a GPU"; exit 3; }
 cd "$work" || exit 4
 fail() {
@@ -54,7 +58,8 @@ for line in open("times.txt"):
     found.setdefault(kind, []).append(1e3 * float(s) / 50)
 for kind, ms in found.items():
     print(kind, "ms a step:", " ".join("%.3f" % x for x in sorted(ms)))
-best, middle = ({k: sorted(v)[at(len(v))] for k, v in found.items()} for at in (lambda n: 0, lambda n: n // 2))
+// 2))
+best, middle = ({k: sorted(v)[at(len(v))] for k, v in found.items()} for at in (lambda n: 0, lambda n: n
 over = best["traced"] / best["plain"] - 1
 print("kernel trace: best %+.2f %%, median %+.2f %%" % (100 * over, 100 * (middle["traced"] / middle["plain"] - 1)))
 sys.exit(0 if over < 0.05 else 1)

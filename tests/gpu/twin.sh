@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
-# tests/gpu/twin.sh [BIN] [PYTHON] [PART…]: the twin-fit experiment on a real GPU, with a negative control. BIN holds lockstep and
-# liblockstep_inject.so (default: build/device), PYTHON has torch with CUDA (default: /opt/torch/.venv/bin/python3).
-#   1. twin fits of a CNN with 4 workers, of a transformer, of Lightning's Trainer, of two gloo ranks and with JAX: identical, and not with
-#      another seed
-#   2. an operation without a deterministic form raises with its name; --warn-only records it
-#   3. float atomics without a policy differ, and are bisected to the line, in forward and backward passes
-#   4. peak GPU memory and the GPU's identity are in the manifest
-# The parts run at the same time. Exit status 0: all as it should be, nothing skipped; 1: not; 3: no GPU, no torch, or a part
-# could not run.
+# tests/gpu/twin.sh [BIN] [PYTHON] [PART…]: twin trainings on a real GPU, with a negative
+# control. BIN holds lockstep and liblockstep_inject.so (default: build/device), PYTHON has
+# torch with CUDA (default: /opt/torch/.venv/bin/python3).
+#   1. Twin trainings are identical, and with another seed they are not: a CNN with 4
+#      workers, a transformer, Lightning's Trainer, two gloo ranks, JAX.
+#   2. An operation without a deterministic form raises with its name; --warn-only records
+#      it.
+#   3. Float atomics without a policy differ, and --bisect names the line, in forward and
+#      backward passes.
+#   4. Peak GPU memory and the GPU's identity are in the manifest.
+# The parts run at the same time. Exit status 0: passed, nothing skipped; 1: failed; 3: no
+# GPU, no torch, or a part could not run.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bin=${1:-$root/build/device} py=${2:-/opt/torch/.venv/bin/python3} progs=$root/tests/run/progs worst=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export PATH="$bin:$PATH" PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$work/pyc} # a read-only venv compiles torch in every process
+# a read-only venv compiles torch in every process
+export PATH="$bin:$PATH" PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$work/pyc}
 "$py" -c 'import sys, torch; sys.exit(0 if torch.cuda.is_available() else 3)' || { echo "no torch with a GPU"; exit 3; }
 cd "$work" || exit 4
 fail() { echo "FAILED: $*"; return 1; }

@@ -1,8 +1,10 @@
-"""tests/render/check.py LOCKSTEP: rendered files judged by the tools that will read them, and the workflow's steps run.
+"""tests/render/check.py LOCKSTEP: rendered files judged by the tools that will read them,
+and the workflow's steps run.
 
-Dockerfile by hadolint (which runs shellcheck over RUN); the workflow against GitHub's schema, its scripts by shellcheck
-and then run for real with stand-ins for docker and gh; requirements by pip's parser and resolver; Makefile by make;
-bootstrap by bash and shellcheck, and run. Specs against docs/schema/spec.schema.json. No network is used.
+Dockerfile by hadolint (which runs shellcheck over RUN); the workflow against GitHub's
+schema, its scripts by shellcheck and then run for real with stand-ins for docker and gh;
+requirements by pip's parser and resolver; Makefile by make; bootstrap by bash and
+shellcheck, and run. Specs against docs/schema/spec.schema.json. No network is used.
 """
 import base64
 import hashlib
@@ -46,8 +48,9 @@ def render(spec, kind, cwd=None):
 
 
 def check_dockerfiles(folder):
-    # DL3008: Debian packages are not pinned, the image is. DL3013: what a spec leaves open stays open.
-    # DL3059: one layer a purpose. DL3066: the user's name is for people. SC2016: $ORIGIN is for the linker.
+    # DL3008: Debian packages are not pinned, the image is. DL3013: what a spec leaves
+    # open stays open. DL3059: one layer a purpose. DL3066: the user's name is for people.
+    # SC2016: $ORIGIN is for the linker.
     ignored = [x for rule in ("DL3008", "DL3013", "DL3059", "DL3066", "SC2016") for x in ("--ignore", rule)]
     for spec in shipped:
         path = folder / "Dockerfile"

@@ -1,5 +1,6 @@
-"""browser.py LOCKSTEP: the page of compare --html in a real browser, headless: it parses as it was written, says nothing on the
-console, and the verdict and the bars are seen. Exit status 77 where the system has no browser package (Ubuntu has only a snap)."""
+"""browser.py LOCKSTEP: the page of compare --html in a real browser, headless: it parses
+as it was written, says nothing on the console, and the verdict and the bars are seen.
+Exit status 77 where the system has no browser package (Ubuntu has only a snap)."""
 import os
 import pathlib
 import re

@@ -1,4 +1,5 @@
-"""check_html.py FILE: the page is well-formed, loads nothing and runs nothing; prints its visible text."""
+"""check_html.py FILE: the page is well-formed, loads nothing and runs nothing; prints its
+visible text."""
 import html.parser
 import sys
 

@@ -1,7 +1,8 @@
-"""Tensor files made with the standard library alone, good ones and hostile ones, for tests that have no torch.
+"""Tensor files made with the standard library alone, good ones and hostile ones, for
+tests that have no torch.
 
-python3 make.py KIND FILE [ARGUMENT…]; `import make` from tests. torch.save's zip layout is written by a pickler that
-knows stand-ins for torch's functions by their real names.
+python3 make.py KIND FILE [ARGUMENT…]; `import make` from tests. torch.save's zip layout
+is written by a pickler that knows stand-ins for torch's functions by their real names.
 """
 import collections
 import io

@@ -1,5 +1,6 @@
-"""real.py LOCKSTEP [TEST]: files that torch, safetensors, numpy and onnx write are read, and what is said of them is compared with
-what those libraries say. Run by tests/tensor/run-real in the environment of tools/venv."""
+"""real.py LOCKSTEP [TEST]: files that torch, safetensors, numpy and onnx write are read,
+and what is said of them is compared with what those libraries say. Run by
+tests/tensor/run-real in the environment of tools/venv."""
 import collections
 import io
 import json
@@ -133,7 +134,8 @@ def statistics_of_random_bits():
 
 
 def small_floats():
-    """float8 and bfloat16: every pair's distance as torch's own conversion to float64 has it."""
+    """float8 and bfloat16: every pair's distance as torch's own conversion to float64 has
+    it."""
     for dtype in (torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz, torch.float8_e8m0fnu, torch.bfloat16):
         n = 256 if dtype.itemsize == 1 else 65536
         ints = np.arange(n, dtype=np.uint8 if n == 256 else np.uint16)
@@ -154,7 +156,8 @@ def small_floats():
 
 
 def complex_and_integers():
-    """The largest difference, as numpy has it: of a complex element by its larger part, of integers exactly."""
+    """The largest difference, as numpy has it: of a complex element by its larger part,
+    of integers exactly."""
     for kind in (np.complex64, np.complex128, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
         x = rng.integers(0, 256, 3000 * np.dtype(kind).itemsize, dtype=np.uint8).view(kind)
         if np.issubdtype(kind, np.complexfloating):
@@ -261,7 +264,8 @@ def tar_of_2016(path, value, pax):
         for name, data in (("sys_info", pickle.dumps({"protocol_version": 1000})), ("pickle", state.getvalue()), ("tensors", tensors.getvalue()),
                            ("storages", storages.getvalue())):
             info = tarfile.TarInfo(name)
-            info.size, info.mtime = len(data), 1.5 if pax else 1  # a time with a fraction needs an extended header
+            # a time with a fraction needs an extended header
+            info.size, info.mtime = len(data), 1.5 if pax else 1
             tar.addfile(info, io.BytesIO(data))
 
 
@@ -283,7 +287,8 @@ class Holes(io.FileIO):
 
 
 def zip64():
-    """A checkpoint of 4.4 GiB, whose archive needs 64-bit sizes and offsets, as torch lays it out and reads it."""
+    """A checkpoint of 4.4 GiB, whose archive needs 64-bit sizes and offsets, as torch
+    lays it out and reads it."""
     n, block = 1100 << 20, bytes(16 << 20)
     storages, pickled = [], io.BytesIO()
     value = {"big": make.Tensor(make.Storage(b"", n), (n,)), "small": make.Tensor(make.Storage(make.floats(1, 2)), (2,))}

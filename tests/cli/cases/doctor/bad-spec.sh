@@ -1,4 +1,5 @@
-# What is wrong with a spec is said with its place, and the status is 2; a file that cannot be read is a 4.
+# What is wrong with a spec is said with its place, and the status is 2; a file that
+# cannot be read is a 4.
 try() {
 	lockstep doctor "$@" --fail-on-mismatch --emit-json r.json 2>&1 | sed 's/(shipped:.*/(shipped: …)/'
 	echo "status ${PIPESTATUS[0]}"

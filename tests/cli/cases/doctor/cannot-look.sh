@@ -1,4 +1,5 @@
-# What cannot be looked at is unknown, not absent: a gate says 3 and never "not installed".
+# What cannot be looked at is unknown, not absent: a gate says 3 and never "not
+# installed".
 . "$ROOT/tests/fake/machine.sh"
 show() { doctor "$@" | grep -E '^(python|python\.site|torch|torch_cuda|bundled\.cudnn|package\.(torchvision|numpy)) ' | sed 's/  */ /g'; }
 printf '{"schema": 1, "name": "t", "torch": "2.3.1+cu121"}' >torch.json

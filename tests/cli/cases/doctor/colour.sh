@@ -1,4 +1,5 @@
-# Colour on a terminal, none with NO_COLOR, none where TERM is dumb, none in a pipe (every other case sees to that).
+# Colour on a terminal, none with NO_COLOR, none where TERM is dumb, none in a pipe (every
+# other case sees to that).
 . "$ROOT/tests/fake/machine.sh"
 machine t4
 sequences() { # on a pseudo-terminal of Python's making

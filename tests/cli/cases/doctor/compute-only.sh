@@ -1,4 +1,5 @@
-# A container that was given "compute" and not "utility": no NVML, and libcuda lists the GPUs.
+# A container that was given "compute" and not "utility": no NVML, and libcuda lists the
+# GPUs.
 . "$ROOT/tests/fake/machine.sh"
 machine kaggle
 rm "$root/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"

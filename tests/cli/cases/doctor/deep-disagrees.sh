@@ -1,5 +1,7 @@
-# A real Python whose torch says another thing than its files: --deep asks it, and the difference fails the gate.
-export PYTHONDONTWRITEBYTECODE=1 # a file changed within a second and not in size would run from its cache
+# A real Python whose torch says another thing than its files: --deep asks it, and the
+# difference fails the gate.
+# a file changed within a second and not in size would run from its cache
+export PYTHONDONTWRITEBYTECODE=1
 python3 -m venv --without-pip env || exit
 site=$(echo env/lib/python3*/site-packages)
 mkdir -p "$site/torch" "$site/nvidia/cudnn/lib" "$site/nvidia_cudnn_cu12-8.9.2.26.dist-info"

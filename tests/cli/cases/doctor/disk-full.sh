@@ -1,4 +1,5 @@
-# The report does not fit: 4, the old file stays as it was, no temporary file is left, and nothing is printed as if done.
+# The report does not fit: 4, the old file stays as it was, no temporary file is left, and
+# nothing is printed as if done.
 . "$ROOT/tests/fake/machine.sh"
 machine kaggle
 echo old >r.json

@@ -1,4 +1,5 @@
-# Which cuDNN torch would be given: predicted from RPATH and RUNPATH of its libraries, and then said by the loader itself.
+# Which cuDNN torch would be given: predicted from RPATH and RUNPATH of its libraries, and
+# then said by the loader itself.
 site=$PWD/site other=$PWD/other
 mkdir -p bin "$site"/torch/lib "$site"/nvidia/cudnn/lib "$site"/nvidia_cudnn_cu12-9.10.2.21.dist-info "$other"
 printf '\177ELF\0Python\0%s\0' 3.12.4 >bin/python3.12

@@ -1,4 +1,5 @@
-# A library without the newer functions: what it cannot say is unknown or comes from libcuda.
+# A library without the newer functions: what it cannot say is unknown or comes from
+# libcuda.
 . "$ROOT/tests/fake/machine.sh"
 machine old
 doctor --cuda

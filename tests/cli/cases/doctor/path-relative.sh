@@ -1,4 +1,5 @@
-# An empty or relative element of PATH and PYTHONPATH is seen from where we are, as shells and Python see it.
+# An empty or relative element of PATH and PYTHONPATH is seen from where we are, as shells
+# and Python see it.
 mkdir -p here/bin
 printf '\177ELF\0Python\0%s\0' 3.12.4 >here/bin/python3.12
 chmod +x here/bin/python3.12

@@ -1,4 +1,5 @@
-# A variable that is set to a value that makes results vary is worth a line; so is one that hides the GPUs.
+# A variable that is set to a value that makes results vary is worth a line; so is one
+# that hides the GPUs.
 . "$ROOT/tests/fake/machine.sh"
 machine kaggle
 variables=(CUBLAS_WORKSPACE_CONFIG=:0:0 TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1 PYTHONHASHSEED=random OMP_NUM_THREADS=4

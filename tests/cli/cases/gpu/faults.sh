@@ -1,9 +1,11 @@
-# Every way in which a GPU is not to be had ends with a status and with what to do. The stand-in driver plays them, so
-# this needs no kernels that run; tests/bitwise/cuda has what fails in the middle of a training.
+# Every way in which a GPU is not to be had ends with a status and with what to do. The
+# stand-in driver plays them, so this needs no kernels that run; tests/bitwise/cuda has
+# what fails in the middle of a training.
 lockstep --version | grep -q 'embedded PTX' || { echo "no nvcc at build time: there is no PTX to refuse" >&2; exit 77; }
 mkdir lib bad root
 cp "$BUILD/fake/libcuda.so.1" lib
-for f in libnvrtc.so.13 libnvrtc.so.12 libnvrtc.so.11.2; do : >lib/$f; done # a real one shall not be found
+# a real one shall not be found
+for f in libnvrtc.so.13 libnvrtc.so.12 libnvrtc.so.11.2; do : >lib/$f; done
 : >bad/libcuda.so.1
 head -n 20 "$ROOT/tests/data/small.ffm" >rows.ffm
 unset VIRTUAL_ENV CONDA_PREFIX

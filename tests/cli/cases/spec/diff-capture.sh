@@ -1,4 +1,5 @@
-# a capture against the pin: what fits is no drift, nor is what it lists beyond, nor what it could not see
+# a capture against the pin: what fits is no drift, nor is what it lists beyond, nor what
+# it could not see
 cat >fresh.json <<'J'
 {"schema": 1, "name": "fresh", "captured": true, "python": "3.10.14", "torch": "2.3.1+cu121", "torch_cuda": "12.1",
  "cudnn": "8902", "cuda": "12.1.105", "os": {"match": "ubuntu 22.04", "level": "informational"},

@@ -1,4 +1,5 @@
-# the pinned digest, pip's addresses and the unchecked requirements change what is installed: drift like any other
+# the pinned digest, pip's addresses and the unchecked requirements change what is
+# installed: drift like any other
 make() { printf '{"schema": 1, "name": "t", "image": {"base": "a/b:1", "digest": "sha256:%064d", "apt": ["git", "%s"]}, "requirements": {"extra_index": "%s", "lines": ["a==1", "%s"]}}' "$@"; }
 make 1 jq https://one.example b==1 >old.json
 make 2 jq https://one.example b==1 >digest.json

@@ -1,4 +1,5 @@
-# a full disk, a folder that is none: status 4, the old file stays, nothing half-written is left
+# a full disk, a folder that is none: status 4, the old file stays, nothing half-written
+# is left
 mkdir full target && echo old >full/r.txt && echo plain >file
 (
 	trap '' XFSZ

@@ -1,4 +1,5 @@
-# -o - is stdout, an empty name is none, and --json prints a document also when the text goes to a file
+# -o - is stdout, an empty name is none, and --json prints a document also when the text
+# goes to a file
 lockstep spec render kaggle-2025-09 --requirements -o - | head -n 1; ls
 lockstep spec capture -o - | head -n 1; ls
 lockstep spec render kaggle-2025-09 --requirements -o '' 2>&1; echo "-> $?"

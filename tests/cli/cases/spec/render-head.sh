@@ -1,4 +1,5 @@
-# the head tells the command that was given, and a description swallows nothing that follows it
+# the head tells the command that was given, and a description swallows nothing that
+# follows it
 printf '{"schema": 1, "name": "t", "description": "ends in \\\\", "torch": "2.9.0", "image": "a/b:1"}' >pin.json
 for kind in dockerfile requirements github makefile kaggle-boot; do
 	lockstep spec render pin.json --$kind -o out.$kind

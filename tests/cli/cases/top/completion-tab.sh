@@ -1,4 +1,5 @@
-# The tabulator key in real shells: commands, subcommands, options, their values, shipped specs, files.
+# The tabulator key in real shells: commands, subcommands, options, their values, shipped
+# specs, files.
 set -e
 lockstep completion bash >c.bash
 mkdir fpath

@@ -1,4 +1,5 @@
-# The lint of the layers fails on an include that the table does not allow, on a room that is not in it, and on a cycle.
+# The lint of the layers fails on an include that the table does not allow, on a room that
+# is not in it, and on a cycle.
 mkdir -p tree/docs tree/src/base tree/src/env tree/src/cmd
 table() { printf '## Allowed includes\n\n| room | may include |\n|---|---|\n%s\n' "$1" >tree/docs/ARCHITECTURE.md; }
 lint() { "$ROOT/tools/check-layers" tree; echo "status $?"; }
