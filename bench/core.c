@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/huge_pages.h"
 #include "fm/cpu/kern/simd.h"
 #include "fm/model/model.h"
 #include "num/philox.h"
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
 	size_t mib = argc > 1 ? strtoull(argv[1], NULL, 10) : 1200,
 	       records = (mib << 20) / (RECORD * sizeof(float));
 	float *table = records && records < UINT32_MAX
-			       ? ls_fm_big_alloc(records * RECORD * sizeof *table)
+			       ? ls_huge_alloc(records * RECORD * sizeof *table)
 			       : NULL;
 	uint32_t *order = malloc(VISITS * sizeof *order);
 	if (!table || !order) {
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
 		visits(table, order, floats, false);
 		visits(table, order, floats, true);
 	}
-	ls_fm_big_free(table, records * RECORD * sizeof *table);
+	ls_huge_free(table, records * RECORD * sizeof *table);
 	free(order);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/huge_pages.h"
 #include "fail.h"
 #include "fm/cpu/cpu.h"
 #include "fm/data/data.h"
@@ -36,15 +37,15 @@ static void touch_main(void *context, int thread, int threads)
 	for (uint64_t e = t->rows->start[lo]; e < end; e++) {
 		const float *now = record(t, e),
 			    *later = record(t, e + t->ahead < end ? e + t->ahead : e);
-		for (size_t i = 0; i < t->floats; i += LS_FM_LINE)
+		for (size_t i = 0; i < t->floats; i += LS_CACHE_LINE_FLOATS)
 			__builtin_prefetch(later + i);
 		__builtin_prefetch(later + t->floats -
 				   1); /* a record may begin anywhere in its line */
-		for (size_t i = 0; i < t->floats; i += LS_FM_LINE)
+		for (size_t i = 0; i < t->floats; i += LS_CACHE_LINE_FLOATS)
 			seen ^= ls_bits_f(now[i]);
 		seen ^= ls_bits_f(now[t->floats - 1]);
 	}
-	t->seen[thread * LS_FM_LINE] = seen;
+	t->seen[thread * LS_CACHE_LINE_FLOATS] = seen;
 }
 
 static double best_touch(struct touch *t, struct ls_pool *pool, int repeats)
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
 		&err);
 	ls_fm_model_init(m, pool);
 	float *score = malloc(rows->n_rows * sizeof *score);
-	uint32_t *seen = calloc((size_t)threads, sizeof(uint32_t[LS_FM_LINE]));
+	uint32_t *seen = calloc((size_t)threads, LS_CACHE_LINE);
 	if (!score || !seen)
 		return 1;
 	struct touch t = {.m = m,

@@ -1,4 +1,4 @@
-# src/fm/cpu/kern/kern.c is compiled once an instruction set; ls_kern_pick chooses at run time. All builds give the same bytes.
+# src/fm/cpu/kern/kern.c is compiled once an instruction set: ls_kern_pick chooses at run time. All builds give the same bytes.
 set(kern_isas baseline)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   if(LS_FULL OR NOT LS_SANITIZE STREQUAL thread) # threads meet outside of the vector code
@@ -9,10 +9,6 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   endif()
   set(kern_flags_avx2 -mavx2 -mfma -mprfchw)
   set(kern_flags_avx512 -mavx2 -mfma -mprfchw -mavx512f -mavx512dq -mavx512vl -mavx512bw)
-elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT LS_SANITIZE
-    AND (CMAKE_BUILD_TYPE STREQUAL "Release" OR LS_FULL)) # its tests are costly: release's alone
-  list(APPEND kern_isas sve256)
-  set(kern_flags_sve256 -march=armv8.2-a+sve -msve-vector-bits=256)
 endif()
 # Of the checks for undefined behaviour two have no message, the program just ends there: some 36 s of clang instead of 62.
 set(kern_sanitize)

@@ -1,5 +1,4 @@
-# Three tables of digests (tests/bitwise/golden.txt; golden-many.txt of more rows, made for it; and golden-online.txt of
-# training a row at a time), seen from every side.
+# Two tables of digests (tests/bitwise/golden.txt, and golden-many.txt of more rows, made for it), seen from every side.
 # Under emulation (preset cross) each run is slow, so there a table is taken once whole, and its adagrad rows again with
 # other threads; whole with three, because two on two cores, where another test runs beside them, spend half of their time
 # on waiting for each other. What release has shown and another build would only repeat is labelled costly, as everywhere.
@@ -56,34 +55,13 @@ foreach(threads ${counts})
   many_test(threads-${threads} "${program}" "${generator}" --threads ${threads})
 endforeach()
 
-# A row at a time, threads share out a row: the less there is of it for each, the more of them have nothing.
-function(online_test name only)
-  bitwise_test(online-${name} ${bitwise}/check ${ARGN})
-  set_tests_properties(bitwise.online-${name} PROPERTIES ENVIRONMENT "LS_TABLE_CELLS=online;LS_TABLE_ONLY=${only}")
-endfunction()
-set(counts 1 2 3 7 16)
-set(all ".")
-set(some "adagrad-(factors|values)-(4|8|16)") # each way of the kernels, for emulation
-if(LS_SANITIZE STREQUAL thread)
-  set(counts 3 16)
-  set(all "${some}|in-order|multiclass-adagrad")
-elseif(CMAKE_CROSSCOMPILING_EMULATOR)
-  set(counts 2 7)
-  set(all ${some})
-  online_test(threads-3 "." "${program}" --threads 3)
-endif()
-foreach(threads ${counts})
-  online_test(threads-${threads} "${all}" "${program}" --threads ${threads})
-endforeach()
 bitwise_test(ways ${bitwise}/ways "${program}")
 foreach(form gz lsd npz accum) # of readers and options, which no compiler decides
   bitwise_test(form-${form} ${bitwise}/forms "${program}" ${form} --threads 2)
   costly(form-${form})
 endforeach()
 if(CMAKE_CROSSCOMPILING_EMULATOR)
-  costly(online-threads-2 ways)
-elseif(CMAKE_BUILD_TYPE STREQUAL Debug)
-  costly(online-threads-1 online-threads-2 online-threads-7)
+  costly(ways)
 endif()
 
 set_source_files_properties(tests/bitwise/kern_fused.c PROPERTIES COMPILE_OPTIONS
@@ -92,7 +70,6 @@ set_source_files_properties(tests/bitwise/kern_order.c tests/bitwise/kern_wide.c
   COMPILE_OPTIONS "-Og;-Wno-psabi") # quickly compiled; what takes or returns wide vectors is called from this file alone
 if(NOT CMAKE_CROSSCOMPILING)
   bitwise_test(kill ${bitwise}/kill $<TARGET_FILE:lockstep>)
-  bitwise_test(infinite ${bitwise}/infinite $<TARGET_FILE:lockstep>)
   costly(kill) # of what is in the file when, which no compiler decides; the threads of a resumed training meet in ways
 
   # Programs with other kernels: as wide as AVX-512's, and wrong on purpose, a*b+c fused into one rounding or the factors
@@ -106,38 +83,21 @@ if(NOT CMAKE_CROSSCOMPILING)
     add_library(kern_wide OBJECT tests/bitwise/kern_wide.c)
     target_link_libraries(kern_wide PRIVATE ls_flags)
     with_kernels(wide_kernels $<TARGET_OBJECTS:kern_wide>)
-    online_test(wide "." $<TARGET_FILE:wide_kernels> --threads 2 --kernels baseline)
-    bitwise_test(wide-infinite ${bitwise}/infinite $<TARGET_FILE:wide_kernels> --kernels baseline)
+    bitwise_test(wide ${bitwise}/check $<TARGET_FILE:wide_kernels> --threads 2 --kernels baseline)
+    set_tests_properties(bitwise.wide PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=fwfm|adagrad")
     add_executable(test_fm_wide_lanes tests/unit/test_fm_wide.c $<TARGET_OBJECTS:kern_wide>)
     target_link_libraries(test_fm_wide_lanes PRIVATE ls_core PkgConfig::cmocka)
     bitwise_test(wide-rows $<TARGET_FILE:test_fm_wide_lanes>)
-    costly(online-wide wide-rows)
+    costly(wide wide-rows)
     foreach(way fused order)
       with_kernels(sabotage_${way} tests/bitwise/kern_${way}.c)
       bitwise_test(sabotage-${way} ${bitwise}/sabotaged $<TARGET_FILE:sabotage_${way}>)
-      bitwise_test(sabotage-online-${way} ${bitwise}/sabotaged $<TARGET_FILE:sabotage_${way}>)
-      set_tests_properties(bitwise.sabotage-online-${way} PROPERTIES ENVIRONMENT "LS_TABLE_CELLS=online")
-      costly(sabotage-${way} sabotage-online-${way})
+      costly(sabotage-${way})
     endforeach()
   endif()
 endif()
 
-# The other builds of the kernels, natively where this machine has the instructions, else under emulation. SVE always is:
-# few machines have it in 256 bits. Where it is the other instruction set, this is all that ever runs its kernels.
-if("sve256" IN_LIST kern_isas)
-  set(emulated "qemu-aarch64-static -cpu max,sve256=on,sve-default-vector-length=32 $<TARGET_FILE:lockstep>")
-  bitwise_test(sve256 ${bitwise}/check "${emulated}" --threads 2 --kernels sve256)
-  set_tests_properties(bitwise.sve256 PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=adagrad")
-  online_test(sve256 "${some}" "${emulated}" --threads 2 --kernels sve256)
-  many_test(sve256 "${emulated}" "${generator}" --threads 2 --kernels sve256)
-  set_tests_properties(bitwise.many-sve256 PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=many-fm-adagrad")
-  # and where nobody says which: NEON's and these in turn
-  many_test(contest "${emulated}" "${generator}" --threads 2)
-  set_tests_properties(bitwise.many-contest PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=many-fm-adagrad;LS_WANT_ENGINE=baseline or sve256")
-  if(NOT CMAKE_CROSSCOMPILING)
-    costly(sve256 online-sve256 many-sve256 many-contest)
-  endif()
-endif()
+# The other builds of the kernels, natively where this machine has the instructions, else under emulation.
 if(CMAKE_CROSSCOMPILING AND LS_FULL) # that they compile there
   add_library(other_kernels OBJECT tests/bitwise/kern_fused.c tests/bitwise/kern_order.c tests/bitwise/kern_wide.c)
   target_link_libraries(other_kernels PRIVATE ls_flags)
@@ -150,9 +110,8 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     endif()
     bitwise_test(${isa} ${bitwise}/check "${there}" --threads 3 --kernels ${isa})
     set_tests_properties(bitwise.${isa} PROPERTIES ENVIRONMENT "LS_TABLE_ONLY=adagrad")
-    online_test(${isa} "${some}" "${there}" --threads 3 --kernels ${isa})
   endforeach()
-  costly(avx2 online-avx2) # the emulator's own choice, with which preset cross takes the whole tables
+  costly(avx2) # the emulator's own choice, with which preset cross takes the whole tables
 endif()
 
 # Release and --full run all of the above. These are what other compilers and processors could get wrong.

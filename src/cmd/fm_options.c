@@ -84,7 +84,6 @@ int ls_fm_model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls
 	o->decay = (enum ls_fm_decay)decay;
 	o->shuffle = (enum ls_fm_shuffle)shuffle;
 	o->normalize = ls_args_has(a, "normalize");
-	o->online = ls_args_has(a, "online");
 	uint32_t accum = 1;
 	if (ls_fm_args_u32(a, "factors", 1, LS_FM_MAX_FACTORS, &o->factors, err) ||
 	    ls_fm_args_u32(a, "batch", 1, LS_FM_MAX_BATCH, &o->batch, err) ||
@@ -106,14 +105,6 @@ int ls_fm_model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls
 		return ls_err_set(err, LS_EINPUT, "--batch times --accum is more than %d rows",
 				  LS_FM_MAX_BATCH);
 	o->batch *= accum;
-	if (o->online && o->kind != LS_FFM)
-		return ls_err_set(err, LS_EINPUT, "--online is for --kind ffm");
-	if (o->online && (ls_args_has(a, "batch") || ls_args_has(a, "accum")))
-		return ls_err_set(
-			err, LS_EINPUT,
-			"--online takes a step a row: it goes without --batch and --accum");
-	if (o->online)
-		o->batch = 1;
 	if (o->decay != LS_DECAY_NONE && !o->decay_steps)
 		return ls_err_set(err, LS_EINPUT, "--decay needs --decay-steps");
 	return refuse_unused(a, o, err);

@@ -24,7 +24,6 @@ static const struct ls_opt opts[] = {
 	{"batch", 0, "N", "rows a step (default: fm 1024, ffm and fwfm 512)"},
 	{"accum", 0, "N",
 	 "batches to a step (default 1): run as, and the bytes of, --batch times N"},
-	{"online", 0, NULL, "ffm: a step after each row instead of a batch; on the CPU alone"},
 	{"optimizer", 0, "adagrad|sgd|adam|ftrl", "how parameters move (default adagrad)"},
 	{"lr", 0, "X",
 	 "learning rate (default: adagrad 0.05, for fm 0.04; sgd 0.5, adam 0.001, ftrl 0.1)"},
@@ -64,7 +63,7 @@ static const struct ls_opt opts[] = {
 	{"quiet", 'q', NULL, "print nothing but errors"},
 	LS_FM_DATA_OPTS,
 	LS_FM_ENGINE_OPTS,
-	{"kernels", 0, "baseline|avx2|avx512|sve256",
+	{"kernels", 0, "baseline|avx2|avx512",
 	 "a build of the CPU kernels (default: the best that the CPU can run)"},
 	{0},
 };

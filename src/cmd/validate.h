@@ -8,8 +8,7 @@
 #include "env/facts/facts.h"
 #include "fm/proof/validate.h"
 
-/* --- validate_cells.c: the golden tables of tests/bitwise, which are embedded in the
- * program --- */
+/* --- validate_cells.c: the golden table of tests/bitwise, which is embedded in the program --- */
 
 struct ls_validate_cells {
 	struct ls_val_cell *cells;

@@ -1,5 +1,5 @@
-/* The golden tables inside the program. The same files are run through the command line
- * by tests/bitwise/table. */
+/* The golden table inside the program. The same files are run through the command line by
+ * tests/bitwise/table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #include "fm/data/data.h"
 
 enum { MAX_WORDS = 64 };
+static const char cells_path[] = "tests/bitwise/cells.txt";
 
 static int find(const char *name, const struct ls_blob **ret, struct ls_err *err)
 {
@@ -40,14 +41,10 @@ static int set_rows(struct ls_validate_cells *c, const char *name, int threads,
 	return 0;
 }
 
-/* Cells and their digests. */
-struct table {
-	const char *cells, *golden;
-};
-
-/* The digest that a table has for a cell; caller frees. */
-static int golden_of(const char *path, const char *name, char **ret, struct ls_err *err)
+/* The digest that the table has for a cell; caller frees. */
+static int golden_of(const char *name, char **ret, struct ls_err *err)
 {
+	static const char path[] = "tests/bitwise/golden.txt";
 	const struct ls_blob *blob;
 	int rc = find(path, &blob, err);
 	if (rc)
@@ -84,8 +81,7 @@ static int options_of(int n, const char *const *words, const struct ls_rows *row
 }
 
 /* NAME DATA OPTION… */
-static int add_cell(struct ls_validate_cells *c, const struct table *t, char *line, int threads,
-		    struct ls_err *err)
+static int add_cell(struct ls_validate_cells *c, char *line, int threads, struct ls_err *err)
 {
 	const char *words[MAX_WORDS];
 	char *rest = line, *word, *golden = NULL;
@@ -94,13 +90,13 @@ static int add_cell(struct ls_validate_cells *c, const struct table *t, char *li
 		words[n++] = word;
 	if (n < 2 || n == MAX_WORDS)
 		return ls_err_set(err, LS_EINTERNAL, "%s: \"%.40s\" is not NAME DATA OPTION…",
-				  t->cells, line);
+				  cells_path, line);
 	struct ls_val_cell cell = {0};
 	int rc = set_rows(c, words[1], threads, &cell.rows, err);
 	if (rc == 0)
 		rc = options_of(n - 2, words + 2, cell.rows, &cell, err);
 	if (rc == 0)
-		rc = golden_of(t->golden, words[0], &golden, err);
+		rc = golden_of(words[0], &golden, err);
 	if (rc)
 		return ls_err_prefix(err, "cell %.40s", words[0]);
 	cell.name = ls_xstrdup(words[0]);
@@ -110,31 +106,24 @@ static int add_cell(struct ls_validate_cells *c, const struct table *t, char *li
 	return 0;
 }
 
-static int add_table(struct ls_validate_cells *c, const struct table *t, int threads,
-		     struct ls_err *err)
+static int add_cells(struct ls_validate_cells *c, int threads, struct ls_err *err)
 {
 	const struct ls_blob *blob;
-	int rc = find(t->cells, &blob, err);
+	int rc = find(cells_path, &blob, err);
 	if (rc)
 		return rc;
 	char *text = ls_xstrndup((const char *)blob->data, blob->len), *rest = text, *line;
 	while (rc == 0 && (line = strsep(&rest, "\n")))
 		if (*line && *line != '#')
-			rc = add_cell(c, t, line, threads, err);
+			rc = add_cell(c, line, threads, err);
 	free(text);
 	return rc;
 }
 
 int ls_validate_cells_open(int threads, struct ls_validate_cells *ret, struct ls_err *err)
 {
-	static const struct table tables[] = {
-		{"tests/bitwise/cells.txt", "tests/bitwise/golden.txt"},
-		{"tests/bitwise/cells-online.txt", "tests/bitwise/golden-online.txt"},
-	};
-	int rc = 0;
 	*ret = (struct ls_validate_cells){0};
-	for (size_t i = 0; i < sizeof tables / sizeof *tables && rc == 0; i++)
-		rc = add_table(ret, &tables[i], threads, err);
+	int rc = add_cells(ret, threads, err);
 	return rc ? rc : set_rows(ret, "small.ffm", threads, &ret->small, err);
 }
 

@@ -103,9 +103,7 @@ void ls_validate_checklist(const struct ls_validate_report *r,
 		const char *title, *what;
 	} parts[] = {
 		{LS_VAL_GOLDEN,
-		 "golden table, on every device, thread count and build of the kernels (--online "
-		 "on CPUs)",
-		 "digests"},
+		 "golden table, on every device, thread count and build of the kernels", "digests"},
 		{LS_VAL_SCORES, "predictions equal the reference's, bit by bit", "sets of scores"},
 		{LS_VAL_BATCHES, "one digest at batches of 256, 4,096 and 65,536", "digests"},
 		{LS_VAL_TWINS, "the same run twice, the same digest", "pairs"},

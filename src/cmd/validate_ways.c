@@ -76,7 +76,7 @@ static bool has(const struct ls_validate_ways *w, int threads, const char *kerne
 /* All threads first, then one thread: these two ways take part in every check. */
 static int cpu_ways(struct ls_validate_ways *w, bool full, struct ls_err *err)
 {
-	static const char *const builds[] = {"baseline", "avx2", "avx512", "sve256"};
+	static const char *const builds[] = {"baseline", "avx2", "avx512"};
 	const char *best = ls_kern_pick(NULL)->name;
 	int all = ls_cpus() > 1 ? ls_cpus() : 2;
 	int rc = add_cpu(w, all, best, true, err);

@@ -5,12 +5,9 @@
 
 #include <stdint.h>
 
-/* Changes whenever any result of src/num or of the arithmetic in src/fm changes a bit, but for what
- * LS_ONLINE_VERSION is for; every model file carries it. */
+/* Changes whenever any result of src/num or of the arithmetic in src/fm changes a bit. Every
+ * model file carries it. */
 #define LS_NUMERICS_VERSION 3
-/* Changes when only training a row at a time changes a bit; what was trained so carries it among
- * its options. */
-#define LS_ONLINE_VERSION 5
 
 /* Sets round to nearest, no trap, no flush to zero, as a library loaded earlier may have changed
  * them; returns what was there. Every thread that computes calls it first. */

@@ -8,12 +8,8 @@
 static inline void assert_same_model(const struct ls_fm_model *a, const struct ls_fm_model *b)
 {
 	assert_int_equal(a->bytes, b->bytes);
-	/* behind the last record is room in which lines were spread while training online
-	 * (online_table.h) */
 	assert_memory_equal(a->linear, b->linear, a->n_features * ls_fm_stride(a) * sizeof(float));
 	assert_memory_equal(a->bias, b->bias, ls_fm_linear_size(a) * sizeof(float));
-	if (a->sums)
-		assert_memory_equal(a->sums, b->sums, a->n_features * a->n_sums * sizeof(float));
 	if (a->pair)
 		assert_memory_equal(a->pair, b->pair,
 				    a->outputs * a->n_pairs * (1 + a->states) * sizeof(float));

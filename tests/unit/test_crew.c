@@ -1,4 +1,4 @@
-/* Which kernels and how many threads are put to work: what the rule does on machines that lose
+/* How many threads are put to work: what the rule does on machines that lose
  * cores and get them back, runs of part of a pool, and that training gives the same bytes whoever
  * is away.
  * labels: threads long */
@@ -15,7 +15,6 @@
 #include "base/active_threads.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "fm/cpu/contest.h"
 #include "fm/cpu/cpu.h"
 #include "fm/model/batch.h"
 #include "models.h"
@@ -321,46 +320,6 @@ static void a_later_stretch_that_is_not_finite(void **state)
 	free(s);
 }
 
-/* --- the kernels --- */
-
-/* Each has its turns, and who was the quickest in one of them stays. */
-static void the_quickest_does_the_rest(void **state)
-{
-	(void)state;
-	const struct ls_kern a = {.name = "a"}, b = {.name = "b"};
-	for (int quick = 0; quick < 2; quick++) {
-		struct ls_contest c = {.rival = {&a, &b}, .n = 2};
-		for (uint32_t turn = 0; turn < 2 * LS_CONTEST_TURNS; turn++) {
-			bool mine = turn % 2 == (uint32_t)quick;
-			assert_true(ls_contest_is_open(&c));
-			assert_ptr_equal(ls_contest_kern(&c), turn % 2 ? &b : &a);
-			/* one turn of many that nothing disturbed is enough, and how long it was
-			 * does not count */
-			ls_contest_did(&c, 10 + turn,
-				       (10 + turn) * (mine && turn / 2 == 2 ? 1e-3
-						      : mine                ? 9.0
-									    : 2e-3));
-		}
-		for (int i = 0; i < 3; i++) {
-			assert_false(ls_contest_is_open(&c));
-			assert_ptr_equal(ls_contest_kern(&c), quick ? &b : &a);
-			ls_contest_did(&c, 1, i ? 1e-9 : 1e9); /* nobody asks any more */
-		}
-	}
-}
-
-static void who_is_named_has_no_rival(void **state)
-{
-	(void)state;
-	struct ls_contest c;
-	assert_true(ls_contest_init(&c, "baseline"));
-	assert_false(ls_contest_is_open(&c));
-	assert_string_equal(ls_contest_kern(&c)->name, "baseline");
-	assert_false(ls_contest_init(&c, "no such"));
-	assert_true(ls_contest_init(&c, NULL));
-	assert_ptr_equal(c.rival[0], ls_kern_pick(NULL));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,8 +331,6 @@ int main(void)
 		cmocka_unit_test(a_run_is_of_as_many_as_were_asked),
 		cmocka_unit_test(who_works_does_not_reach_the_bytes),
 		cmocka_unit_test(a_later_stretch_that_is_not_finite),
-		cmocka_unit_test(the_quickest_does_the_rest),
-		cmocka_unit_test(who_is_named_has_no_rival),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static uint32_t draw(uint32_t *state, uint32_t n)
 	return (*state >> 8) % n;
 }
 
-/* in_order: an entry of each field, in order, which ffm and --online do in another way. */
+/* in_order: an entry of each field, in order, which ffm does in another way. */
 static struct sample *make_sample(enum ls_fm_task task, bool in_order)
 {
 	struct sample *s = ls_xalloc(sizeof *s);
@@ -381,7 +381,6 @@ static struct ls_fm_model *trained_in(uint64_t mode, const struct ls_fm_opts *o,
 	rc = rc ? rc : ls_cpu_new(m, rows, pool, NULL, &cpu, &err);
 	*ret_loss = 0;
 	rc = rc ? rc : ls_cpu_steps(cpu, 0, 3, ret_loss, &err);
-	ls_cpu_fetch(cpu);
 	uint64_t left = ls_fp_enter();
 	ls_fp_leave(plain);
 	assert_int_equal(rc, 0);
@@ -394,14 +393,12 @@ static struct ls_fm_model *trained_in(uint64_t mode, const struct ls_fm_opts *o,
 static void modes_do_not_reach_the_bytes(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 4; i++) { /* the kinds, and ffm a row at a time */
+	for (int i = 0; i < 3; i++) {
 		struct sample *s = make_sample(LS_BINARY, false);
-		struct ls_fm_opts o =
-			make_opts(i < 3 ? (enum ls_fm_kind)i : LS_FFM, LS_BINARY, LS_ADAGRAD, true);
+		struct ls_fm_opts o = make_opts((enum ls_fm_kind)i, LS_BINARY, LS_ADAGRAD, true);
 		float want_score[ROWS] = {0}, score[ROWS] = {0};
 		double want_loss, loss;
-		o.online = i == 3;
-		o.batch = o.online ? 1 : ROWS;
+		o.batch = ROWS;
 		o.init_scale = 1e-3f;
 		uint64_t plain = ls_fp_enter();
 		ls_fp_leave(plain);
@@ -436,201 +433,6 @@ static void sizes_have_an_end(void **state)
 	o.factors = 4;
 	assert_int_equal(ls_fm_model_new(&o, 10, 100, &m, &err), 0);
 	ls_fm_model_free(m);
-}
-
-/* --- a row at a time --- */
-
-/* AdaGrad's root has a seed and one step of Newton's (cell.h). */
-static double ref_root(double sum)
-{
-	double y = (double)ls_cell_seed((float)sum),
-	       inverse = (double)LS_CELL_NEWTON * y * (3 - sum * y * y) / 2;
-	assert_true(fabs(inverse * sqrt(sum) - 1) < 8.78e-4);
-	return 1 / inverse;
-}
-
-/* Over two powers of two, which is all there is; and at both ends of what --initial-sum takes. */
-static void root_is_close(void **state)
-{
-	(void)state;
-	for (uint32_t u = 0x3f800000; u < 0x40800000; u += 5)
-		ref_root((double)ls_f_bits(u));
-	ref_root(1e-30);
-	ref_root(1e30);
-}
-
-/* Parameter i's step from its gradient, by the textbook but for that root; s1 and s2 are its state,
- * as in struct ls_param. */
-static double ref_step(const struct ls_fm_opts *o, double step, double v, double g, double *s1,
-		       double *s2)
-{
-	double lr = (double)o->lr, n = *s2 + g * g, b1 = (double)o->beta1, b2 = (double)o->beta2;
-	if (o->optimizer == LS_SGD)
-		return v - lr * g;
-	if (o->optimizer == LS_ADAGRAD) {
-		*s1 += g * g;
-		return v - lr * g / ref_root(*s1);
-	}
-	if (o->optimizer == LS_ADAM) {
-		*s1 = b1 * *s1 + (1 - b1) * g;
-		*s2 = b2 * *s2 + (1 - b2) * g * g;
-		return v - lr * sqrt(1 - pow(b2, step)) / (1 - pow(b1, step)) * *s1 /
-				   (sqrt(*s2) + (double)o->eps);
-	}
-	*s1 += g - (sqrt(n) - sqrt(*s2)) / lr * v; /* FTRL */
-	*s2 = n;
-	return -*s1 * lr / ((double)o->ftrl_beta + sqrt(n));
-}
-
-/* Whether a row has parameter i: the bias, a weight of one of its features, or a factor that
- * multiplies another entry.
- */
-static bool ref_has(const struct ref *p, const struct ls_rows *rows, uint64_t row, const double *at)
-{
-	const struct ls_fm_model *m = p->m;
-	uint64_t vector = (uint64_t)(at - p->factor) / m->opts.factors, end = rows->start[row + 1];
-	bool found = at < p->linear;
-	for (uint64_t e = rows->start[row]; e < end && at < p->factor; e++)
-		found |= rows->feature[e] == (uint64_t)(at - p->linear) / m->outputs;
-	for (uint64_t e = rows->start[row]; e < end && at >= p->factor; e++)
-		for (uint64_t d = rows->start[row]; d < end; d++)
-			found |= d != e && rows->feature[e] == vector / m->n_fields / m->outputs &&
-				 rows->field[d] == vector % m->n_fields;
-	return found;
-}
-
-/* Fields of a block, but for the first: as many as fill 16 floats. */
-static uint32_t ref_line(const struct ls_fm_model *m)
-{
-	return m->padded < 16 ? 16 / m->padded : 1;
-}
-
-/* Which sum of squares a factor has: of its feature and output, that of the class in which the
- * block of its field meets the feature's, the first that the row has. The s1 of parameters that are
- * factors are theirs, by this number. */
-static size_t ref_sum_of(const struct ref *p, const struct ls_rows *rows, uint64_t row,
-			 const double *at)
-{
-	const struct ls_fm_model *m = p->m;
-	uint64_t vector = (uint64_t)(at - p->factor) / m->opts.factors, e = rows->start[row];
-	while (rows->feature[e] != vector / m->n_fields / m->outputs)
-		e++;
-	uint32_t line = ref_line(m), blocks = m->n_fields / line + 1;
-	uint32_t a = (rows->field[e] + 1u) / line, b = (uint32_t)(vector % m->n_fields + 1) / line;
-	return (size_t)(p->factor - p->bias) + vector / m->n_fields * blocks + (a + b) % blocks;
-}
-
-/* AdaGrad's step of a row's factors, which share sums: each takes the mean over as many as a block
- * may have. */
-static void ref_shared_steps(const struct ref *p, const struct ls_rows *rows, uint64_t row,
-			     size_t n, const double *g, double *s1)
-{
-	const struct ls_fm_opts *o = &p->m->opts;
-	size_t first = (size_t)(p->factor - p->bias);
-	for (size_t i = first; i < n; i++)
-		if (ref_has(p, rows, row, p->bias + i))
-			s1[ref_sum_of(p, rows, row, p->bias + i)] +=
-				g[i] * g[i] / (ref_line(p->m) * o->factors);
-	for (size_t i = first; i < n; i++)
-		if (ref_has(p, rows, row, p->bias + i))
-			p->bias[i] -= (double)o->lr * g[i] /
-				      ref_root(s1[ref_sum_of(p, rows, row, p->bias + i)]);
-}
-
-/* All gradients of a row by central differences, then the steps of what it has. Returns the loss
- * before them. */
-static double ref_online_row(const struct ref *p, const struct ls_rows *rows, uint64_t row,
-			     size_t n, double *s1, double *s2)
-{
-	double *all = p->bias, *g = ls_xalloc(n * sizeof *g),
-	       loss = ref_weighted_loss(p, rows, row), h = 1e-5;
-	for (size_t i = 0; i < n; i++) {
-		double keep = all[i];
-		all[i] = keep + h;
-		double up = ref_weighted_loss(p, rows, row);
-		all[i] = keep - h;
-		g[i] = (up - ref_weighted_loss(p, rows, row)) / (2 * h);
-		all[i] = keep;
-	}
-	bool shared = p->m->opts.optimizer == LS_ADAGRAD;
-	for (size_t i = 0; i < n; i++)
-		g[i] += (double)p->m->opts.l2 * all[i];
-	if (shared)
-		ref_shared_steps(p, rows, row, n, g, s1);
-	for (size_t i = 0; i < (shared ? (size_t)(p->factor - all) : n); i++)
-		if (ref_has(p, rows, row, all + i))
-			all[i] = ref_step(&p->m->opts, (double)row + 1, all[i], g[i], &s1[i],
-					  &s2[i]);
-	free(g);
-	return loss;
-}
-
-/* Rows 0 .. SEQUENCE one after the other, every one seeing what the one before it changed. */
-static void compare_online(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool)
-{
-	enum { SEQUENCE = 10, MOST = 4096 };
-	static double all[MOST], after[MOST], s1[MOST], s2[MOST];
-	size_t n;
-	struct ref p = ref_of(m, all, &n);
-	struct ls_cpu *cpu;
-	struct ls_err err = {0};
-	double loss = 0, want = 0;
-	assert_true(n <= MOST);
-	for (size_t i = 0; i < n; i++) {
-		s1[i] = m->opts.optimizer == LS_ADAGRAD ? (double)m->opts.initial_sum
-			: m->opts.optimizer == LS_ADAM
-				? 0
-				: -all[i] * (double)m->opts.ftrl_beta / (double)m->opts.lr;
-		s2[i] = 0;
-	}
-	for (uint64_t r = 0; r < SEQUENCE; r++)
-		want += ref_online_row(&p, rows, r, n, s1, s2);
-	assert_int_equal(ls_cpu_new(m, rows, pool, NULL, &cpu, &err), 0);
-	assert_int_equal(ls_cpu_steps(cpu, 0, SEQUENCE, &loss, &err), 0);
-	ls_cpu_fetch(cpu);
-	close_to(loss, want, 1);
-	ref_of(m, after, &n);
-	for (size_t i = 0; i < n; i++)
-		close_to(after[i], all[i], 1);
-	ls_cpu_free(cpu);
-}
-
-static void try_online(struct ls_fm_opts o, bool in_order, struct ls_pool *pool)
-{
-	struct sample *s = make_sample(o.task, in_order);
-	o.online = true;
-	o.batch = 1;
-	o.lr = 0.1f;
-	o.shuffle = LS_SHUFFLE_NONE;
-	struct ls_fm_model *m = make_model(&o, pool);
-	compare_online(m, &s->rows, pool);
-	ls_fm_model_free(m);
-	free(s);
-}
-
-static void online_against_the_reference(void **state)
-{
-	(void)state;
-	static const enum ls_fm_optimizer optimizers[] = {LS_ADAGRAD, LS_SGD, LS_FTRL, LS_ADAM};
-	static const uint32_t factors[] = {4, 8, 12, 16, 20};
-	struct ls_pool *pool;
-	struct ls_err err = {0};
-	assert_int_equal(ls_pool_new(2, &pool, &err), 0);
-	for (int i = 0; i < 48; i++) { /* 4 optimizers × 3 tasks × normalize × in_order */
-		struct ls_fm_opts o = make_opts(LS_FFM, (enum ls_fm_task)(i / 4 % 3),
-						optimizers[i % 4], i / 12 % 2);
-		o.factors = 3;
-		try_online(o, i / 24, pool);
-	}
-	/* AdaGrad, whose factors share sums: 5 numbers of them × 3 tasks × l2 × in_order */
-	for (int i = 0; i < 60; i++) {
-		struct ls_fm_opts o =
-			make_opts(LS_FFM, (enum ls_fm_task)(i / 5 % 3), LS_ADAGRAD, false);
-		o.factors = factors[i % 5];
-		o.l2 = i / 15 % 2 ? 0.01f : 0.0f;
-		try_online(o, i / 30, pool);
-	}
-	ls_pool_free(pool);
 }
 
 /* One parameter through each optimizer, against the textbook in double. */
@@ -772,9 +574,6 @@ static void auto_takes_the_gpu_where_it_pays(void **state)
 	assert_true(ls_cuda_pays(&m, &many, &two));   /* but not for two */
 	assert_false(ls_cuda_pays(&m, &many, &cold)); /* compiling takes longer than training */
 	assert_true(ls_cuda_pays(&m, &many, &long_cold));
-	m.opts.online = true;
-	assert_false(ls_cuda_pays(&m, &many, &large)); /* the GPU has no steps of one row */
-	m.opts.online = false;
 	m.opts.batch = 16;
 	assert_false(ls_cuda_pays(&m, &many, &large)); /* steps too small */
 }
@@ -784,8 +583,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(against_the_reference),
 		cmocka_unit_test(own_fields_have_room),
-		cmocka_unit_test(online_against_the_reference),
-		cmocka_unit_test(root_is_close),
 		cmocka_unit_test(optimizers_follow_the_textbook),
 		cmocka_unit_test(auto_takes_the_gpu_where_it_pays),
 		cmocka_unit_test(ftrl_starts_and_shrinks),

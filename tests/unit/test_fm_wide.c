@@ -153,7 +153,7 @@ static void compare(const struct ls_fm_model *small, const struct ls_fm_model *l
 static void compare_builds(const struct ls_fm_model *m, const struct ls_rows *rows,
 			   const float *want)
 {
-	static const char *const names[] = {"baseline", "avx2", "avx512", "sve256"};
+	static const char *const names[] = {"baseline", "avx2", "avx512"};
 	uint64_t longest = 0;
 	for (uint64_t r = 0; r < ROWS; r++)
 		longest = rows->start[r + 1] - rows->start[r] > longest

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "base/huge_pages.h"
 #include "base/mem.h"
 #include "fm/cpu/cpu.h"
 #include "fm/cuda/host/cuda.h"
@@ -192,16 +193,6 @@ static void positions_that_cannot_be(void **state)
 	ls_fm_model_free(m);
 }
 
-/* Its fields are aligned to lines, with other padding. */
-static void online_comes_back(void **state)
-{
-	(void)state;
-	struct ls_fm_opts o = options(LS_FFM, LS_ADAGRAD, 4);
-	o.online = true;
-	o.batch = 1;
-	there_and_back(&o, 2);
-}
-
 /* Of several numbers that are not finite the first feature's is named, whoever meets one first. */
 static void the_first_is_named(void **state)
 {
@@ -326,8 +317,8 @@ static bool limit_memory(struct rlimit *ret_old)
 	struct rlimit low = {pages[5] * (rlim_t)sysconf(_SC_PAGESIZE) + (4 << 20),
 			     ret_old->rlim_max};
 	setrlimit(RLIMIT_DATA, &low);
-	void *p = ls_fm_big_alloc(8 << 20);
-	ls_fm_big_free(p, 8 << 20);
+	void *p = ls_huge_alloc(8 << 20);
+	ls_huge_free(p, 8 << 20);
 	return !p;
 }
 
@@ -388,13 +379,9 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_comes_back),
-		cmocka_unit_test(positions_that_cannot_be),
-		cmocka_unit_test(online_comes_back),
-		cmocka_unit_test(the_first_is_named),
-		cmocka_unit_test(loading_names_it_too),
-		cmocka_unit_test(bare_is_not_trained),
-		cmocka_unit_test(the_position_comes_back),
+		cmocka_unit_test(every_kind_comes_back), cmocka_unit_test(positions_that_cannot_be),
+		cmocka_unit_test(the_first_is_named),    cmocka_unit_test(loading_names_it_too),
+		cmocka_unit_test(bare_is_not_trained),   cmocka_unit_test(the_position_comes_back),
 		cmocka_unit_test(no_memory_for_a_file),
 	};
 	return cmocka_run_group_tests(tests, begin, end);

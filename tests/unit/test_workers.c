@@ -1,5 +1,5 @@
 /* How work is shared out: processors, parts by speed, barriers in halves, the sort that all workers
- * do together, and what they take from each other.
+ * do together.
  * labels: threads long */
 #include <math.h>
 #include <sched.h>
@@ -24,7 +24,6 @@
 #include "base/pool.h"
 #include "fm/cpu/cpu.h"
 #include "fm/cpu/next_batch.h"
-#include "fm/cpu/pieces.h"
 #include "fm/cpu/sort.h"
 #include "fm/model/batch.h"
 #include "models.h"
@@ -337,8 +336,7 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 	size_t n_all = 0, n_sorted = 0;
 	for (int t = 0; t < threads; t++) {
 		struct ls_sort_rows r = {.lo = (uint32_t)ls_shares_begin(shares, order.n, t),
-					 .hi = (uint32_t)ls_shares_begin(shares, order.n, t + 1),
-					 .crowd = threads > 2};
+					 .hi = (uint32_t)ls_shares_begin(shares, order.n, t + 1)};
 		r.entry = r.lo * MADE_LONG;
 		struct ls_ahead own = {.longest = MADE_LONG,
 				       .place = a.place + r.lo,
@@ -427,95 +425,6 @@ static void parts_are_of_equal_work(void **state)
 	ls_sort_free(&s);
 	ls_shares_free(&shares);
 	free(m);
-}
-
-/* --- pieces of what was sorted --- */
-
-enum { KEYS = 5000, TAKERS = 3, OFFERS = 60 };
-
-struct taking {
-	struct ls_pool *pool;
-	struct ls_pieces pieces;
-	uint64_t keys[KEYS];
-	_Atomic uint32_t taken[KEYS];
-	_Atomic uint64_t all;    /* taken */
-	_Atomic uint32_t broken; /* pieces that were empty, or cut a feature in two */
-};
-
-/* Features of 1 to 9 keys, and one of half of all. */
-static void make_keys(struct taking *t)
-{
-	uint64_t feature = 0;
-	for (uint32_t i = 0, left = 1; i < KEYS; i++, left--) {
-		if (left == 0) {
-			feature++;
-			left = feature == 300 ? KEYS / 2 : 1 + ls_philox(5, feature, 0).v[0] % 9;
-		}
-		t->keys[i] = feature << 32 | i;
-	}
-}
-
-static size_t offered(size_t offer)
-{
-	return offer < 3 ? offer : KEYS * offer / OFFERS;
-}
-
-static bool between_features(const struct taking *t, size_t at, size_t n)
-{
-	return at == 0 || at == n || t->keys[at] >> 32 != t->keys[at - 1] >> 32;
-}
-
-static void take_some(struct taking *t, size_t n, size_t share)
-{
-	size_t at, end;
-	if (!ls_pieces_take(&t->pieces, share, &at, &end))
-		return;
-	if (at >= end || end > n || !between_features(t, at, n) || !between_features(t, end, n))
-		atomic_fetch_add(&t->broken, 1);
-	for (size_t k = at; k < end && end <= n; k++)
-		atomic_fetch_add(&t->taken[k], 1);
-	atomic_fetch_add(&t->all, end - at);
-}
-
-/* Some take before anything is offered; whoever offers does not take. */
-static void take_all(void *context, int thread, int threads)
-{
-	struct taking *t = context;
-	uint64_t want = 0;
-	for (size_t i = 0; i < OFFERS; i++) {
-		want += offered(i);
-		if (thread == (int)i % threads)
-			ls_pieces_offer(&t->pieces, t->keys, offered(i));
-		else
-			while (atomic_load(&t->all) < want && !atomic_load(&t->broken))
-				take_some(t, offered(i), thread ? 8 : 2);
-		ls_pool_barrier(t->pool);
-	}
-}
-
-static void each_key_is_taken_once(void **state)
-{
-	(void)state;
-	struct taking *t = ls_xalloc(sizeof *t);
-	size_t at, end;
-	make_keys(t);
-	ls_pieces_offer(&t->pieces, t->keys, KEYS);
-	assert_true(ls_pieces_take(&t->pieces, 2, &at, &end));
-	assert_int_equal(at, 0);
-	assert_in_range(end, KEYS / 2, KEYS - 1); /* half, up to the end of a feature */
-	ls_pieces_withdraw(&t->pieces);
-	assert_false(ls_pieces_take(&t->pieces, 2, &at, &end));
-	assert_int_equal(ls_pool_new(TAKERS, &t->pool, NULL), 0);
-	ls_pool_run(t->pool, take_all, t);
-	ls_pool_free(t->pool);
-	assert_int_equal(atomic_load(&t->broken), 0);
-	for (size_t k = 0; k < KEYS; k++) {
-		uint32_t offers = 0;
-		for (size_t i = 0; i < OFFERS; i++)
-			offers += offered(i) > k;
-		assert_int_equal(atomic_load(&t->taken[k]), offers);
-	}
-	free(t);
 }
 
 /* --- training --- */
@@ -681,8 +590,7 @@ static void terms_of_rows_do_not_reach_the_bytes(void **state)
 	free(label);
 }
 
-/* A step that was not finite leaves features that nobody has taken, and must not leave them to the
- * next. */
+/* A step that was not finite leaves columns undone, and must not leave them to the next step. */
 static void a_step_that_failed_leaves_nothing(void **state)
 {
 	enum { STEPS = 12 };
@@ -715,8 +623,6 @@ static void a_step_that_failed_leaves_nothing(void **state)
 		assert_true(loss == want_loss);
 		assert_same_model(m, want);
 	}
-	assert_true(ls_cpu_helped(cpu) >
-		    0); /* so many workers have a piece each, if any: who is first takes more */
 	ls_cpu_free(cpu);
 	ls_fm_model_free(m);
 	ls_fm_model_free(want);
@@ -760,7 +666,6 @@ int main(void)
 		cmocka_unit_test(nobody_leaves_before_all_have_arrived),
 		cmocka_unit_test(workers_sort_all_entries_once),
 		cmocka_unit_test(parts_are_of_equal_work),
-		cmocka_unit_test(each_key_is_taken_once),
 		cmocka_unit_test(parts_do_not_reach_the_bytes),
 		cmocka_unit_test(terms_of_rows_do_not_reach_the_bytes),
 		cmocka_unit_test(a_step_that_failed_leaves_nothing),

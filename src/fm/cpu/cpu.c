@@ -4,12 +4,12 @@
  *   barrier, and until the last has come: the rest of the sort of this step's entries by feature,
  * and its first pass for the worker's rows of the next step, none of which needs a parameter B each
  * worker: the grids (same for all), its rows' part of the scalar sums, perhaps the terms of all
- * rows, then the features it owns: gradient and update in place; once done, those of others who are
- * not barrier (fwfm: C  field weights, shared out; barrier)
+ * rows, then the features it owns: gradient and update in place
+ *   barrier (fwfm: C  field weights, shared out; barrier)
  *
  * A feature is one worker's in a step, so no two touch the same parameter; whose does not reach the
  * bytes. The bias is so small that every worker keeps a copy and applies the same update to it at
- * the start of the next A. Training a row at a time is online.c's. */
+ * the start of the next A. */
 #include "fm/cpu/cpu.h"
 
 #include <stdio.h>
@@ -20,11 +20,9 @@
 #include "base/balance.h"
 #include "base/clock.h"
 #include "base/cpus.h"
+#include "base/huge_pages.h"
 #include "base/mem.h"
-#include "fm/cpu/contest.h"
 #include "fm/cpu/next_batch.h"
-#include "fm/cpu/online.h"
-#include "fm/cpu/pieces.h"
 #include "fm/cpu/sort.h"
 #include "fm/cpu/step.h"
 #include "fm/model/batch.h"
@@ -44,8 +42,8 @@ struct worker {
 	struct ls_ahead ahead;  /* its rows of a step or, once it is done with them, of the next */
 	struct rows_of rows[2]; /* of a step and of the next */
 	struct ls_sort_part part;
-	struct ls_pieces pieces;         /* its keys of a step, */
-	size_t before;                   /* and how many keys other workers have before them */
+	const uint64_t *keys;            /* of its features in a step, sorted */
+	size_t n_keys, before;           /* how many, and how many other workers have before them */
 	struct ls_shares shares[HALVES]; /* this worker's copies */
 	double took[HALVES];             /* seconds of the steps since shares were adjusted, */
 	double told[HALVES];             /* and of those before, for all to read */
@@ -54,36 +52,21 @@ struct worker {
 	int64_t *bias_sum;               /* outputs */
 	int64_t loss_sum;
 	double loss_total; /* worker 0: with the steps of a call */
-	uint64_t helped;   /* keys taken from others */
 	uint64_t *terms;   /* of all rows of a batch, or NULL: see struct ls_step */
 	char pad[64];
 };
 
 enum {
-	CROWD = 4,  /* threads; with two, asking costs more than it saves (Neoverse-V1, Xeon) */
-	ROUND = 16, /* steps until shares are adjusted */
+	ROUND = 16,      /* steps until shares are adjusted */
 	ROOM = 32 << 20, /* bytes for the terms of all workers */
-	NEAR = 1 << 20,  /* that a worker may write to `back` and find there again */
-	TURN = 4096,     /* rows of a turn in a contest */
 };
-/* On a Xeon, ffm: with 6 MB a worker a tenth quicker, with 1.6 MB the same, with 0.8 MB a tenth
- * slower. Not measured elsewhere. */
-#if defined(__x86_64__)
-static const bool ASKS = true;
-#else
-static const bool ASKS = false;
-#endif
-
 struct ls_cpu {
 	struct ls_fm_model *m;
 	const struct ls_rows *rows;
 	struct ls_pool *pool;
-	struct ls_contest contest;
-	const struct ls_kern *kern; /* that is at work */
-	struct ls_crew crew;        /* how many of the pool's threads work; phases are theirs */
-	struct ls_online *online; /* if the model is trained a row at a time: then of what is below
-				     only first, n and loss are used */
-	struct ls_step step;      /* what all workers share; each works on a copy */
+	const struct ls_kern *kern;
+	struct ls_crew crew; /* how many of the pool's threads work; phases are theirs */
+	struct ls_step step; /* what all workers share; each works on a copy */
 	struct ls_sort sort;
 	struct ls_found *found; /* by place of a sorted key; NULL where no column is wide */
 	size_t entries;         /* that a batch may have */
@@ -146,22 +129,20 @@ static int alloc_batch(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 	bool ffm = m->opts.kind == LS_FFM, fwfm = m->opts.kind == LS_FWFM;
 	c->entries = batch * longest;
 	st->has_x = c->rows->value || m->opts.normalize;
-	st->crowd = threads >= CROWD;
 	st->back_stride = (size_t)m->outputs * (fwfm || ffm ? m->n_fields : 1) * m->padded;
 	c->back_bytes = sizeof(float) * st->back_stride * (ffm ? c->entries : batch);
-	st->far = ASKS && ffm && c->back_bytes / (size_t)threads > NEAR;
 	bool wide = ls_kern_wide(m->opts.kind, m->blocks * m->padded);
 	c->terms_bytes = ls_keys_are_rows(st) && !wide ? terms_bytes(c, batch) : 0;
 	c->sums_bytes = fwfm ? sizeof(float) * st->back_stride * 2 * batch : 0;
 	st->score = ls_alloc_array(batch * m->outputs, sizeof(float));
 	st->slope = ls_alloc_array(batch * m->outputs, sizeof(float));
 	st->loss = ls_alloc_array(batch, sizeof(float));
-	st->row_of = ls_fm_big_alloc(c->entries * sizeof *st->row_of);
-	st->x = st->has_x ? ls_fm_big_alloc(c->entries * sizeof *st->x) : NULL;
-	st->field = fwfm ? ls_fm_big_alloc(c->entries * sizeof *st->field) : NULL;
-	st->back = ls_fm_big_alloc(c->back_bytes);
-	st->sums = fwfm ? ls_fm_big_alloc(c->sums_bytes) : NULL;
-	c->found = wide ? ls_fm_big_alloc(c->entries * sizeof *c->found) : NULL;
+	st->row_of = ls_huge_alloc(c->entries * sizeof *st->row_of);
+	st->x = st->has_x ? ls_huge_alloc(c->entries * sizeof *st->x) : NULL;
+	st->field = fwfm ? ls_huge_alloc(c->entries * sizeof *st->field) : NULL;
+	st->back = ls_huge_alloc(c->back_bytes);
+	st->sums = fwfm ? ls_huge_alloc(c->sums_bytes) : NULL;
+	c->found = wide ? ls_huge_alloc(c->entries * sizeof *c->found) : NULL;
 	bool sort = ls_sort_init(&c->sort, (uint32_t)threads, c->rows->n_features,
 				 ls_keys_are_rows(st) ? batch : c->entries, c->entries);
 	ls_sort_weigh(&c->sort, c->rows);
@@ -188,7 +169,7 @@ static int make_workers(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 		w->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 		w->w.bias = w->bias;
 		w->bias_sum = ls_xalloc(sizeof *w->bias_sum * m->outputs);
-		w->terms = c->terms_bytes ? ls_fm_big_alloc(c->terms_bytes) : NULL;
+		w->terms = c->terms_bytes ? ls_huge_alloc(c->terms_bytes) : NULL;
 		w->w.sums =
 			c->found ? NULL : ls_alloc_array(lanes, sizeof *w->w.sums * LS_KERN_BLOCK);
 		w->w.acc =
@@ -209,8 +190,8 @@ static int make_workers(struct ls_cpu *c, uint64_t longest, struct ls_err *err)
 int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
 	       const char *isa, struct ls_cpu **ret, struct ls_err *err)
 {
-	struct ls_contest contest;
-	if (!ls_contest_init(&contest, isa))
+	const struct ls_kern *kern = ls_kern_pick(isa);
+	if (!kern)
 		return ls_err_set(err, LS_EUNKNOWN, "this machine cannot run the \"%s\" kernels",
 				  isa);
 	uint64_t longest = ls_rows_longest(rows);
@@ -222,16 +203,14 @@ int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool
 	c->m = m;
 	c->rows = rows;
 	c->pool = pool;
-	c->contest = contest;
-	c->kern = ls_contest_kern(&contest);
+	c->kern = kern;
 	c->step.m = m;
 	c->step.rows = rows;
 	ls_crew_init(&c->crew, ls_pool_threads(pool));
 	if (c->crew.most > ls_cpus())
 		ls_crew_hold(&c->crew, c->crew.most);
-	rc = m->opts.online ? ls_online_new(m, rows, pool, longest, &c->online, err)
-			    : alloc_batch(c, longest, err);
-	if (rc == 0 && !c->online)
+	rc = alloc_batch(c, longest, err);
+	if (rc == 0)
 		rc = make_workers(c, longest, err);
 	if (rc) {
 		ls_cpu_free(c);
@@ -250,7 +229,7 @@ static void free_workers(struct ls_cpu *c)
 		free(w->times);
 		free(w->bias);
 		free(w->bias_sum);
-		ls_fm_big_free(w->terms, c->terms_bytes);
+		ls_huge_free(w->terms, c->terms_bytes);
 		free(w->w.sums);
 		free(w->w.acc);
 		free(w->w.pair_sums);
@@ -264,27 +243,23 @@ void ls_cpu_free(struct ls_cpu *c)
 	if (!c)
 		return;
 	free_workers(c);
-	ls_online_free(c->online);
 	struct ls_step *st = &c->step;
 	free(st->score);
 	free(st->slope);
 	free(st->loss);
-	ls_fm_big_free(st->row_of, c->entries * sizeof *st->row_of);
-	ls_fm_big_free(st->x, c->entries * sizeof *st->x);
-	ls_fm_big_free(st->field, c->entries * sizeof *st->field);
-	ls_fm_big_free(st->back, c->back_bytes);
-	ls_fm_big_free(st->sums, c->sums_bytes);
-	ls_fm_big_free(c->found, c->entries * sizeof *c->found);
+	ls_huge_free(st->row_of, c->entries * sizeof *st->row_of);
+	ls_huge_free(st->x, c->entries * sizeof *st->x);
+	ls_huge_free(st->field, c->entries * sizeof *st->field);
+	ls_huge_free(st->back, c->back_bytes);
+	ls_huge_free(st->sums, c->sums_bytes);
+	ls_huge_free(c->found, c->entries * sizeof *c->found);
 	ls_sort_free(&c->sort);
 	free(c);
 }
 
-void ls_cpu_isa(const struct ls_cpu *cpu, char *ret, size_t size)
+const char *ls_cpu_isa(const struct ls_cpu *cpu)
 {
-	const struct ls_contest *c = &cpu->contest;
-	bool two = c->n > 1;
-	snprintf(ret, size, "%s%s%s", c->rival[0]->name, two ? " or " : "",
-		 two ? c->rival[1]->name : "");
+	return cpu->kern->name;
 }
 
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows)
@@ -312,14 +287,6 @@ int ls_cpu_at_work(const struct ls_cpu *cpu)
 	return cpu->crew.stay;
 }
 
-uint64_t ls_cpu_helped(const struct ls_cpu *cpu)
-{
-	uint64_t keys = 0;
-	for (int t = 0; t < ls_pool_threads(cpu->pool); t++)
-		keys += cpu->workers[t].helped;
-	return keys;
-}
-
 /* --- phase A --- */
 
 static uint32_t first_entry(const struct worker *w, const struct rows_of *of)
@@ -344,8 +311,7 @@ static void prepare_rows(struct ls_cpu *c, const struct ls_step *st, struct work
 					     .entry = first_entry(w, of),
 					     .place = ls_keys_are_rows(st) ? ahead->place : NULL,
 					     .lo = of->lo,
-					     .hi = of->hi,
-					     .crowd = st->crowd});
+					     .hi = of->hi});
 }
 
 static void phase_rows(struct ls_cpu *c, struct ls_step *st, struct worker *w, uint64_t step)
@@ -462,61 +428,34 @@ static double batch_loss(const struct ls_cpu *c, const struct ls_step *st)
 
 /* --- a stretch of steps --- */
 
-/* Phase A with its barrier; offers the worker's keys. */
+/* Phase A with its barrier, and the worker's keys. */
 static void rows_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread,
 		      uint64_t step)
 {
 	double begun = ls_clock();
-	size_t n;
 	phase_rows(c, st, w, step);
-	w->took[ROWS] +=
-		ls_clock() -
-		begun; /* until here: from now on others may be doing this worker's columns */
+	w->took[ROWS] += ls_clock() - begun;
 	uint32_t phase = ls_pool_arrive(c->pool);
 	if (step == c->first || step % ROUND == 0)
 		w->part = ls_sort_part(&c->sort, &w->shares[COLUMNS], thread);
-	const uint64_t *keys = ls_sort_rest(&c->sort, step, &w->part, &n, &w->before);
-	ls_pieces_offer(&w->pieces, keys, n);
+	w->keys = ls_sort_rest(&c->sort, step, &w->part, &w->n_keys, &w->before);
 	if (step + 1 < c->first + c->n)
 		prepare_rows(c, st, w, thread, step + 1);
 	ls_pool_leave(c->pool, phase);
 }
 
-/* What is left of the features of `of`, the share-th part at a time, done by w; returns how many
- * keys they had. */
-static size_t take_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w,
-			   struct worker *of, size_t share)
+static void all_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w)
 {
-	size_t done = 0, at, end;
-	while (ls_pieces_take(&of->pieces, share, &at, &end)) {
-		w->w.found = c->found ? c->found + of->before + at : NULL;
-		c->kern->columns(st, &w->w, of->pieces.keys + at, end - at);
-		done += end - at;
-	}
-	return done;
-}
-
-/* Its own features, then others'. Returns the seconds that its own would have taken it. */
-static double all_columns(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread)
-{
-	enum {
-		OWN = 2,
-		OTHERS = 8
-	}; /* half of one's own at a time, for little of it will be others' */
-	int threads = c->crew.now;
 	double begun = ls_clock();
-	size_t own = take_columns(c, st, w, w, threads > 1 ? OWN : 1), others = 0;
-	for (int t = 1; t < threads; t++)
-		others += take_columns(c, st, w, &c->workers[(thread + t) % threads], OTHERS);
-	w->helped += others;
-	return (ls_clock() - begun) * ((double)w->pieces.n + 1.0) / ((double)(own + others) + 1.0);
+	w->w.found = c->found ? c->found + w->before : NULL;
+	c->kern->columns(st, &w->w, w->keys, w->n_keys);
+	w->took[COLUMNS] += ls_clock() - begun;
 }
 
 /* Phase B with its barrier. `last` of a round: then workers tell each other how long they took. */
-static void columns_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, int thread,
-			 bool last)
+static void columns_half(struct ls_cpu *c, struct ls_step *st, struct worker *w, bool last)
 {
-	w->took[COLUMNS] += all_columns(c, st, w, thread);
+	all_columns(c, st, w);
 	for (int i = 0; i < HALVES && last; i++) {
 		w->told[i] = w->took[i];
 		w->took[i] = 0.0;
@@ -540,7 +479,7 @@ static bool one_step(struct ls_cpu *c, struct ls_step *st, struct worker *w, int
 	st->grids = ls_fm_grids(&exps, self_exp(c->m), st->n_rows, entries);
 	st->update = ls_fm_update(&c->m->opts, step, st->n_rows);
 	scalar_sums(c, st, w, &w->rows[step % 2]);
-	columns_half(c, st, w, thread, step % ROUND == ROUND - 1);
+	columns_half(c, st, w, step % ROUND == ROUND - 1);
 	if (c->m->n_pairs) {
 		update_pairs(c, st, thread);
 		ls_pool_barrier(c->pool);
@@ -562,7 +501,6 @@ static void steps_main(void *context, int thread, int threads)
 	size_t bias_bytes = sizeof(float) * ls_fm_linear_size(c->m);
 	memcpy(w->bias, c->m->bias, bias_bytes);
 	w->loss_total = c->loss;
-	ls_pieces_withdraw(&w->pieces); /* of a step that was not finite */
 	prepare_rows(c, &st, w, thread, c->first);
 	ls_pool_barrier(c->pool);
 	for (uint64_t s = c->first; s < c->first + c->n; s++)
@@ -598,34 +536,14 @@ static uint64_t batch_steps(struct ls_cpu *c)
 	return bad;
 }
 
-void ls_cpu_fetch(struct ls_cpu *c)
-{
-	if (c && c->online)
-		ls_online_fetch(c->online);
-}
-
-/* Steps of a turn in a contest. */
-static uint64_t turn_of(const struct ls_cpu *c)
-{
-	return TURN / c->m->opts.batch + 1;
-}
-
 /* Steps first .. first + n by as many as are to work now. */
 static uint64_t some_steps(struct ls_cpu *c, uint64_t first, uint64_t n)
 {
 	double begun = ls_clock(), cpu = ls_clock_process();
 	c->first = first;
 	c->n = n;
-	c->kern = ls_contest_kern(&c->contest);
-	uint64_t bad =
-		c->online ? ls_online_steps(c->online, c->kern, c->crew.now, first, n, &c->loss)
-			  : batch_steps(c);
-	double seconds = ls_clock() - begun;
-	if (!ls_contest_is_open(&c->contest)) /* one thing at a time */
-		ls_crew_did(&c->crew, n, seconds, ls_clock_process() - cpu);
-	else if (n == turn_of(c)) /* a shorter one would be judged by its first step, which overlaps
-				     with none */
-		ls_contest_did(&c->contest, n, seconds);
+	uint64_t bad = batch_steps(c);
+	ls_crew_did(&c->crew, n, ls_clock() - begun, ls_clock_process() - cpu);
 	return bad;
 }
 
@@ -633,7 +551,7 @@ int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, str
 {
 	c->loss = *loss;
 	for (uint64_t done = 0, few; done < n; done += few) {
-		few = ls_contest_is_open(&c->contest) ? turn_of(c) : ls_crew_units(&c->crew);
+		few = ls_crew_units(&c->crew);
 		few = few < n - done ? few : n - done;
 		uint64_t bad = some_steps(c, first + done, few);
 		if (bad != UINT64_MAX)
@@ -648,6 +566,7 @@ int ls_cpu_steps(struct ls_cpu *c, uint64_t first, uint64_t n, double *loss, str
 struct prediction {
 	const struct ls_fm_model *m;
 	const struct ls_rows *rows;
+	const struct ls_kern *kern;
 	float *score, *scratch;
 	size_t each;
 };
@@ -656,17 +575,9 @@ static void predict_main(void *context, int thread, int threads)
 {
 	const struct prediction *p = context;
 	uint64_t lo, hi, saved = ls_fp_enter();
-	struct ls_contest contest;
 	ls_pool_share(p->rows->n_rows, thread, threads, &lo, &hi);
-	ls_contest_init(&contest, NULL);
-	for (uint64_t end; lo < hi; lo = end) {
-		double begun = ls_clock();
-		end = ls_contest_is_open(&contest) && hi - lo > TURN ? lo + TURN : hi;
-		ls_contest_kern(&contest)->predict(p->m, p->rows, lo, end,
-						   p->score + lo * p->m->outputs,
-						   p->scratch + (size_t)thread * p->each);
-		ls_contest_did(&contest, end - lo, ls_clock() - begun);
-	}
+	p->kern->predict(p->m, p->rows, lo, hi, p->score + lo * p->m->outputs,
+			 p->scratch + (size_t)thread * p->each);
 	ls_fp_leave(saved);
 }
 
@@ -676,8 +587,8 @@ int ls_cpu_predict(const struct ls_fm_model *m, const struct ls_rows *rows, stru
 	if (m->n_fields && !rows->field)
 		return ls_err_set(err, LS_EINPUT, "this %s model needs data with fields (libffm)",
 				  ls_fm_kind_name(m->opts.kind));
-	struct prediction p = {m, rows, ret_score, NULL,
-			       ls_kern_scratch(m, ls_rows_longest(rows)) + 16};
+	struct prediction p = {m,         rows, ls_kern_pick(NULL),
+			       ret_score, NULL, ls_kern_scratch(m, ls_rows_longest(rows)) + 16};
 	p.scratch = ls_alloc_array(p.each * (size_t)ls_pool_threads(pool), sizeof(float));
 	if (!p.scratch)
 		return ls_err_set(err, LS_ENOMEM, "no memory to predict rows this long");

@@ -18,18 +18,13 @@ struct ls_cpu;
 /* isa: NULL for the best build of the kernels, or its name (step.h). */
 int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
 	       const char *isa, struct ls_cpu **ret, struct ls_err *err);
-/* Leaves the model as ls_cpu_fetch does. */
 void ls_cpu_free(struct ls_cpu *cpu);
-/* The kernels: their name, or those of all that are in a contest. */
-void ls_cpu_isa(const struct ls_cpu *cpu, char *ret, size_t size);
-/* Parts of a batch's rows, or of its features, as they are now; not of a model that is trained
- * online. For tests. */
+/* The name of the kernels. */
+const char *ls_cpu_isa(const struct ls_cpu *cpu);
+/* Parts of a batch's rows, or of its features, as they are now. For tests. */
 const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows);
-/* Whether workers have the terms of all rows (cpu.c); not of a model that is trained online. For
- * tests. */
+/* Whether workers have the terms of all rows (cpu.c). For tests. */
 bool ls_cpu_terms(const struct ls_cpu *cpu);
-/* Entries that workers have taken over from each other. For tests. */
-uint64_t ls_cpu_helped(const struct ls_cpu *cpu);
 
 /* How many of the pool's threads take steps now, trials left aside, which changes with what else
  * the machine does (base/active_threads.h). For tests: so many from now on, or other numbers in
@@ -42,10 +37,6 @@ void ls_cpu_drill(struct ls_cpu *cpu);
  * step's loss, summed over its rows, is added to *loss in turn. LS_EDIFFER: a score was not finite;
  * the message names step and row. */
 int ls_cpu_steps(struct ls_cpu *cpu, uint64_t first, uint64_t n, double *loss, struct ls_err *err);
-
-/* Puts the model in order again (model.h), which steps may leave in disorder, before anybody else
- * looks at it. */
-void ls_cpu_fetch(struct ls_cpu *cpu);
 
 /* Scores of all rows: n_rows × outputs floats. */
 int ls_cpu_predict(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,

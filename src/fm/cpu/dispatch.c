@@ -4,12 +4,7 @@
 
 #include "fm/cpu/step.h"
 
-#if defined(__aarch64__)
-#include <sys/auxv.h>
-#include <sys/prctl.h>
-#endif
-
-extern const struct ls_kern ls_kern_baseline, ls_kern_avx2, ls_kern_avx512, ls_kern_sve256;
+extern const struct ls_kern ls_kern_baseline, ls_kern_avx2, ls_kern_avx512;
 
 static bool can_always(void)
 {
@@ -32,18 +27,7 @@ static bool can_avx512(void)
 }
 #endif
 
-#if defined(LS_HAVE_KERN_SVE256)
-static bool can_sve256(void)
-{
-	enum { SVE_BIT = 1 << 22, GET_VECTOR_LENGTH = 51, LENGTH_MASK = 0xffff };
-	if (!(getauxval(AT_HWCAP) & SVE_BIT))
-		return false;
-	int length = prctl(GET_VECTOR_LENGTH);
-	return length > 0 && (length & LENGTH_MASK) == 32;
-}
-#endif
-
-/* best first; of the last two, nobody knows (ls_kern_rivals) */
+/* best first */
 static const struct {
 	const struct ls_kern *kern;
 	bool (*can_run)(void);
@@ -55,9 +39,6 @@ static const struct {
 	{&ls_kern_avx2, can_avx2},
 #endif
 	{&ls_kern_baseline, can_always},
-#if defined(LS_HAVE_KERN_SVE256)
-	{&ls_kern_sve256, can_sve256},
-#endif
 };
 
 const struct ls_kern *ls_kern_pick(const char *name)
@@ -66,15 +47,6 @@ const struct ls_kern *ls_kern_pick(const char *name)
 		if ((!name || strcmp(name, builds[i].kern->name) == 0) && builds[i].can_run())
 			return builds[i].kern;
 	return NULL;
-}
-
-/* Vectors of 256 bits by SVE or twice as many of 128 by NEON: processors that have both may be as
- * quick with either. */
-uint32_t ls_kern_rivals(const char *name, const struct ls_kern *ret[LS_KERN_RIVALS])
-{
-	ret[0] = ls_kern_pick(name);
-	ret[1] = name ? NULL : ls_kern_pick("sve256");
-	return ret[1] ? 2 : ret[0] != NULL;
 }
 
 bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes)

@@ -24,15 +24,13 @@ static int cpu_predict(void *state, const struct ls_rows *rows, float *ret_score
 		       struct ls_err *err)
 {
 	const struct on_cpu *s = state;
-	ls_cpu_fetch(s->cpu);
 	return ls_cpu_predict(s->m, rows, s->pool, ret_score, err);
 }
 
 static int cpu_fetch(void *state, struct ls_err *err)
 {
-	const struct on_cpu *s = state;
+	(void)state;
 	(void)err;
-	ls_cpu_fetch(s->cpu);
 	return 0;
 }
 
@@ -66,11 +64,8 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
 				  .at_work = cpu ? cpu_at_work : NULL,
 				  .free = cpu_free,
 				  .stretch_rows = (uint64_t)busy << 15};
-	char kernels[32] = "predicting";
-	if (cpu)
-		ls_cpu_isa(cpu, kernels, sizeof kernels);
 	snprintf(ret->name, sizeof ret->name, "cpu, %d thread%s, %s", threads,
-		 threads == 1 ? "" : "s", kernels);
+		 threads == 1 ? "" : "s", cpu ? ls_cpu_isa(cpu) : "predicting");
 	return 0;
 }
 

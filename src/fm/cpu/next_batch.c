@@ -3,12 +3,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/huge_pages.h"
 #include "fm/model/model.h"
 
 /* With small pages, for most of it is never touched. */
 static void *alloc(size_t bytes)
 {
-	void *p = ls_fm_big_alloc(bytes);
+	void *p = ls_huge_alloc(bytes);
 	if (p)
 		madvise(p, bytes, MADV_NOHUGEPAGE); /* only advice */
 	return p;
@@ -24,8 +25,8 @@ bool ls_ahead_init(struct ls_ahead *a, uint32_t batch, uint32_t longest)
 
 void ls_ahead_free(struct ls_ahead *a)
 {
-	ls_fm_big_free(a->place, sizeof *a->place * a->batch);
-	ls_fm_big_free(a->feature, sizeof *a->feature * a->batch * a->longest);
+	ls_huge_free(a->place, sizeof *a->place * a->batch);
+	ls_huge_free(a->feature, sizeof *a->feature * a->batch * a->longest);
 }
 
 /* Which row, and where it lies is asked for; */
@@ -45,7 +46,7 @@ static inline void locate(const struct ls_rows *rows, uint32_t longest, struct l
 	uint64_t n = rows->start[at->row + 1] - at->first;
 	at->n = n <= longest ? (uint32_t)n : 0;
 	at->label = rows->label[at->row];
-	for (uint32_t i = 0; i < at->n; i += LS_FM_LINE)
+	for (uint32_t i = 0; i < at->n; i += LS_CACHE_LINE_FLOATS)
 		__builtin_prefetch(rows->feature + at->first + i);
 }
 

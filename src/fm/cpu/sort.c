@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge_pages.h"
 #include "base/inline.h"
 #include "base/mem.h"
 #include "fm/model/model.h"
@@ -10,7 +11,7 @@
 
 /* MANY: workers from which on gather() is worth its while (a Xeon: 21 us instead of 33 with 16, as
  * much with 8, more with 4). */
-enum { MAX_BITS = 11, MANY = 8, FEW_BYTES = 1 << 16 /* that a first cache may hold */ };
+enum { MAX_BITS = 11, MANY = 8 };
 
 static size_t digits_of(const struct ls_sort *s)
 {
@@ -20,7 +21,7 @@ static size_t digits_of(const struct ls_sort *s)
 /* Numbers of a worker's in `from`, which begin on a line of their own. */
 static size_t from_stride(const struct ls_sort *s)
 {
-	return digits_of(s) / LS_FM_LINE * LS_FM_LINE + LS_FM_LINE;
+	return digits_of(s) / LS_CACHE_LINE_FLOATS * LS_CACHE_LINE_FLOATS + LS_CACHE_LINE_FLOATS;
 }
 
 static size_t from_bytes(const struct ls_sort *s)
@@ -54,10 +55,10 @@ bool ls_sort_init(struct ls_sort *s, uint32_t threads, uint64_t n_features, uint
 	bool two = passes > 2 || threads >= MANY;
 	s->work = ls_xalloc((digits_of(s) + 1) * sizeof *s->work);
 	ls_sort_weigh(s, &(struct ls_rows){0});
-	s->first = ls_fm_big_alloc(2 * first_bytes(s));
-	s->from = ls_fm_big_alloc(from_bytes(s));
-	s->sorted = ls_fm_big_alloc(bytes);
-	s->other = two ? ls_fm_big_alloc(bytes) : NULL;
+	s->first = ls_huge_alloc(2 * first_bytes(s));
+	s->from = ls_huge_alloc(from_bytes(s));
+	s->sorted = ls_huge_alloc(bytes);
+	s->other = two ? ls_huge_alloc(bytes) : NULL;
 	return s->first && s->from && s->sorted && (s->other || !two);
 }
 
@@ -65,10 +66,10 @@ void ls_sort_free(struct ls_sort *s)
 {
 	size_t bytes = s->room * sizeof *s->sorted;
 	free(s->work);
-	ls_fm_big_free(s->first, 2 * first_bytes(s));
-	ls_fm_big_free(s->from, from_bytes(s));
-	ls_fm_big_free(s->sorted, bytes);
-	ls_fm_big_free(s->other, bytes);
+	ls_huge_free(s->first, 2 * first_bytes(s));
+	ls_huge_free(s->from, from_bytes(s));
+	ls_huge_free(s->sorted, bytes);
+	ls_huge_free(s->other, bytes);
 }
 
 /* --- parts --- */
@@ -111,20 +112,6 @@ struct ls_sort_part ls_sort_part(const struct ls_sort *s, const struct ls_shares
 
 /* --- passes --- */
 
-/* Asks for lines as one's own. By hand, for the builtin asks x86-64 for a copy unless told of a
- * processor. */
-static void ask_own(const void *at, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i += sizeof(float[LS_FM_LINE]))
-#if defined(__x86_64__)
-		__asm__ volatile("prefetchw %0" : : "m"(((const char *)at)[i]));
-#else
-		__builtin_prefetch((const char *)at + i, 1);
-#endif
-}
-
-/* Keys that a pass reads. narrow says again that number_bits is not 0, as a constant of every call.
- */
 struct keys {
 	const void *at;
 	uint32_t number_bits;
@@ -214,11 +201,6 @@ void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread,
 		   const struct ls_sort_rows *rows)
 {
 	uint32_t mask = (uint32_t)digits_of(s) - 1, *from = from_of(s, batch, (uint32_t)thread);
-	size_t bytes = rows->n_entries * key_bytes(s);
-	if (rows->crowd && bytes <= FEW_BYTES) {
-		ask_own(from, (digits_of(s) + 1) * sizeof *from);
-		ask_own((char *)first_of(s, batch) + rows->entry * key_bytes(s), bytes);
-	}
 	memset(from, 0, (digits_of(s) + 1) * sizeof *from);
 	for (uint32_t i = 0; i < rows->n_entries; i++)
 		from[1 + (rows->feature[i] & mask)]++;
@@ -280,8 +262,7 @@ INLINE void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort
 {
 	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, lo = part->lo,
 				       hi = part->hi;
-	size_t bytes = first.narrow ? sizeof(uint32_t) : sizeof(uint64_t),
-	       line = sizeof(float[LS_FM_LINE]);
+	size_t bytes = first.narrow ? sizeof(uint32_t) : sizeof(uint64_t), line = LS_CACHE_LINE;
 	memset(place, 0, sizeof *place * (hi - lo));
 	for (uint32_t t = 0; t < s->threads; t++) {
 		const uint32_t *from = from_of(s, batch, t);

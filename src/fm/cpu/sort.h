@@ -35,7 +35,6 @@ struct ls_sort_rows {
 	const struct ls_row_place
 		*place;  /* of row lo on; NULL: keys have the number of the entry, not of the row */
 	uint32_t lo, hi; /* rows */
-	bool crowd;      /* where the keys go is in other workers' caches by now */
 };
 
 /* Features are below n_features, keys' numbers below `numbers`. false: no memory; free it all the

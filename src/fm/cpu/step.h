@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fm/cpu/online.h"
 #include "fm/data/rows.h"
 #include "fm/model/cell.h"
 #include "fm/model/grids.h"
@@ -41,10 +40,6 @@ struct ls_step {
 	float *slope;   /* n_rows × outputs */
 	float *loss;    /* n_rows */
 	bool has_x;     /* false: every x is 1 */
-	bool crowd; /* so many workers that what one wrote others have read since: to be asked for
-		       as one's own again */
-	bool far; /* what a worker writes of `back` is more than the second cache holds: to be asked
-		     for, too */
 };
 
 /* Columns that wait for their update together: at most (4 KiB of sums, a part of the first cache),
@@ -108,27 +103,12 @@ struct ls_kern {
 	/* Scores alone, for rows lo..hi of the data: score has (hi - lo) × outputs. */
 	void (*predict)(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo,
 			uint64_t hi, float *score, float *scratch);
-	/* A row at a time (online.h); v and mine are the row's, later the next one's
-	 * (ls_online_found). The share's parts of the score, by class; */
-	void (*online_forward)(const struct ls_online_table *t, const struct ls_online_row *r,
-			       float *const *v, const struct ls_online_share *s, float *part);
-	/* its parameters' step, with those of the next row asked for; */
-	void (*online_update)(const struct ls_online_table *t, const struct ls_online_row *r,
-			      const struct ls_online_found *mine, const struct ls_online_row *next,
-			      float *const *later, const struct ls_online_share *s, float slope);
-	/* or everything, by one thread: false, with nothing changed, when the row is not finite. */
-	bool (*online_alone)(const struct ls_online_table *t, const struct ls_online_row *r,
-			     struct ls_online_room *room);
 };
 
-/* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512", "sve256"); NULL
+/* The kernels for this machine. `name` forces one ("baseline", "avx2", "avx512"); NULL
  * when it cannot run here.
  */
 const struct ls_kern *ls_kern_pick(const char *name);
-/* Those that may be the best for this machine, ls_kern_pick's first, and how many: more than one
- * where which is quicker has to be seen (contest.h). */
-enum { LS_KERN_RIVALS = 2 };
-uint32_t ls_kern_rivals(const char *name, const struct ls_kern *ret[LS_KERN_RIVALS]);
 /* Whether columns of that many lanes are wide. */
 bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes);
 /* Floats of scratch that predict needs: twice as many as the sums of rows side by side may be, and

@@ -76,22 +76,6 @@ struct ls_param {
 		(s1) = (s1) + (g) * (g);                                                           \
 		(v) = (v) - (lr) * (g) / root(s1);                                                 \
 	} while (0)
-/* A row at a time 1 / root(s1) is one step of Newton's from a seed y, which is quicker than root
- * and division. That, y (3 - s1 y y) / 2, is less by up to 0.1752 %, and so within 0.0878 % if it
- * is taken a little larger. fma, and newton(a, b), which is (3 - a b) / 2, round once. */
-#define LS_CELL_NEWTON                        1.000877f
-#define LS_CELL_NEWTON_STEP(a, b, three, fma) (0.5f * fma(-(a), (b), (three)))
-/* The step of factors that share a sum of squares. Their gradients are unit times what it is to be
- * multiplied with for their step; squares are what the squares of that add up to, of which the sum
- * takes a share. */
-#define LS_CELL_SHARED_STEP(step, s1, unit, share, squares, lr, fma, seed, newton)                 \
-	do {                                                                                       \
-		(s1) = fma((unit) * (unit) * (share), (squares), (s1));                            \
-		LS_AUTO y_ = seed(s1);                                                             \
-		(step) = -((lr)*LS_CELL_NEWTON) * (unit)*y_ * newton((s1)*y_, y_);                 \
-	} while (0)
-/* The seed: half the exponent with the other sign, within 3.44 % of 1 / root. */
-#define LS_CELL_SEED(bits)          (0x5f3759dfu - ((bits) >> 1))
 #define LS_CELL_TERM(slope, factor) ((slope) * (factor) + LS_MAGIC)
 
 LS_FN float ls_cell_join(float u, float t, float w)
@@ -122,34 +106,6 @@ LS_FN struct ls_param ls_cell_adagrad(struct ls_param p, float g, const struct l
 	g = ls_cell_regular(g, p.v, u);
 	LS_CELL_ADAGRAD(p.v, p.s1, g, u->lr, ls_sqrtf);
 	return p;
-}
-
-LS_FN float ls_cell_seed(float x)
-{
-	return ls_f_bits(LS_CELL_SEED(ls_bits_f(x)));
-}
-
-LS_FN float ls_cell_newton(float a, float b)
-{
-	return LS_CELL_NEWTON_STEP(a, b, 3.0f, ls_fmaf);
-}
-
-LS_FN struct ls_param ls_cell_adagrad_online(struct ls_param p, float g, const struct ls_update *u)
-{
-	g = ls_cell_regular(g, p.v, u);
-	p.s1 = ls_fmaf(g, g, p.s1);
-	float y = ls_cell_seed(p.s1);
-	p.v = ls_fmaf(-(u->lr * LS_CELL_NEWTON) * g * y, ls_cell_newton(p.s1 * y, y), p.v);
-	return p;
-}
-
-LS_FN float ls_cell_shared_step(float *s1, float unit, float share, float squares,
-				const struct ls_update *u)
-{
-	float step;
-	LS_CELL_SHARED_STEP(step, *s1, unit, share, squares, u->lr, ls_fmaf, ls_cell_seed,
-			    ls_cell_newton);
-	return step;
 }
 
 LS_FN struct ls_param ls_cell_adam(struct ls_param p, float g, const struct ls_update *u)

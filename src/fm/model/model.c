@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "base/huge_pages.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "fm/model/cell.h"
@@ -11,57 +11,6 @@
 #include "num/philox.h"
 
 enum { PURPOSE_INIT = 1 };
-
-enum { HUGE_PAGE = 2 << 20 };
-
-static size_t whole_pages(size_t bytes)
-{
-	return bytes < HUGE_PAGE ? bytes + !bytes : (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-}
-
-static void *map(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return p == MAP_FAILED ? NULL : p;
-}
-
-/* From a huge page's border on: what begins elsewhere has small pages at both ends, and each costs
- * a walk. */
-void *ls_fm_big_alloc(size_t bytes)
-{
-	size_t size = whole_pages(bytes);
-	if (size < HUGE_PAGE)
-		return map(size);
-	char *p = size > SIZE_MAX - HUGE_PAGE ? NULL : map(size + HUGE_PAGE);
-	if (!p)
-		return NULL;
-	size_t before = (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
-	if (before)
-		munmap(p, before);
-	if (before < HUGE_PAGE)
-		munmap(p + before + size, HUGE_PAGE - before);
-	madvise(p + before, size,
-		MADV_HUGEPAGE); /* only advice: a refusal changes speed, nothing else */
-	return p + before;
-}
-
-void ls_fm_big_free(void *p, size_t bytes)
-{
-	if (p)
-		munmap(p, whole_pages(bytes));
-}
-
-void ls_fm_big_forget(void *p, size_t bytes)
-{
-	if (madvise(p, whole_pages(bytes), MADV_DONTNEED))
-		memset(p, 0, bytes);
-}
-
-static uint64_t sums_bytes(const struct ls_fm_model *m)
-{
-	return sizeof(float) * m->n_features * m->n_sums;
-}
 
 static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 {
@@ -89,22 +38,13 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 				  "or fields would do",
 				  m->outputs, m->n_fields, o->factors);
 	m->width = (uint32_t)width;
-	if (ls_fm_aligned(m))
-		m->width = (uint32_t)(ls_fm_linear_room(m) + width + LS_FM_LINE - 1) / LS_FM_LINE *
-			   LS_FM_LINE;
-	uint64_t group = ls_fm_aligned(m) ? LS_FM_GROUP : 1;
-	uint64_t floats = (m->n_features + group - 1) / group * group * ls_fm_stride(m);
-	m->bytes = sizeof(float) * (floats + (ls_fm_aligned(m) ? ls_fm_linear_room(m)
-							       : 0)); /* the last record's end */
-	if (ls_fm_shares_sums(o) && m->states)
-		m->n_sums = m->outputs * ls_online_classes(m->n_fields, m->padded);
+	m->bytes = sizeof(float) * m->n_features * ls_fm_stride(m);
 	return 0;
 }
 
 static uint64_t all_bytes(const struct ls_fm_model *m)
 {
-	return m->bytes + sums_bytes(m) +
-	       sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
+	return m->bytes + sizeof(float) * (uint64_t)m->outputs * m->n_pairs * (1 + m->states);
 }
 
 uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields)
@@ -134,14 +74,13 @@ static int new_model(const struct ls_fm_opts *opts, uint64_t n_features, uint32_
 		return rc;
 	}
 	uint64_t need = all_bytes(m);
-	m->linear = need <= ls_memory_most("") ? ls_fm_big_alloc(m->bytes) : NULL;
+	m->linear = need <= ls_memory_most("") ? ls_huge_alloc(m->bytes) : NULL;
 	m->record = m->linear ? m->linear + ls_fm_linear_room(m) : NULL;
 	m->bias = ls_xalloc(sizeof(float) * ls_fm_linear_size(m));
 	m->pair = m->n_pairs ? ls_alloc_array((size_t)m->outputs * m->n_pairs * (1 + m->states),
 					      sizeof(float))
 			     : NULL;
-	m->sums = m->linear && m->n_sums ? ls_fm_big_alloc(sums_bytes(m)) : NULL;
-	if (!m->linear || (m->n_pairs && !m->pair) || (m->n_sums && !m->sums)) {
+	if (!m->linear || (m->n_pairs && !m->pair)) {
 		ls_fm_model_free(m);
 		return ls_err_set(
 			err, LS_ENOMEM,
@@ -178,8 +117,7 @@ void ls_fm_model_free(struct ls_fm_model *m)
 {
 	if (!m)
 		return;
-	ls_fm_big_free(m->linear, m->bytes);
-	ls_fm_big_free(m->sums, sums_bytes(m));
+	ls_huge_free(m->linear, m->bytes);
 	free(m->bias);
 	free(m->pair);
 	free(m);
@@ -201,10 +139,7 @@ static void init_states(const struct ls_fm_model *m, const struct ls_update *u, 
 static void init_feature_states(const struct ls_fm_model *m, const struct ls_update *u,
 				uint64_t feature)
 {
-	for (uint32_t i = 0; i < m->n_sums; i++)
-		m->sums[feature * m->n_sums + i] = m->opts.initial_sum;
-	if (!m->n_sums)
-		init_states(m, u, m->record + feature * ls_fm_stride(m), ls_fm_lanes(m), m->width);
+	init_states(m, u, m->record + feature * ls_fm_stride(m), ls_fm_lanes(m), m->width);
 	init_states(m, u, m->linear + feature * ls_fm_stride(m), m->outputs, m->outputs);
 }
 

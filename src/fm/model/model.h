@@ -6,15 +6,7 @@
  * linear weights with the optimizer's state of each, [weights][state 1][state 2], outputs floats
  * each, filled up to a multiple of 4; then its factors, [factors][state 1][state 2], each of
  * outputs × blocks × padded factors, `width` floats apart. blocks is 1, or the number of fields for
- * ffm. Padding is zero and stays zero.
- *
- * A model that is trained online, with as many factors as divide a cache line, has a field at the
- * same place in its line in every feature and state: its linear weights take the room of a field
- * before the first, they and the factors fill whole lines, and so does each state; and it has
- * memory for whole groups of features (online_table.h).
- *
- * AdaGrad online has no state beside factors: a sum of squares is that of all factors of a feature
- * that are used in one class (online_classes.h). These sums lie apart. */
+ * ffm. Padding is zero and stays zero. */
 #ifndef LS_FM_MODEL_MODEL_H
 #define LS_FM_MODEL_MODEL_H
 
@@ -25,7 +17,6 @@
 #include "base/err.h"
 #include "base/pool.h"
 #include "fm/model/kinds.h"
-#include "fm/model/online_classes.h"
 
 enum ls_fm_decay { LS_DECAY_NONE, LS_DECAY_LINEAR, LS_DECAY_INVSQRT };
 
@@ -38,7 +29,6 @@ struct ls_fm_opts {
 	enum ls_fm_optimizer optimizer;
 	uint32_t factors, classes; /* classes: 1 unless multiclass */
 	uint32_t batch;            /* rows a step: micro-batch × accumulation */
-	bool online;               /* ffm, batch 1: a row at a time, see online.h */
 	float lr, l1, l2;
 	float init_scale;        /* standard deviation of the initial factors */
 	float initial_sum;       /* AdaGrad: where the sums of squares start */
@@ -55,8 +45,6 @@ struct ls_fm_opts {
 	uint64_t seed;
 };
 
-enum { LS_FM_GROUP = 64 }; /* features of a group (online_table.h) */
-
 struct ls_fm_model {
 	struct ls_fm_opts opts;
 	uint64_t n_features;
@@ -64,8 +52,7 @@ struct ls_fm_model {
 	uint32_t outputs; /* 1, or the number of classes */
 	uint32_t blocks;  /* 1, or n_fields for ffm */
 	uint32_t padded;  /* factors rounded up to a multiple of 4 */
-	uint32_t width; /* floats from factors to their state: outputs × blocks × padded, or whole
-			   lines */
+	uint32_t width;   /* floats from factors to their state: outputs × blocks × padded */
 	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2; 0 of a model that is not
 			     trained */
 	uint32_t n_pairs; /* fwfm: fields × (fields + 1) / 2 weights an output; otherwise 0 */
@@ -73,8 +60,6 @@ struct ls_fm_model {
 	float *record;    /* factors of feature 0, likewise */
 	float *bias;      /* outputs × (1 + states) */
 	float *pair;      /* outputs × n_pairs × (1 + states), or NULL */
-	float *sums;      /* AdaGrad online: n_sums of each feature; otherwise NULL */
-	uint32_t n_sums;  /* outputs × classes, or 0 */
 	size_t bytes;     /* of all features, from linear on */
 };
 
@@ -147,23 +132,11 @@ static inline bool ls_fm_knows(const struct ls_fm_model *m, const uint32_t *feat
 	return feature[i] < m->n_features && (!m->n_fields || field[i] < m->n_fields);
 }
 
-/* Whether fields are aligned to lines. */
-static inline bool ls_fm_aligned(const struct ls_fm_model *m)
-{
-	return m->opts.online && LS_FM_LINE % m->padded == 0;
-}
-
-/* Whether factors share sums of squares. */
-static inline bool ls_fm_shares_sums(const struct ls_fm_opts *o)
-{
-	return o->online && o->optimizer == LS_ADAGRAD;
-}
-
-/* Floats of a feature's factors with their states, which in an aligned model end behind the next
- * feature's linear weights; and of its linear weights, or of the bias, with theirs. */
+/* Floats of a feature's factors with their states; and of its linear weights, or of the bias, with
+ * theirs. */
 static inline size_t ls_fm_record_size(const struct ls_fm_model *m)
 {
-	return (size_t)m->width * (1 + (ls_fm_shares_sums(&m->opts) ? 0 : m->states));
+	return (size_t)m->width * (1 + m->states);
 }
 
 static inline size_t ls_fm_linear_size(const struct ls_fm_model *m)
@@ -174,24 +147,16 @@ static inline size_t ls_fm_linear_size(const struct ls_fm_model *m)
 /* Floats from a feature's linear weights to its factors, and from a feature to the next. */
 static inline size_t ls_fm_linear_room(const struct ls_fm_model *m)
 {
-	size_t part = ls_fm_aligned(m) ? m->padded : 4;
-	return (ls_fm_linear_size(m) + part - 1) / part * part;
+	return (ls_fm_linear_size(m) + 3) / 4 * 4;
 }
 
 static inline size_t ls_fm_stride(const struct ls_fm_model *m)
 {
-	return (ls_fm_aligned(m) ? 0 : ls_fm_linear_room(m)) + ls_fm_record_size(m);
+	return ls_fm_linear_room(m) + ls_fm_record_size(m);
 }
 
 /* Bytes that the parameters and the optimizer's state of such a model take. */
 uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields);
-
-/* Anonymous memory, zeroed, on huge pages where the system gives them; free with ls_fm_big_free.
- * NULL: none left. */
-void *ls_fm_big_alloc(size_t bytes);
-void ls_fm_big_free(void *p, size_t bytes);
-/* Gives its memory back until it is used again; it is zeros then. */
-void ls_fm_big_forget(void *p, size_t bytes);
 
 const char *ls_fm_kind_name(enum ls_fm_kind kind);
 const char *ls_fm_task_name(enum ls_fm_task task);

@@ -62,8 +62,6 @@ char *ls_fm_opts_text(const struct ls_fm_opts *o)
 	add_count(&text, "warmup_steps", o->warmup_steps);
 	add_count(&text, "decay_steps", o->decay_steps);
 	add_count(&text, "seed", o->seed);
-	if (o->online)
-		add_count(&text, "online", LS_ONLINE_VERSION);
 	ls_str_add(&text, "}");
 	return ls_str_take(&text);
 }
@@ -130,7 +128,6 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 		     struct ls_err *err)
 {
 	struct opts_source s = {object, !json_is_object(object)};
-	const json_t *online = json_object_get(object, "online");
 	struct ls_fm_opts o = {.kind = (enum ls_fm_kind)get_word(&s, "kind"),
 			       .task = (enum ls_fm_task)get_word(&s, "task"),
 			       .optimizer = (enum ls_fm_optimizer)get_word(&s, "optimizer"),
@@ -152,17 +149,17 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 			       .eps = get_float(&s, "eps"),
 			       .ftrl_beta = get_float(&s, "ftrl_beta"),
 			       .label_smoothing = get_float(&s, "label_smoothing"),
-			       .normalize = get_bool(&s, "normalize"),
-			       .online = online != NULL};
+			       .normalize = get_bool(&s, "normalize")};
 	get_class_weights(&s, &o);
 	if (o.n_class_weights && o.n_class_weights != ls_fm_classes(&o))
 		s.bad = true;
-	if (online && json_integer_value(online) != LS_ONLINE_VERSION)
+	if (json_object_get(object, "online"))
 		return ls_err_set(
 			err, LS_EINPUT,
-			"%s: trained --online by the arithmetic of another version: train it anew",
+			"%s: trained with --online, which lockstep no longer has: train it "
+			"again in batches",
 			path);
-	if (s.bad || (o.online && (o.kind != LS_FFM || o.batch != 1)))
+	if (s.bad)
 		return ls_err_set(err, LS_EINPUT,
 				  "%s: its options are not those of a lockstep model", path);
 	*ret = o;
@@ -405,8 +402,7 @@ static int load(const char *path, const char *format, int threads, struct ls_bun
 	}
 	for (uint32_t s = 0; rc == 0 && s <= m->states; s++) {
 		struct ls_fm_group groups[LS_FM_GROUPS];
-		if (s == 1 && !m->n_sums &&
-		    m->padded != opts.factors) /* padding, which is in no file */
+		if (s == 1 && m->padded != opts.factors) /* padding, which is in no file */
 			ls_fm_model_start_states(m);
 		size_t n = ls_fm_groups(m, s, groups);
 		for (size_t i = 0; i < n && rc == 0; i++)

@@ -39,12 +39,8 @@ size_t ls_fm_groups(const struct ls_fm_model *m, uint32_t state, struct ls_fm_gr
 		 {outputs, m->n_pairs, 1},
 		 1},
 	};
-	const struct ls_fm_group sums = {"factors", m->sums,
-					 true,      m->n_features,
-					 m->n_sums, {outputs, m->n_sums / outputs, 1},
-					 1};
 	for (size_t i = 0; i < n; i++) {
-		ret[i] = state && m->n_sums && i == 2 ? sums : all[i];
+		ret[i] = all[i];
 		memcpy(ret[i].name + strlen(all[i].name), suffix[state], strlen(suffix[state]) + 1);
 	}
 	return n;

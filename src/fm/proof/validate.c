@@ -147,21 +147,6 @@ static void golden_cell(struct ls_val_session *s, size_t way, const struct ls_va
 		ls_val_compare(s, LS_VAL_SCORES, way, c->name, scores, r.scores);
 }
 
-/* A row at a time is trained on CPUs alone. */
-static bool has_cell(const struct ls_val_plan *p, size_t way, size_t cell)
-{
-	return !(p->golden[cell].opts.online && p->ways[way].gpu);
-}
-
-static size_t golden_count(const struct ls_val_plan *p)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < p->n_golden; i++)
-		for (size_t way = 0; way < p->n_ways; way++)
-			n += has_cell(p, way, i);
-	return n;
-}
-
 int ls_val_golden(struct ls_val_session *s, struct ls_err *err)
 {
 	const struct ls_val_plan *p = s->plan;
@@ -169,8 +154,6 @@ int ls_val_golden(struct ls_val_session *s, struct ls_err *err)
 	for (size_t i = 0; i < p->n_golden && rc == 0; i++) {
 		char scores[LS_SHA256_HEX] = "";
 		for (size_t way = 0; way < p->n_ways && rc == 0; way++) {
-			if (!has_cell(p, way, i))
-				continue;
 			rc = ls_val_turn(s, p->golden[i].name, way, err);
 			if (rc == 0)
 				golden_cell(s, way, &p->golden[i], scores);
@@ -226,8 +209,9 @@ int ls_val_run(const struct ls_val_plan *plan, struct ls_val **ret, struct ls_er
 	s.dead = ls_xalloc((plan->n_ways + 1) * sizeof *s.dead);
 	for (size_t i = 0; i < plan->n_ways; i++)
 		s.dead[i] = plan->ways[i].absent ? ls_xstrdup(plan->ways[i].absent) : NULL;
-	s.total = golden_count(plan) + ls_val_batch_count(plan) + KINDS * ls_val_mains(plan) +
-		  ls_val_handover_count(plan) + ls_val_speed_count(plan);
+	s.total = plan->n_golden * plan->n_ways + ls_val_batch_count(plan) +
+		  KINDS * ls_val_mains(plan) + ls_val_handover_count(plan) +
+		  ls_val_speed_count(plan);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts && rc == 0; i++)
 		rc = parts[i](&s, err);
 	s.v->seconds = ls_clock() - from;

@@ -30,7 +30,7 @@ struct ls_val_way {
 	void *context; /* of make_engine */
 };
 
-/* A row of the golden tables; with opts.online for CPUs alone. */
+/* A row of the golden table. */
 struct ls_val_cell {
 	const char *name;
 	struct ls_fm_opts opts;

@@ -136,7 +136,7 @@ static int value_len(const char *value)
 }
 
 /* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list
- * the same keys, but for online, which is there only when it is true. */
+ * the same keys. */
 static void first_difference(const char *was, const char *is, char *ret, size_t size)
 {
 	size_t i = 0, key = 1;
@@ -222,9 +222,6 @@ static int check_resume(const struct run *r, struct ls_err *err)
 	char *was = ls_fm_opts_text(&r->m->opts), *is = ls_fm_opts_text(&t->opts), text[256];
 	int rc = 0;
 	first_difference(was, is, text, sizeof text);
-	if (r->m->opts.online != t->opts.online)
-		snprintf(text, sizeof text, "online was %s, is %s",
-			 r->m->opts.online ? "true" : "false", t->opts.online ? "true" : "false");
 	if (strcmp(was, is) != 0)
 		rc = ls_err_set(err, LS_EINPUT, "%s: made with other options: %s", t->checkpoint,
 				text);

@@ -110,9 +110,7 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b,
 			.field = rows->field ? rows->field + at->first : NULL,
 			.n = at->n,
 			.next = feature + at->n,
-			.n_next = n_next,
-			.crowd = st->crowd,
-			.far = st->far};
+			.n_next = n_next};
 	if (st->has_x) {
 		ls_row_x(&m->opts, rows->value ? rows->value + at->first : NULL, at->n,
 			 st->x + entry);
@@ -208,7 +206,6 @@ static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32
 }
 
 #include "fm/cpu/kern/kern_columns.inl.h"
-#include "fm/cpu/kern/kern_online.h"
 
 /* --- prediction --- */
 
@@ -260,7 +257,6 @@ static void known_row(const struct ls_fm_model *m, const struct ls_rows *rows, u
 	ret->n = (uint32_t)(rows->start[row + 1] - first);
 	ret->next = rows->feature + rows->start[next];
 	ret->n_next = next == row ? 0 : (uint32_t)(rows->start[next + 1] - rows->start[next]);
-	ret->crowd = ret->far = false;
 	if (!all_known(m, rows, ret)) {
 		drop_unknown(m, value, ret, scratch);
 		value = value ? scratch : NULL;
@@ -269,59 +265,30 @@ static void known_row(const struct ls_fm_model *m, const struct ls_rows *rows, u
 		ls_row_x(&m->opts, value, ret->n, scratch);
 }
 
-/* How many rows are scored side by side. */
-static uint32_t rows_at_once(const struct ls_fm_model *m)
-{
-	switch (m->opts.kind) {
-	case LS_FM:
-		return fm_at_once(m->padded);
-	case LS_FFM:
-		return ffm_at_once(m->padded);
-	default:
-		return fwfm_at_once(m->padded);
-	}
-}
-
-/* Scores of n rows: 1, or rows_at_once. */
-static void some_rows(const struct ls_fm_model *m, const struct row *r, uint32_t n,
-		      const struct ffm_order *order, struct place *at, float *score)
-{
-	if (n > 1 && m->opts.kind == LS_FM && fm_rows(m, r, score))
-		return;
-	if (n > 1 && m->opts.kind == LS_FFM && ffm_rows(m, r, order, score))
-		return;
-	if (n > 1 && m->opts.kind == LS_FWFM)
-		fwfm_rows(m, r, at->sums, at->own, score);
-	else
-		for (uint32_t i = 0; i < n; i++)
-			row_outputs_any(m, &r[i], m->bias, at, score + (size_t)i * m->outputs);
-}
-
 static void predict(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t lo,
 		    uint64_t hi, float *score, float *scratch)
 {
-	uint32_t some = rows_at_once(m);
-	struct ffm_order order;
+	uint32_t some = m->opts.kind == LS_FWFM ? fwfm_at_once(m->padded) : 1;
 	size_t all = ls_kern_sums(m);
 	struct place at = {.back = m->opts.kind == LS_FM ? scratch : NULL,
 			   .sums = scratch,
 			   .own = scratch + all};
-	if (some > 1 && hi - lo >= some && m->opts.kind == LS_FFM)
-		ffm_find_order(m, &order);
 	for (uint64_t row = lo, n; row < hi; row += n) {
 		struct row r[LS_KERN_ROWS];
-		float *room = scratch + 2 * all;
+		float *room = scratch + 2 * all, *to = score + (row - lo) * m->outputs;
 		n = hi - row < some ? 1 : some;
 		for (uint64_t i = row; i < row + n; i++) {
 			known_row(m, rows, i, n, room, &r[i - row]);
 			room += LS_KERN_ENTRY * (rows->start[i + 1] - rows->start[i]);
 		}
-		some_rows(m, r, (uint32_t)n, &order, &at, score + (row - lo) * m->outputs);
+		if (n > 1)
+			fwfm_rows(m, r, at.sums, at.own, to);
+		else
+			row_outputs_any(m, r, m->bias, &at, to);
 	}
 }
 
 extern const struct ls_kern PASTE(ls_kern_, LS_KERN_NAME);
 const struct ls_kern PASTE(ls_kern_, LS_KERN_NAME) = {
-	TEXT(LS_KERN_NAME), forward,       terms,        columns, pairs, predict,
-	online_forward,     online_update, online_alone,
+	TEXT(LS_KERN_NAME), forward, terms, columns, pairs, predict,
 };

@@ -3,6 +3,7 @@
 #ifndef LS_FM_CPU_KERN_KERN_H
 #define LS_FM_CPU_KERN_KERN_H
 
+#include "base/huge_pages.h"
 #include "base/inline.h"
 #include "fm/cpu/kern/simd.h"
 #include "fm/cpu/step.h"
@@ -21,7 +22,7 @@
 #define STRAIGHT _Pragma("GCC unroll 4")
 #endif
 
-enum { PACKS_IN_4 = 4 / LS_PACK, LINE = LS_FM_LINE, MAX_K = 256 };
+enum { PACKS_IN_4 = 4 / LS_PACK, LINE = LS_CACHE_LINE_FLOATS, MAX_K = 256 };
 
 /* write is a constant of the call: whether to ask for lines that nobody else has. */
 INLINE void prefetch_run(const float *p, size_t n, bool write)

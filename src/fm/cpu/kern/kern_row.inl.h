@@ -13,7 +13,6 @@ struct row {
 	const uint32_t *next; /* features of a row that comes soon, to ask memory for on the way;
 				 n_next may be 0 */
 	uint32_t n_next;
-	bool crowd, far; /* see step.h */
 };
 
 INLINE float row_x(const struct row *r, uint32_t i)

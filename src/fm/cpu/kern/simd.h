@@ -11,12 +11,7 @@
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
-#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 256
-#include <arm_sve.h>
-#define LS_PACK 4
-#else
 #define LS_PACK 2
-#endif
 #elif defined(__x86_64__)
 #include <immintrin.h>
 #if defined(__AVX2__)
@@ -38,7 +33,7 @@ typedef uint64_t ls_pack_u __attribute__((vector_size(8 * LS_PACK), aligned(8)))
  * to the same. */
 INLINE ls_pack_u ls_pack_term(double slope, ls_pack_d factor)
 {
-#if defined(__aarch64__) && LS_PACK == 2
+#if defined(__aarch64__)
 	return (ls_pack_u)vfmaq_n_f64(vdupq_n_f64(LS_MAGIC), (float64x2_t)factor, slope);
 #elif defined(__AVX2__) && defined(__FMA__)
 	return (ls_pack_u)_mm256_fmadd_pd(_mm256_set1_pd(slope), (__m256d)factor,
@@ -69,7 +64,7 @@ INLINE ls_pack_s ls_pack_larger(ls_pack_s a, ls_pack_s b)
 /* Signed integers as doubles, rounded to nearest. */
 INLINE ls_pack_d ls_pack_value(ls_pack_u sum)
 {
-#if defined(__aarch64__) && LS_PACK == 2
+#if defined(__aarch64__)
 	return (ls_pack_d)vcvtq_f64_s64((int64x2_t)sum);
 #elif defined(__AVX512DQ__) && defined(__AVX512VL__)
 	return (ls_pack_d)_mm256_cvtepi64_pd((__m256i)sum);
@@ -84,14 +79,12 @@ INLINE ls_pack_d ls_pack_value(ls_pack_u sum)
 /* 4 doubles, in 4 / LS_PACK packs, as floats. */
 INLINE ls_pack_f ls_pack_narrow(const ls_pack_d *in)
 {
-#if defined(__aarch64__) && LS_PACK == 2
+#if defined(__aarch64__)
 	return (ls_pack_f)vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)in[0]), (float64x2_t)in[1]);
 #elif defined(__AVX2__)
 	return (ls_pack_f)_mm256_cvtpd_ps((__m256d)in[0]);
 #elif defined(__x86_64__)
 	return (ls_pack_f)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)in[0]), _mm_cvtpd_ps((__m128d)in[1]));
-#elif LS_PACK == 4
-	return __builtin_convertvector(in[0], ls_pack_f);
 #else
 	return (ls_pack_f){(float)in[0][0], (float)in[0][1], (float)in[1][0], (float)in[1][1]};
 #endif
@@ -100,14 +93,10 @@ INLINE ls_pack_f ls_pack_narrow(const ls_pack_d *in)
 /* 4 floats from p as doubles, in 4 / LS_PACK packs. */
 INLINE void ls_pack_widen(const float *p, ls_pack_d *out)
 {
-#if defined(__aarch64__) && LS_PACK == 2
+#if defined(__aarch64__)
 	float32x4_t x = vld1q_f32(p);
 	out[0] = (ls_pack_d)vcvt_f64_f32(vget_low_f32(x));
 	out[1] = (ls_pack_d)vcvt_high_f64_f32(x);
-#elif defined(__aarch64__)
-	svbool_t all = svptrue_b64();
-	out[0] = (ls_pack_d)svcvt_f64_f32_x(
-		all, svreinterpret_f32_u64(svld1uw_u64(all, (const uint32_t *)p)));
 #elif defined(__AVX2__)
 	out[0] = (ls_pack_d)_mm256_cvtps_pd(_mm_loadu_ps(p));
 #elif defined(__x86_64__)
@@ -154,8 +143,7 @@ INLINE ls_pack_f ls_pack_sqrt(ls_pack_f x)
 #endif
 }
 
-/* LS_MID floats at a time, for runs that LS_WIDE may be too many for: 8 with AVX2, else 4 (SVE's
- * vectors are used for doubles alone). */
+/* LS_MID floats at a time, for runs that LS_WIDE may be too many for: 8 with AVX2, else 4. */
 #if defined(__AVX2__)
 #define LS_MID 8
 #else
@@ -172,43 +160,9 @@ INLINE ls_mid_f ls_mid_sqrt(ls_mid_f x)
 #endif
 }
 
-/* ls_cell_seed. Half of 2 m + 1 - x is m - x / 2, each rounded down. */
-INLINE ls_pack_f ls_pack_seed(ls_pack_f x)
-{
-#if defined(__aarch64__)
-	return (ls_pack_f)vhsubq_u32(vdupq_n_u32(2 * LS_CELL_SEED(0u) + 1), (uint32x4_t)x);
-#else
-	return (ls_pack_f)LS_CELL_SEED((ls_pack_s)x);
-#endif
-}
-
 INLINE ls_pack_f ls_pack_all(float x)
 {
 	return (ls_pack_f){x, x, x, x};
-}
-
-/* The lanes of each halved. */
-INLINE ls_pack_f ls_pack_halve(ls_pack_f a, ls_pack_f b, ls_pack_f c, ls_pack_f d)
-{
-	ls_pack_f ab = __builtin_shufflevector(a, b, 0, 1, 4, 5) +
-		       __builtin_shufflevector(a, b, 2, 3, 6, 7);
-	ls_pack_f cd = __builtin_shufflevector(c, d, 0, 1, 4, 5) +
-		       __builtin_shufflevector(c, d, 2, 3, 6, 7);
-	return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) +
-	       __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
-}
-
-/* Turns a matrix of 4 × 4 floats over. */
-INLINE void ls_pack_turn(ls_pack_f *v)
-{
-	ls_pack_f ab = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6),
-		  AB = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
-	ls_pack_f cd = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6),
-		  CD = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
-	v[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-	v[1] = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
-	v[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-	v[3] = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
 }
 
 INLINE ls_mid_f ls_mid_all(float x)
@@ -247,16 +201,6 @@ INLINE ls_mid_f ls_mid_fma(ls_mid_f a, ls_mid_f b, ls_mid_f c)
 #endif
 }
 
-/* ls_cell_newton. */
-INLINE ls_pack_f ls_pack_newton(ls_pack_f a, ls_pack_f b)
-{
-#if defined(__aarch64__)
-	return (ls_pack_f)vrsqrtsq_f32((float32x4_t)a, (float32x4_t)b);
-#else
-	return LS_CELL_NEWTON_STEP(a, b, (ls_pack_f){0} + 3.0f, ls_pack_fma);
-#endif
-}
-
 /* --- LS_WIDE floats at a time: the widest vectors that have fma. (A test sets another width, which
  * every processor can do somehow.) --- */
 
@@ -269,18 +213,6 @@ INLINE ls_pack_f ls_pack_newton(ls_pack_f a, ls_pack_f b)
 #define LS_WIDE 4
 #endif
 typedef float ls_wide_f __attribute__((vector_size(4 * LS_WIDE), aligned(4)));
-typedef uint32_t ls_wide_s __attribute__((vector_size(4 * LS_WIDE)));
-#define LS_RUN(r) 4 * (r), 4 * (r) + 1, 4 * (r) + 2, 4 * (r) + 3
-#if LS_WIDE == 16
-#define LS_WIDE_COUNT ((ls_wide_s){LS_RUN(0), LS_RUN(1), LS_RUN(2), LS_RUN(3)})
-#define LS_WIDE_RUNS(a, b, i, j, k, l)                                                             \
-	__builtin_shufflevector(a, b, LS_RUN(i), LS_RUN(j), LS_RUN(k), LS_RUN(l))
-#elif LS_WIDE == 8
-#define LS_WIDE_COUNT            ((ls_wide_s){LS_RUN(0), LS_RUN(1)})
-#define LS_WIDE_RUNS(a, b, i, j) __builtin_shufflevector(a, b, LS_RUN(i), LS_RUN(j))
-#else
-#define LS_WIDE_COUNT ((ls_wide_s){LS_RUN(0)})
-#endif
 
 INLINE ls_wide_f ls_wide_all(float x)
 {
@@ -308,35 +240,6 @@ INLINE ls_wide_f ls_wide_fma(ls_wide_f a, ls_wide_f b, ls_wide_f c)
 		((ls_pack_f *)&ret)[i] = ls_pack_fma(((ls_pack_f *)&a)[i], ((ls_pack_f *)&b)[i],
 						     ((ls_pack_f *)&c)[i]);
 	return ret;
-#endif
-}
-
-/* Turns a matrix of W × W runs, W to a vector, over. W is a constant of the call: LS_WIDE / 4 at
- * most. */
-INLINE void ls_wide_turn(ls_wide_f *v, uint32_t W)
-{
-#if LS_WIDE == 16
-	ls_wide_f a = v[0], b = v[W > 1], c = v[W / 2], d = v[W - 1];
-	ls_wide_f ab = LS_WIDE_RUNS(a, b, 0, 1, 4, 5), AB = LS_WIDE_RUNS(a, b, 2, 3, 6, 7);
-	ls_wide_f cd = LS_WIDE_RUNS(c, d, 0, 1, 4, 5), CD = LS_WIDE_RUNS(c, d, 2, 3, 6, 7);
-	if (W == 2) {
-		v[0] = ab;
-		v[1] = AB;
-	} else if (W == 4) {
-		v[0] = LS_WIDE_RUNS(ab, cd, 0, 2, 4, 6);
-		v[1] = LS_WIDE_RUNS(ab, cd, 1, 3, 5, 7);
-		v[2] = LS_WIDE_RUNS(AB, CD, 0, 2, 4, 6);
-		v[3] = LS_WIDE_RUNS(AB, CD, 1, 3, 5, 7);
-	}
-#elif LS_WIDE == 8
-	if (W == 2) {
-		ls_wide_f a = v[0], b = v[1];
-		v[0] = LS_WIDE_RUNS(a, b, 0, 2);
-		v[1] = LS_WIDE_RUNS(a, b, 1, 3);
-	}
-#else
-	(void)v;
-	(void)W;
 #endif
 }
 

@@ -223,11 +223,6 @@ static int make_engine(struct ls_fm_cuda *c, struct ls_err *err)
 int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
 		   const struct ls_cuda_conf *conf, struct ls_engine *ret, struct ls_err *err)
 {
-	if (m->opts.online && (rows || m->n_sums))
-		return ls_err_set(
-			err, LS_EINPUT,
-			"--online trains on the CPU, which a GPU could not beat a row at a time; "
-			"take --device cpu, or batches");
 	if (rows && ls_fm_check_states(m, err))
 		return LS_EINTERNAL;
 	struct ls_fm_cuda *c = ls_xalloc(sizeof *c);

@@ -30,8 +30,6 @@ static double lanes(const struct ls_fm_model *m)
 bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows,
 		  const struct ls_cuda_case *c)
 {
-	if (m->opts.online)
-		return false;
 	double times = c->epochs ? c->epochs : 1, work = times * (double)rows->n_entries * lanes(m);
 	double steps = times * (double)ls_fm_steps_per_epoch(&m->opts, rows->n_rows);
 	double entry = 4 + (m->opts.kind == LS_FM ? 0 : 2) + (rows->value ? 4 : 0);
