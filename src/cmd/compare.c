@@ -70,7 +70,7 @@ static int report(const struct ls_comparison *c, const struct ls_args *args)
 		ls_cmd_print_json_take(ls_comparison_json(c));
 	else
 		print_text(c, ls_args_has(args, "all"));
-	return c->differs ? LS_EXIT_NO : LS_EXIT_YES;
+	return c->undecided ? LS_EXIT_UNKNOWN : c->differs ? LS_EXIT_NO : LS_EXIT_YES;
 }
 
 static int run(const struct ls_cmd *cmd, const struct ls_args *args)

@@ -157,7 +157,8 @@ static void group_shards(struct listing *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct entry *e = &l->items[i];
-		if (!ls_str_ends(e->name, ".safetensors.index.json") || e->link)
+		if (e->link || (!ls_str_ends(e->name, ".safetensors.index.json") &&
+				!ls_str_ends(e->name, ".bin.index.json")))
 			continue;
 		char *whole = ls_xstrndup(e->name, strlen(e->name) - strlen(".index.json"));
 		if (!find_entry(l, whole)) {
@@ -215,12 +216,14 @@ static void count_file(struct ls_comparison *c, const struct ls_cmp_file *f)
 	c->columns_differ += f->columns_differ;
 	c->files_differ += f->differs;
 	c->differs |= f->differs;
+	c->unread += f->unread;
 }
 
 /* A link that leads out is compared by its text. */
 static void compare_links(struct ls_cmp_file *f, const struct entry *a, const struct entry *b)
 {
 	f->format = "link";
+	f->whole = true;
 	f->values = 1;
 	if (a->link && b->link && strcmp(a->link, b->link) == 0)
 		return;
@@ -286,6 +289,25 @@ static int compare_two_files(struct ls_comparison *c, const struct ls_cmp_option
 	return rc;
 }
 
+/* What is left out cannot be called identical: something must have been compared. */
+static int check_compared(struct ls_comparison *c, struct ls_err *err)
+{
+	uint64_t ignored = c->ignored;
+	for (size_t i = 0; i < c->n_files; i++) {
+		const struct ls_cmp_file *f = &c->files[i];
+		ignored += f->ignored;
+		if (f->whole || f->differs || f->ignored == 0 || f->tensors || f->values ||
+		    f->columns)
+			return 0;
+	}
+	if (ignored == 0)
+		return 0;
+	return ls_err_set(err, LS_EINPUT,
+			  "%s and %s: every name in them is ignored, so nothing was compared; use "
+			  "narrower patterns with --ignore",
+			  c->a, c->b);
+}
+
 static int is_folder(const char *path, bool *ret, struct ls_err *err)
 {
 	struct stat st;
@@ -312,6 +334,10 @@ int ls_compare(const char *a, const char *b, const struct ls_cmp_options *opt,
 	c->b = ls_xstrdup(b);
 	c->folders = folder_a;
 	rc = folder_a ? compare_folders(c, opt, err) : compare_two_files(c, opt, err);
+	if (rc == 0)
+		rc = check_compared(c, err);
+	c->undecided = !c->differs && c->unread;
+	c->differs |= c->undecided;
 	if (rc)
 		ls_comparison_free(c);
 	else

@@ -1,5 +1,5 @@
 /* Two files or two folders compared: by tensor, by value, by cell, or by byte, as their formats
- * allow; never with a tolerance. The result owns everything in it (ls_comparison_free accepts
+ * allow. The verdict is exact. The result owns everything in it (ls_comparison_free accepts
  * NULL). One call uses threads of its own; calls may run at the same time. */
 #ifndef LS_COMPARE_COMPARE_H
 #define LS_COMPARE_COMPARE_H
@@ -38,7 +38,10 @@ struct ls_cmp_file {
 		tensors_differ; /* one-sided names and changed shapes count as differing */
 	uint64_t values, values_differ;
 	uint64_t columns, columns_differ;
-	uint64_t bytes; /* compared, of both sides together */
+	uint64_t bytes;  /* compared, of both sides together */
+	uint64_t unread; /* values that both sides have and that cannot be judged */
+	uint64_t ignored;
+	bool whole; /* compared by byte, or by the target of a link */
 	bool differs;
 	struct ls_cmp_item *items;
 	size_t n_items, cap_items;
@@ -46,11 +49,13 @@ struct ls_cmp_file {
 
 struct ls_comparison {
 	char *a, *b;
-	bool folders, differs;
+	bool folders;
+	bool differs;   /* also when nothing was found to differ but something was not read */
+	bool undecided; /* nothing differs, and something was not read */
 	struct ls_cmp_file *files;
 	size_t n_files, cap_files;
 	uint64_t files_differ, tensors, tensors_differ, values, values_differ, columns,
-		columns_differ, ignored;
+		columns_differ, unread, ignored;
 };
 
 struct ls_cmp_options {
@@ -62,6 +67,7 @@ struct ls_cmp_options {
 	void *ctx;
 };
 
+/* Fails when nothing is left to compare, as when every name is ignored. */
 int ls_compare(const char *a, const char *b, const struct ls_cmp_options *opt,
 	       struct ls_comparison **ret, struct ls_err *err);
 void ls_comparison_free(struct ls_comparison *c);

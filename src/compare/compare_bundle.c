@@ -112,8 +112,10 @@ static size_t collect(const struct ls_bundle *a, const struct ls_bundle *b,
 	size_t n = 0;
 	for (size_t i = 0; i < a->n_tensors; i++) {
 		const struct ls_tensor *x = &a->tensors[a->by_name[i]], *y = partner(a, x, b);
-		if (ls_cmp_ignored(opt, x->name))
+		if (ls_cmp_ignored(opt, x->name)) {
+			f->ignored++;
 			continue;
+		}
 		if (!y) {
 			add_one_sided(f, x, true);
 			continue;
@@ -126,7 +128,9 @@ static size_t collect(const struct ls_bundle *a, const struct ls_bundle *b,
 	}
 	for (size_t i = 0; b->tensors && i < b->n_tensors; i++) {
 		const struct ls_tensor *y = &b->tensors[b->by_name[i]];
-		if (!ls_cmp_ignored(opt, y->name) && !partner(b, y, a))
+		if (ls_cmp_ignored(opt, y->name))
+			f->ignored++;
+		else if (!partner(b, y, a))
 			add_one_sided(f, y, false);
 	}
 	return n;
@@ -182,6 +186,7 @@ char *ls_value_text(const struct ls_value *v)
 	case LS_VAL_BYTES:
 		return ls_xasprintf("%zu bytes", v->len);
 	case LS_VAL_OTHER:
+	case LS_VAL_UNREAD:
 		break;
 	}
 	return ls_xasprintf("%.*s", (int)(v->len < 120 ? v->len : 120), v->text);
@@ -202,12 +207,17 @@ static int by_value_name(const void *a, const void *b, void *values)
 }
 
 static struct value_list sorted_values(const struct ls_bundle *b, bool meta,
-				       const struct ls_cmp_options *opt)
+				       const struct ls_cmp_options *opt, struct ls_cmp_file *f)
 {
 	struct value_list l = {b->values, ls_xalloc((b->n_values + 1) * sizeof *l.items), 0};
-	for (size_t i = 0; i < b->n_values; i++)
-		if ((meta || !b->values[i].meta) && !ls_cmp_ignored(opt, b->values[i].name))
+	for (size_t i = 0; i < b->n_values; i++) {
+		if (b->values[i].meta && !meta)
+			continue;
+		if (ls_cmp_ignored(opt, b->values[i].name))
+			f->ignored++;
+		else
 			l.items[l.n++] = i;
+	}
 	qsort_r(l.items, l.n, sizeof *l.items, by_value_name, b->values);
 	return l;
 }
@@ -217,6 +227,10 @@ static void add_value(struct ls_cmp_file *f, const struct ls_value *a, const str
 	f->values++;
 	if (!a && !b)
 		return; /* cannot be; the analyser does not know */
+	if (a && b && a->kind == LS_VAL_UNREAD && b->kind == LS_VAL_UNREAD) {
+		f->unread++;
+		return;
+	}
 	if (a && b && ls_value_equal(a, b))
 		return;
 	struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_VALUE,
@@ -246,11 +260,109 @@ static bool wants_meta(const struct ls_bundle *a, const struct ls_bundle *b)
 	return strcmp(a->format, b->format) == 0 && has_meta(a) && has_meta(b);
 }
 
+/* --- traits: what names stand for --- */
+
+static int by_trait_name(const void *a, const void *b)
+{
+	const struct ls_trait *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+	return order ? order : strcmp(x->text, y->text);
+}
+
+/* A container's name covers a pattern for what is in it: "a.*" ignores what "a" is, too. */
+static bool is_trait_ignored(const struct ls_cmp_options *opt, const char *name)
+{
+	char *inside = ls_xasprintf("%s.", name);
+	bool ignored = *name && (ls_cmp_ignored(opt, name) || ls_cmp_ignored(opt, inside));
+	free(inside);
+	return ignored;
+}
+
+static bool is_below(const char *name, const char *container)
+{
+	size_t n = strlen(container);
+	return strncmp(name, container, n) == 0 && (n == 0 || name[n] == 0 || name[n] == '.');
+}
+
+/* Whether the other side has this name, or something under it. Names that are missing there are
+ * told as missing; only where they are not does a missing container matter. */
+static bool has_name(const struct ls_bundle *b, const struct value_list *values, const char *name)
+{
+	size_t low = 0, high = values->n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (strcmp(values->values[values->items[mid]].name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < values->n &&
+	       strncmp(values->values[values->items[low]].name, name, strlen(name)) == 0;
+	     low++)
+		if (is_below(values->values[values->items[low]].name, name))
+			return true;
+	for (low = 0, high = b->n_tensors; low < high;) {
+		size_t mid = low + (high - low) / 2;
+		if (strcmp(b->tensors[b->by_name[mid]].name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < b->n_tensors &&
+	       strncmp(b->tensors[b->by_name[low]].name, name, strlen(name)) == 0;
+	     low++)
+		if (is_below(b->tensors[b->by_name[low]].name, name))
+			return true;
+	return false;
+}
+
+static void add_trait(struct ls_cmp_file *f, const struct ls_trait *a, const struct ls_trait *b)
+{
+	const char *name = (a ? a : b)->name;
+	struct ls_cmp_item *item =
+		ls_cmp_add(f, LS_CMP_VALUE, LS_CMP_DIFFERS, *name ? name : "(top)");
+	item->a = ls_xstrdup(a ? a->text : "no container of this name");
+	item->b = ls_xstrdup(b ? b->text : "no container of this name");
+	f->values++;
+	f->values_differ++;
+}
+
+/* Sorts the traits of a bundle; each shard of a model says again what the whole is. */
+static size_t sort_traits(const struct ls_bundle *b)
+{
+	size_t kept = 0;
+	if (b->n_traits)
+		qsort(b->traits, b->n_traits, sizeof *b->traits, by_trait_name);
+	for (size_t i = 0; i < b->n_traits; i++)
+		if (kept == 0 || by_trait_name(&b->traits[kept - 1], &b->traits[i]) != 0)
+			b->traits[kept++] = b->traits[i];
+	return kept;
+}
+
+static void compare_traits(const struct ls_bundle *a, const struct value_list *values_a,
+			   const struct ls_bundle *b, const struct value_list *values_b,
+			   const struct ls_cmp_options *opt, struct ls_cmp_file *f)
+{
+	size_t n = sort_traits(a), m = sort_traits(b);
+	for (size_t i = 0, j = 0; i < n || j < m;) {
+		const struct ls_trait *x = i < n ? &a->traits[i] : NULL;
+		const struct ls_trait *y = j < m ? &b->traits[j] : NULL;
+		int order = !x ? 1 : !y ? -1 : strcmp(x->name, y->name);
+		bool differs = order == 0  ? strcmp(x->text, y->text) != 0
+			       : order < 0 ? has_name(b, values_b, x->name)
+					   : has_name(a, values_a, y->name);
+		if (differs && !is_trait_ignored(opt, (order <= 0 ? x : y)->name))
+			add_trait(f, order <= 0 ? x : NULL, order >= 0 ? y : NULL);
+		i += order <= 0;
+		j += order >= 0;
+	}
+}
+
 static void compare_values(const struct ls_bundle *a, const struct ls_bundle *b,
 			   const struct ls_cmp_options *opt, struct ls_cmp_file *f)
 {
 	bool meta = wants_meta(a, b);
-	struct value_list x = sorted_values(a, meta, opt), y = sorted_values(b, meta, opt);
+	struct value_list x = sorted_values(a, meta, opt, f), y = sorted_values(b, meta, opt, f);
 	for (size_t i = 0, j = 0; i < x.n || j < y.n;) {
 		const struct ls_value *v = i < x.n ? &x.values[x.items[i]] : NULL;
 		const struct ls_value *w = j < y.n ? &y.values[y.items[j]] : NULL;
@@ -259,8 +371,26 @@ static void compare_values(const struct ls_bundle *a, const struct ls_bundle *b,
 		i += order <= 0;
 		j += order >= 0;
 	}
+	if (strcmp(a->format, b->format) == 0)
+		compare_traits(a, &x, b, &y, opt, f);
 	free(x.items);
 	free(y.items);
+}
+
+void ls_cmp_count(const struct ls_bundle *b, const struct ls_cmp_options *opt,
+		  struct ls_cmp_file *f)
+{
+	for (size_t i = 0; i < b->n_tensors; i++) {
+		bool ignored = ls_cmp_ignored(opt, b->tensors[i].name);
+		f->tensors += !ignored;
+		f->ignored += ignored;
+		f->bytes += ignored ? 0 : b->tensors[i].nbytes * 2;
+	}
+	for (size_t i = 0; i < b->n_values; i++) {
+		bool ignored = ls_cmp_ignored(opt, b->values[i].name);
+		f->values += !ignored;
+		f->ignored += ignored;
+	}
 }
 
 int ls_cmp_bundles(const struct ls_bundle *a, const struct ls_bundle *b,

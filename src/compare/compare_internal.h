@@ -16,6 +16,10 @@ struct ls_pair {
 int ls_pairs_run(struct ls_pair *pairs, size_t n, const struct ls_cmp_options *opt,
 		 const char *file, struct ls_err *err);
 
+/* Whether two files have the same bytes; stops at the first difference. */
+bool ls_pairs_same_bytes(const struct ls_map *a, const struct ls_map *b,
+			 const struct ls_cmp_options *opt, const char *file);
+
 struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind,
 			       enum ls_cmp_status status, const char *name);
 void ls_cmp_file_done(struct ls_cmp_file *f);
@@ -29,8 +33,12 @@ int ls_cmp_jsonl(const struct ls_map *a, const struct ls_map *b, const struct ls
 		 struct ls_cmp_file *f, struct ls_err *err);
 int ls_cmp_bytes(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
 		 struct ls_cmp_file *f, struct ls_err *err);
-/* A JSON document's leaves as values. */
-int ls_cmp_json_values(struct ls_bundle *b, json_t *v, struct ls_err *err);
+/* notebook: leave out what each run of a Jupyter notebook changes. */
+int ls_cmp_json(const struct ls_map *a, const struct ls_map *b, bool notebook,
+		const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err);
+/* Counts what is in a bundle, for a file that equals the other byte for byte. */
+void ls_cmp_count(const struct ls_bundle *b, const struct ls_cmp_options *opt,
+		  struct ls_cmp_file *f);
 bool ls_value_equal(const struct ls_value *a, const struct ls_value *b);
 char *ls_value_text(const struct ls_value *v); /* for people; caller frees */
 /* Compares two files of whatever format into f. strict: an unreadable file is an error, not a

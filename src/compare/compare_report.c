@@ -38,6 +38,9 @@ static void add_counts(struct ls_str *out, const struct ls_comparison *c)
 	part(&counts, c->tensors_differ, c->tensors, "tensors");
 	part(&counts, c->values_differ, c->values, "values");
 	part(&counts, c->columns_differ, c->columns, "columns");
+	if (c->unread)
+		ls_str_addf(&counts, "%s%" PRIu64 " %s not read", counts.len ? ", " : "", c->unread,
+			    c->unread == 1 ? "value" : "values");
 	if (counts.len == 0)
 		ls_str_add(&counts, c->differs ? "the bytes differ" : "every byte is the same");
 	ls_str_add(out, counts.s);
@@ -46,7 +49,7 @@ static void add_counts(struct ls_str *out, const struct ls_comparison *c)
 
 void ls_comparison_verdict(const struct ls_comparison *c, struct ls_str *out)
 {
-	ls_str_add(out, c->differs ? "differs: " : "identical: ");
+	ls_str_add(out, c->undecided ? "undecided: " : c->differs ? "differs: " : "identical: ");
 	add_counts(out, c);
 }
 
@@ -320,6 +323,8 @@ json_t *ls_comparison_json(const struct ls_comparison *c)
 	put_counts(o, "tensors", c->tensors, c->tensors_differ);
 	put_counts(o, "values", c->values, c->values_differ);
 	put_counts(o, "columns", c->columns, c->columns_differ);
+	json_object_set_new(o, "values_not_read", count_json(c->unread));
+	json_object_set_new(o, "undecided", json_boolean(c->undecided));
 	for (size_t i = 0; i < c->n_files; i++)
 		json_array_append_new(files, file_json(&c->files[i]));
 	json_object_set_new(o, "results", files);

@@ -31,6 +31,7 @@ struct work {
 	size_t n_jobs, cap_jobs;
 	atomic_size_t next;
 	atomic_bool failed;
+	bool only_same; /* only whether anything differs is asked for: `failed` is the answer */
 	pthread_mutex_t lock; /* over statistics, progress and the error */
 	const struct ls_cmp_options *opt;
 	const char *file;
@@ -69,7 +70,8 @@ static void advise(const uint8_t *p, uint64_t len, int advice)
 		madvise((void *)from, end - from, advice);
 }
 
-static void compare_direct(const struct ls_pair *p, const struct job *j, struct ls_stats *s)
+static void compare_direct(struct work *w, const struct ls_pair *p, const struct job *j,
+			   struct ls_stats *s)
 {
 	const uint8_t *a = p->a->data + j->at, *b = p->b->data + j->at;
 	uint64_t size = p->a->elem_size ? p->a->elem_size : 1,
@@ -85,6 +87,8 @@ static void compare_direct(const struct ls_pair *p, const struct job *j, struct 
 		size_t n = j->len - at < step ? j->len - at : step;
 		if (memcmp(a + at, b + at, n) == 0)
 			s->elements += n / size;
+		else if (w->only_same)
+			atomic_store(&w->failed, true);
 		else
 			ls_stats_add(s, p->a->dtype, p->a->elem_size, a + at, b + at, n,
 				     (j->at + at) / size);
@@ -127,7 +131,7 @@ static void finish(struct work *w, const struct job *j, const struct ls_stats *s
 	pthread_mutex_lock(&w->lock);
 	ls_stats_merge(&w->pairs[j->pair].stats, s);
 	w->done += j->len * 2;
-	if (w->opt->progress)
+	if (w->opt->progress && !w->only_same)
 		w->opt->progress(w->opt->ctx, w->file, w->done, w->total);
 	if (rc && w->rc == 0) {
 		w->rc = rc;
@@ -150,7 +154,7 @@ static void *worker(void *arg)
 		struct ls_err err = {0};
 		int rc = 0;
 		if (is_direct(p))
-			compare_direct(p, j, &s);
+			compare_direct(w, p, j, &s);
 		else
 			rc = compare_cursors(w, p, &s, &err);
 		finish(w, j, &s, rc, &err);
@@ -176,6 +180,27 @@ static void run_threads(struct work *w)
 	worker(w); /* this thread works too, and alone where no other could be started */
 	while (started)
 		pthread_join(threads[--started], NULL);
+}
+
+bool ls_pairs_same_bytes(const struct ls_map *a, const struct ls_map *b,
+			 const struct ls_cmp_options *opt, const char *file)
+{
+	if (a->len != b->len)
+		return false;
+	struct ls_tensor t[2] = {{.dtype = LS_DT_U8, .elem_size = 1, .data = a->data},
+				 {.dtype = LS_DT_U8, .elem_size = 1, .data = b->data}};
+	struct ls_pair pair = {.a = &t[0], .b = &t[1]};
+	uint64_t len = a->len;
+	struct work w = {.pairs = &pair, .opt = opt, .file = file, .only_same = true, .err = NULL};
+	if (ls_tensor_set_contiguous(&t[0], &len, 1, NULL) ||
+	    ls_tensor_set_contiguous(&t[1], &len, 1, NULL))
+		return false;
+	pthread_mutex_init(&w.lock, NULL);
+	add_jobs(&w, 0);
+	run_threads(&w);
+	pthread_mutex_destroy(&w.lock);
+	free(w.jobs);
+	return !atomic_load(&w.failed);
 }
 
 int ls_pairs_run(struct ls_pair *pairs, size_t n, const struct ls_cmp_options *opt,

@@ -1,5 +1,4 @@
 /* What a reader fills: lists that grow, the memory they borrow from, look-up by name. */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,13 +24,16 @@ void ls_bundle_free(struct ls_bundle *b)
 		free(b->map_paths[i]);
 	}
 	free(b->map_paths);
-	if (b->zip)
-		ls_zip_done(b->zip);
-	free(b->zip);
+	for (size_t i = 0; i < b->n_zips; i++) {
+		ls_zip_done(b->zips[i]);
+		free(b->zips[i]);
+	}
+	free(b->zips);
 	free(b->blocks);
 	free(b->maps);
 	free(b->tensors);
 	free(b->values);
+	free(b->traits);
 	free(b->by_name);
 	free(b);
 }
@@ -72,8 +74,8 @@ int ls_bundle_map(struct ls_bundle *b, const char *path, struct ls_map *ret, str
 
 struct ls_zip *ls_bundle_keep_zip(struct ls_bundle *b)
 {
-	assert(!b->zip);
-	return b->zip = ls_xalloc(sizeof *b->zip);
+	b->zips = ls_grow(b->zips, b->n_zips, &b->cap_zips, sizeof(void *));
+	return b->zips[b->n_zips++] = ls_xalloc(sizeof **b->zips);
 }
 
 struct ls_tensor *ls_bundle_add(struct ls_bundle *b, const char *name, size_t len)
@@ -93,6 +95,14 @@ struct ls_value *ls_bundle_add_value(struct ls_bundle *b, const char *name, size
 	struct ls_value *v = &b->values[b->n_values++];
 	*v = (struct ls_value){.name = copy, .kind = kind};
 	return v;
+}
+
+void ls_bundle_add_trait(struct ls_bundle *b, const char *name, const char *text)
+{
+	struct ls_trait t = {ls_bundle_text(b, name, strlen(name)),
+			     ls_bundle_text(b, text, strlen(text))};
+	b->traits = ls_grow(b->traits, b->n_traits, &b->cap_traits, sizeof *b->traits);
+	b->traits[b->n_traits++] = t;
 }
 
 static int by_name(const void *a, const void *b, void *bundle)

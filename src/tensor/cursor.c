@@ -19,7 +19,8 @@ struct ls_cursor {
 
 bool ls_tensor_is_plain(const struct ls_tensor *t)
 {
-	return t->data && !t->swapped && ls_tensor_is_contiguous(t);
+	return t->data && !t->swapped && !t->conjugated && !t->negated &&
+	       ls_tensor_is_contiguous(t);
 }
 
 struct ls_cursor *ls_cursor_new(const struct ls_tensor *t)
@@ -53,6 +54,18 @@ static void swap_bytes(uint8_t *p, size_t len, size_t unit)
 			p[at + i] = p[at + j];
 			p[at + j] = x;
 		}
+}
+
+/* Flips the sign of each number of a lazy view; of complex ones, of the parts that it says. */
+static void flip_signs(const struct ls_tensor *t, uint8_t *p, size_t len)
+{
+	size_t unit = swap_unit(t);
+	bool complex = unit < t->elem_size;
+	for (size_t at = 0; at + unit <= len; at += unit) {
+		bool imaginary = complex && at / unit % 2;
+		if (t->negated != (imaginary && t->conjugated))
+			p[at + unit - 1] ^= 0x80;
+	}
 }
 
 /* Copies n elements that lie step elements apart; the common sizes are worth a loop of their own.
@@ -150,6 +163,8 @@ int ls_cursor_read(struct ls_cursor *c, void *buf, size_t len, struct ls_err *er
 	c->done += len;
 	if (c->t->swapped)
 		swap_bytes(buf, len, swap_unit(c->t));
+	if (c->t->conjugated || c->t->negated)
+		flip_signs(c->t, buf, len);
 	return 0;
 }
 
@@ -178,7 +193,7 @@ int ls_bundle_fetch(struct ls_bundle *b, struct ls_tensor *t, uint64_t limit, st
 	memcpy(shape, t->shape, sizeof shape);
 	ls_tensor_set_contiguous(t, shape, (size_t)t->ndim, NULL);
 	t->data = ls_bundle_keep_take(b, buf);
-	t->swapped = false;
+	t->swapped = t->conjugated = t->negated = false;
 	t->packed = NULL;
 	return 0;
 }

@@ -74,6 +74,8 @@ struct ls_tensor {
 	uint64_t nbytes; /* of all elements packed together; data spans as much only when contiguous
 			  */
 	bool swapped;    /* stored big-endian */
+	bool conjugated, negated; /* torch's lazy views: the sign of the imaginary part, or of
+				     all, is to be flipped */
 	const struct ls_zip_member *
 		packed; /* where data is NULL: the deflated member and the bytes before element 0 */
 	uint64_t packed_skip;
@@ -95,11 +97,12 @@ enum ls_value_kind {
 	LS_VAL_REAL,
 	LS_VAL_STRING,
 	LS_VAL_BYTES,
-	LS_VAL_OTHER
+	LS_VAL_OTHER,
+	LS_VAL_UNREAD
 };
 
 /* State that is not a tensor: step counts, metrics, names. OTHER is a description ("torch.device
- * cuda:0"), in text. */
+ * cuda:0") in text. UNREAD is something that this program cannot judge; text says what. */
 struct ls_value {
 	const char *name;
 	enum ls_value_kind kind;
@@ -109,6 +112,14 @@ struct ls_value {
 	const char *text; /* STRING, OTHER (and INT beyond 64 bits, in decimal or hexadecimal):
 			     NUL-terminated */
 	size_t len;       /* of text; BYTES and STRING may hold NULs */
+};
+
+/* What the name of a tensor or of a container stands for: "list", "dict", "Parameter". Only
+ * formats that have such types fill these in, and only files of one format are compared by
+ * them. */
+struct ls_trait {
+	const char *name; /* empty for the outermost container */
+	const char *text;
 };
 
 struct ls_kv {
@@ -121,14 +132,17 @@ struct ls_bundle {
 	size_t n_tensors, cap_tensors;
 	struct ls_value *values; /* safetensors: the __metadata__ map */
 	size_t n_values, cap_values;
+	struct ls_trait *traits;
+	size_t n_traits, cap_traits;
 	/* what the above borrows from */
 	void **blocks;
 	size_t n_blocks, cap_blocks;
 	struct ls_map *maps;
 	char **map_paths; /* beside maps: a file is mapped once */
 	size_t n_maps, cap_maps, cap_map_paths;
-	struct ls_zip *zip; /* the archive that packed members belong to, or NULL */
-	size_t *by_name;    /* indices into tensors, sorted by name; made by ls_bundle_seal */
+	struct ls_zip **zips; /* the archives that packed members belong to */
+	size_t n_zips, cap_zips;
+	size_t *by_name; /* indices into tensors, sorted by name; made by ls_bundle_seal */
 };
 
 struct ls_bundle *ls_bundle_new(const char *format);
@@ -137,12 +151,14 @@ void *ls_bundle_keep_take(struct ls_bundle *b, void *block); /* freed with the b
 char *ls_bundle_text(struct ls_bundle *b, const char *s, size_t len);
 /* Maps a file for the life of the bundle. */
 int ls_bundle_map(struct ls_bundle *b, const char *path, struct ls_map *ret, struct ls_err *err);
-/* The archive that the tensors come from, empty yet; freed with the bundle. Once a bundle. */
+/* An archive that tensors come from, still empty; freed with the bundle. */
 struct ls_zip *ls_bundle_keep_zip(struct ls_bundle *b);
 /* A new zeroed entry; valid until the next one is added. The name is copied. */
 struct ls_tensor *ls_bundle_add(struct ls_bundle *b, const char *name, size_t len);
 struct ls_value *ls_bundle_add_value(struct ls_bundle *b, const char *name, size_t len,
 				     enum ls_value_kind kind);
+/* Copies both texts. */
+void ls_bundle_add_trait(struct ls_bundle *b, const char *name, const char *text);
 /* Ends the building: refuses a name that occurs twice, makes ls_bundle_find work. path is for the
  * message. */
 int ls_bundle_seal(struct ls_bundle *b, const char *path, struct ls_err *err);

@@ -152,11 +152,11 @@ static void largest_difference_is_exact(void **state)
 static int read_pickle(const char *bytes, size_t len, struct ls_str *out, struct ls_err *err)
 {
 	struct ls_pickle *p = NULL;
-	struct ls_zip none = {0};
+	struct ls_torch_data where = {.zip = NULL};
 	struct ls_bundle *b = ls_bundle_new("test");
 	int rc = ls_pickle_parse((const uint8_t *)bytes, len, ls_torch_globals(), &p, err);
 	if (rc == 0)
-		rc = ls_torch_flatten(b, p, &none, "a", false, err);
+		rc = ls_torch_flatten(b, p, &where, "", err);
 	for (size_t i = 0; rc == 0 && i < b->n_values; i++)
 		ls_str_addf(out, "%s%s=%d", i ? " " : "", b->values[i].name,
 			    (int)b->values[i].kind);
@@ -177,9 +177,11 @@ static void pickle_reads_and_refuses(void **state)
 #define P(s) s, sizeof s - 1
 		{P("\x80\x02}(X\1\0\0\0aK\1X\1\0\0\0bG?\xf0\0\0\0\0\0\0u."), "a=2 b=3", true},
 		{P("(dp0\nS'k'\np1\n(lp2\nI1\naI01\nas."), "k.0=2 k.1=1", true},
-		{P("\x80\x04]\x94(h\0e."), "holds itself", false},
-		{P("\x80\x02]q\0(h\0h\0e."), "holds itself", false},
-		{P("cos\nsystem\n(S'x'\ntR."), "os.system", false},
+		{P("\x80\x04]\x94(h\0e."), "0=6", true}, /* a list that holds itself */
+		{P("\x80\x02]q\0(h\0h\0e."), "0=6 1=6", true},
+		{P("cos\nsystem\n(S'x'\ntR."), "args.0=4", true}, /* a call, as data */
+		{P("cm\nC\n)\x81}(X\1\0\0\0aK\1ub."), "a=2", true},
+		{P("cm\nC\n)\x81."), "(top)=6", true},
 		{P("\x80\x02}(K\1u."), "key without a value", false},
 		{P("\x80\x02K\1K\2."), "more or less than one object", false},
 		{P("\x80\x02h\5."), "never made", false},
@@ -198,7 +200,7 @@ static void pickle_reads_and_refuses(void **state)
 		 "without a storage", false},
 		{P("\x80\x02"
 		   "ctorch\nSize\nK\1R."),
-		 "not a known name", false},
+		 "neither a name nor an object", false},
 		{P("\x80\x02"
 		   "ccollections\nOrderedDict\nK\1\x85R."),
 		 "not pairs", false},

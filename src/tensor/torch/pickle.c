@@ -10,7 +10,6 @@
 
 enum {
 	NODE_LIMIT = 1 << 23, /* a checkpoint of 100 000 tensors needs some three millions */
-	SIZE_LIMIT = 256 << 20,
 };
 
 struct vm {
@@ -250,25 +249,33 @@ static int op_text_line(struct vm *v, bool quoted)
 	return push_text(v, LS_PK_STR, s, len);
 }
 
-static int push_global(struct vm *v, const char *module, size_t m, const char *name, size_t n)
+const struct ls_pk_global *ls_pickle_global(const struct ls_pickle *p, const struct ls_pk_node *n)
+{
+	return n->a < p->n_known ? &p->globals[n->a] : &p->unknown[n->a - p->n_known];
+}
+
+static uint32_t index_of_global(struct vm *v, const char *module, size_t m, const char *name,
+				size_t n)
 {
 	const struct ls_pk_global *g = v->p->globals;
-	for (uint32_t i = 0; g[i].name; i++) {
-		if (strlen(g[i].module) != m || memcmp(g[i].module, module, m) != 0)
-			continue;
-		if (strlen(g[i].name) != n || memcmp(g[i].name, name, n) != 0)
-			continue;
-		struct ls_pk_node *made = push_new(v, LS_PK_GLOBAL);
-		if (!made)
-			return LS_EINPUT;
-		made->a = i;
-		return 0;
-	}
-	return ls_err_set(v->err, LS_EINPUT,
-			  "pickle, byte %zu: holds %.*s.%.*s; only tensors and plain containers "
-			  "are read, and nothing in "
-			  "the file is run",
-			  v->op, (int)(m < 100 ? m : 100), module, (int)(n < 100 ? n : 100), name);
+	for (uint32_t i = 0; g[i].name; i++)
+		if (strlen(g[i].module) == m && memcmp(g[i].module, module, m) == 0 &&
+		    strlen(g[i].name) == n && memcmp(g[i].name, name, n) == 0)
+			return i;
+	v->p->unknown =
+		ls_grow(v->p->unknown, v->p->n_unknown, &v->p->cap_unknown, sizeof *v->p->unknown);
+	v->p->unknown[v->p->n_unknown++] =
+		(struct ls_pk_global){ls_xstrndup(module, m), ls_xstrndup(name, n), -1, NULL};
+	return v->p->n_known + (uint32_t)v->p->n_unknown - 1;
+}
+
+static int push_global(struct vm *v, const char *module, size_t m, const char *name, size_t n)
+{
+	struct ls_pk_node *made = push_new(v, LS_PK_GLOBAL);
+	if (!made)
+		return LS_EINPUT;
+	made->a = index_of_global(v, module, m, name, n);
+	return 0;
 }
 
 static int op_global(struct vm *v)
@@ -352,6 +359,9 @@ static int fill(struct vm *v, size_t first, bool pairs)
 		return bad(v, "items for something that holds none");
 	if (pairs && (v->depth - first) % 2)
 		return bad(v, "a key without a value");
+	if (kind == LS_PK_CALL && node(v, to)->n && node(v, to)->pairs != pairs)
+		return bad(v, "an object with items of a list and of a dict");
+	node(v, to)->pairs = pairs;
 	for (size_t i = first; i < v->depth; i++)
 		add_item(v, to, v->stack[i]);
 	v->depth = first;
@@ -372,20 +382,57 @@ static int op_fill_last(struct vm *v, size_t n, bool pairs)
 	return fill(v, v->depth - n, pairs);
 }
 
-static int op_call(struct vm *v, bool with_keywords)
+/* Arguments by keyword stand behind the others, as one dict. */
+static uint32_t with_keywords(struct vm *v, uint32_t args, uint32_t keywords)
 {
-	uint32_t keywords = with_keywords ? pop(v) : 0, args = pop(v), what = pop(v);
+	struct ls_pk_node *n = push_new(v, LS_PK_TUPLE);
+	if (!n)
+		return 0;
+	uint32_t id = v->stack[--v->depth];
+	for (size_t i = 0; i < node(v, args)->n; i++)
+		add_item(v, id, node(v, args)->items[i]);
+	add_item(v, id, keywords);
+	return id;
+}
+
+static int op_call(struct vm *v, bool has_keywords)
+{
+	uint32_t keywords = has_keywords ? pop(v) : 0, args = pop(v), what = pop(v);
 	if (!what || !args || node(v, args)->kind != LS_PK_TUPLE ||
-	    node(v, what)->kind != LS_PK_GLOBAL)
-		return bad(v, "calls something that is not a known name");
-	if (with_keywords &&
-	    (!keywords || node(v, keywords)->kind != LS_PK_DICT || node(v, keywords)->n))
-		return bad(v, "an object built with keywords");
+	    (node(v, what)->kind != LS_PK_GLOBAL && node(v, what)->kind != LS_PK_CALL))
+		return bad(v, "calls something that is neither a name nor an object");
+	if (has_keywords && (!keywords || node(v, keywords)->kind != LS_PK_DICT))
+		return bad(v, "an object built with keywords that are no dict");
+	if (has_keywords && node(v, keywords)->n && !(args = with_keywords(v, args, keywords)))
+		return LS_EINPUT;
 	struct ls_pk_node *n = push_new(v, LS_PK_CALL);
 	if (!n)
 		return LS_EINPUT;
 	n->a = what;
 	n->b = args;
+	return 0;
+}
+
+/* Takes the bytes that follow an object, if its class has some. */
+static int take_raw(struct vm *v, uint32_t call)
+{
+	const struct ls_pk_node *what = node(v, node(v, call)->a);
+	if (what->kind != LS_PK_GLOBAL || !ls_pickle_global(v->p, what)->raw)
+		return 0;
+	size_t skip = 0;
+	uint64_t size = 0;
+	int rc = ls_pickle_global(v->p, what)
+			 ->raw(v->p, node(v, call), v->data + v->at, v->len - v->at, &skip, &size,
+			       v->err);
+	const uint8_t *bytes = rc == 0 && take(v, skip) ? take(v, size) : NULL;
+	if (!bytes)
+		return LS_EINPUT;
+	struct ls_pk_node *n = push_new(v, LS_PK_BYTES);
+	if (!n)
+		return LS_EINPUT;
+	n->s = (const char *)bytes;
+	n->n = size;
+	add_item(v, call, v->stack[--v->depth]);
 	return 0;
 }
 
@@ -395,7 +442,7 @@ static int op_build(struct vm *v)
 	if (!state || !to || node(v, to)->kind != LS_PK_CALL || node(v, to)->c)
 		return bad(v, "sets the state of something that has none");
 	node(v, to)->c = state;
-	return 0;
+	return take_raw(v, to);
 }
 
 static int op_persid(struct vm *v)
@@ -635,6 +682,7 @@ static int run(struct vm *v)
 			if (v->depth != 1 || v->n_marks)
 				return bad(v, "ends with more or less than one object");
 			v->p->root = v->stack[0];
+			v->p->used = v->at;
 			return 0;
 		}
 		int rc = step(v, op);
@@ -648,11 +696,10 @@ static int run(struct vm *v)
 int ls_pickle_parse(const uint8_t *data, size_t len, const struct ls_pk_global *globals,
 		    struct ls_pickle **ret, struct ls_err *err)
 {
-	if (len > SIZE_LIMIT)
-		return ls_err_set(err, LS_EINPUT, "a pickle of %zu bytes; at most %d are read", len,
-				  SIZE_LIMIT);
 	struct vm v = {.data = data, .len = len, .err = err, .p = ls_xalloc(sizeof *v.p)};
 	v.p->globals = globals;
+	while (globals[v.p->n_known].name)
+		v.p->n_known++;
 	v.p->nodes = ls_grow(NULL, 0, &v.p->cap, sizeof *v.p->nodes);
 	v.p->nodes[v.p->n++] = (struct ls_pk_node){0};
 	int rc = run(&v);
@@ -670,6 +717,11 @@ void ls_pickle_free(struct ls_pickle *p)
 {
 	if (!p)
 		return;
+	for (size_t i = 0; i < p->n_unknown; i++) {
+		free((void *)(uintptr_t)p->unknown[i].module);
+		free((void *)(uintptr_t)p->unknown[i].name);
+	}
+	free(p->unknown);
 	for (size_t i = 1; i < p->n; i++) {
 		uint8_t k = p->nodes[i].kind;
 		if (k == LS_PK_LIST || k == LS_PK_TUPLE || k == LS_PK_DICT || k == LS_PK_SET ||

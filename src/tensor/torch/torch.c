@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "tensor/torch/torch_internal.h"
 
-enum { PICKLE_LIMIT = 256 << 20 };
+enum { PICKLE_LIMIT = 256 << 20, CODE_LIMIT = 64 << 20 };
 
 const struct ls_zip_member *ls_torch_pickle_of(const struct ls_zip *zip)
 {
@@ -21,7 +23,7 @@ const struct ls_zip_member *ls_torch_pickle_of(const struct ls_zip *zip)
 /* Torch of 2016 wrote a tar of four members with these names; each may have a header of extended
  * attributes before it.
  */
-static bool is_legacy_tar(const uint8_t *data, size_t len)
+bool ls_torch_is_tar(const uint8_t *data, size_t len)
 {
 	static const char *const members[] = {"sys_info", "pickle", "tensors", "storages"};
 	enum { BLOCK = 512, NAME = 100, SIZE = 124, TYPE = 156, MAGIC = 257 };
@@ -44,36 +46,12 @@ static bool is_legacy_tar(const uint8_t *data, size_t len)
 	return false;
 }
 
-const char *ls_torch_legacy(const uint8_t *data, size_t len)
+bool ls_torch_is_legacy(const uint8_t *data, size_t len)
 {
 	static const uint8_t magic[] = {0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9,
 					0x20, 0x6a, 0xa8, 0x50, 0x19, 0x2e};
-	if (len > 2 + sizeof magic && data[0] == 0x80 && memcmp(data + 2, magic, sizeof magic) == 0)
-		return "a PyTorch checkpoint in the format before 1.6 (a row of pickles); load and "
-		       "save it once with "
-		       "torch 1.6 or later to have it compared by tensor";
-	if (is_legacy_tar(data, len))
-		return "a PyTorch checkpoint in the tar format of 2016; load and save it once with "
-		       "torch 1.6 or later "
-		       "to have it compared by tensor";
-	return NULL;
-}
-
-/* TorchScript keeps programs beside its data; those are compared as bytes or not at all. */
-static int refuse_script(const struct ls_zip *zip, const char *prefix, size_t len,
-			 struct ls_err *err)
-{
-	for (size_t i = 0; i < zip->n; i++) {
-		const char *name = zip->members[i].name;
-		if (strncmp(name, prefix, len) == 0 && (strncmp(name + len, "/code/", 6) == 0 ||
-							strcmp(name + len, "/constants.pkl") == 0))
-			return ls_err_set(
-				err, LS_EINPUT,
-				"a TorchScript archive (%.100s holds a program); compare its "
-				"state_dict saved with torch.save instead",
-				name);
-	}
-	return 0;
+	return len > 2 + sizeof magic && data[0] == 0x80 &&
+	       memcmp(data + 2, magic, sizeof magic) == 0;
 }
 
 static int check_byteorder(const struct ls_zip *zip, const char *prefix, bool *ret_big,
@@ -110,45 +88,97 @@ static int pickle_bytes(struct ls_bundle *b, const struct ls_zip_member *m, cons
 	return rc;
 }
 
-static int read_archive(struct ls_bundle *b, const struct ls_zip *zip, struct ls_err *err)
+/* Reads the pickle FOLDER.pkl's tree into the bundle, with storages in FOLDER. */
+static int read_pickle(struct ls_bundle *b, const struct ls_zip *zip, const struct ls_zip_member *m,
+		       struct ls_torch_data *d, const char *name, struct ls_err *err)
+{
+	const uint8_t *data = NULL;
+	struct ls_pickle *p = NULL;
+	d->zip = zip;
+	int rc = pickle_bytes(b, m, &data, err);
+	if (rc == 0)
+		rc = ls_pickle_parse(data, m->size, ls_torch_globals(), &p, err);
+	if (rc == 0)
+		rc = ls_torch_flatten(b, p, d, name, err);
+	ls_pickle_free(p);
+	return rc;
+}
+
+/* The program of a TorchScript archive, as text that is never run: its own folder, without the
+ * tables that lead back to lines of the sources. */
+static int read_code(struct ls_bundle *b, const struct ls_zip *zip, const char *prefix,
+		     struct ls_err *err)
+{
+	size_t n = strlen(prefix);
+	for (size_t i = 0; i < zip->n; i++) {
+		const struct ls_zip_member *m = &zip->members[i];
+		uint8_t *text = NULL;
+		if (strncmp(m->name, prefix, n) != 0 || strncmp(m->name + n, "/code/", 6) != 0 ||
+		    ls_str_ends(m->name, ".debug_pkl"))
+			continue;
+		int rc = ls_zip_extract(m, CODE_LIMIT, &text, err);
+		if (rc)
+			return rc;
+		struct ls_value *v = ls_bundle_add_value(b, m->name + n + 1,
+							 strlen(m->name + n + 1), LS_VAL_BYTES);
+		v->text = ls_bundle_keep_take(b, text);
+		v->len = m->size;
+	}
+	return 0;
+}
+
+static int read_constants(struct ls_bundle *b, const struct ls_zip *zip, const char *prefix,
+			  bool big, struct ls_err *err)
+{
+	struct ls_torch_data d = {.prefix = prefix, .folder = "constants", .big_endian = big};
+	char *name = ls_xasprintf("%s/constants.pkl", prefix);
+	const struct ls_zip_member *m = ls_zip_find(zip, name);
+	free(name);
+	if (!m)
+		return 0;
+	b->format = "TorchScript";
+	int rc = read_pickle(b, zip, m, &d, "constants", err);
+	return rc ? rc : read_code(b, zip, prefix, err);
+}
+
+static int read_archive(struct ls_bundle *b, const struct ls_zip *zip, const char *name,
+			struct ls_err *err)
 {
 	const struct ls_zip_member *m = ls_torch_pickle_of(zip);
 	if (!m)
 		return ls_err_set(err, LS_EINPUT,
 				  "a zip archive without data.pkl: not a PyTorch checkpoint");
-	size_t len = (size_t)(strchr(m->name, '/') - m->name);
-	char *prefix = ls_xstrndup(m->name, len);
-	const uint8_t *data = NULL;
-	bool big = false;
-	struct ls_pickle *p = NULL;
-	int rc = refuse_script(zip, prefix, len, err);
+	char *prefix = ls_xstrndup(m->name, (size_t)(strchr(m->name, '/') - m->name));
+	struct ls_torch_data d = {.prefix = prefix, .folder = "data"};
+	int rc = check_byteorder(zip, prefix, &d.big_endian, err);
 	if (rc == 0)
-		rc = check_byteorder(zip, prefix, &big, err);
+		rc = read_pickle(b, zip, m, &d, name, err);
 	if (rc == 0)
-		rc = pickle_bytes(b, m, &data, err);
-	if (rc == 0)
-		rc = ls_pickle_parse(data, m->size, ls_torch_globals(), &p, err);
-	if (rc == 0)
-		rc = ls_torch_flatten(b, p, zip, prefix, big, err);
-	ls_pickle_free(p);
+		rc = read_constants(b, zip, prefix, d.big_endian, err);
 	free(prefix);
 	return rc;
 }
 
 int ls_torch_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path,
-		   struct ls_err *err)
+		   const char *name, struct ls_err *err)
 {
-	const char *legacy = ls_torch_legacy(data, len);
-	if (legacy)
-		return ls_err_set(err, LS_EINPUT, "%s: %s", path, legacy);
-	struct ls_zip *zip = ls_bundle_keep_zip(b);
-	int rc = ls_zip_parse(data, len, path, zip, err);
-	if (rc)
-		return rc;
-	rc = read_archive(b, zip, err);
-	if (rc)
-		return ls_err_prefix(err, "%s", path);
-	return ls_bundle_seal(b, path, err);
+	int rc;
+	if (ls_torch_is_tar(data, len))
+		return ls_err_set(
+			err, LS_EINPUT,
+			"%s: a PyTorch checkpoint in the tar format of 2016; load and "
+			"save it once with torch 1.6 or later to have it compared by tensor",
+			path);
+	if (ls_torch_is_legacy(data, len)) {
+		rc = ls_torch_read_legacy(b, data, len, name, err);
+	} else {
+		struct ls_zip *zip = ls_bundle_keep_zip(b);
+		rc = ls_zip_parse(data, len, path, zip, err);
+		if (rc)
+			return rc;
+		rc = read_archive(b, zip, name, err);
+	}
+	return rc ? ls_err_prefix(err, "%s", path) : 0;
 }
 
 int ls_torch_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
@@ -157,6 +187,92 @@ int ls_torch_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 	struct ls_map map;
 	int rc = ls_bundle_map(b, path, &map, err);
 	if (rc == 0)
-		rc = ls_torch_parse(b, map.data, map.len, path, err);
+		rc = ls_torch_parse(b, map.data, map.len, path, "", err);
+	if (rc == 0)
+		rc = ls_bundle_seal(b, path, err);
+	return ls_bundle_hand_take(b, rc, ret);
+}
+
+int ls_pickle_read(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path,
+		   struct ls_err *err)
+{
+	struct ls_torch_data none = {.zip = NULL};
+	struct ls_pickle *p = NULL;
+	int rc = ls_pickle_parse(data, len, ls_torch_globals(), &p, err);
+	if (rc == 0 && p->used != len)
+		rc = ls_err_set(err, LS_EINPUT, "byte %zu: something follows the pickle", p->used);
+	if (rc == 0)
+		rc = ls_torch_flatten(b, p, &none, "", err);
+	ls_pickle_free(p);
+	return rc ? ls_err_prefix(err, "%s", path) : 0;
+}
+
+int ls_pickle_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
+{
+	struct ls_bundle *b = ls_bundle_new("pickle");
+	struct ls_map map;
+	int rc = ls_bundle_map(b, path, &map, err);
+	if (rc == 0)
+		rc = ls_pickle_read(b, map.data, map.len, path, err);
+	if (rc == 0)
+		rc = ls_bundle_seal(b, path, err);
+	return ls_bundle_hand_take(b, rc, ret);
+}
+
+/* --- shards --- */
+
+static bool is_mapped(const struct ls_bundle *b, const char *path)
+{
+	for (size_t i = 0; i < b->n_maps; i++)
+		if (strcmp(b->map_paths[i], path) == 0)
+			return true;
+	return false;
+}
+
+static int read_shard(struct ls_bundle *b, const char *index, const char *shard, struct ls_err *err)
+{
+	if (!*shard || strchr(shard, '/') || strcmp(shard, "..") == 0)
+		return ls_err_set(err, LS_EINPUT, "%s: \"%.200s\" is no plain name of a shard",
+				  index, shard);
+	const char *slash = strrchr(index, '/');
+	char *path = ls_xasprintf("%.*s%s", slash ? (int)(slash + 1 - index) : 0, index, shard);
+	struct ls_map map;
+	int rc = 0;
+	if (!is_mapped(b, path)) {
+		rc = ls_bundle_map(b, path, &map, err);
+		if (rc == 0)
+			rc = ls_torch_parse(b, map.data, map.len, path, "", err);
+	}
+	free(path);
+	return rc;
+}
+
+int ls_torch_open_index(const char *path, struct ls_bundle **ret, struct ls_err *err)
+{
+	json_t *index = NULL, *weights, *shard;
+	const char *key;
+	int rc = ls_json_load(path, &index, err);
+	if (rc)
+		return rc;
+	struct ls_bundle *b = ls_bundle_new("PyTorch");
+	weights = json_object_get(index, "weight_map");
+	if (!json_is_object(weights))
+		rc = ls_err_set(err, LS_EINPUT, "%s: has no weight_map", path);
+	json_object_foreach(weights, key, shard)
+	{
+		if (rc == 0 && !json_is_string(shard))
+			rc = ls_err_set(err, LS_EINPUT, "%s: \"%.200s\" has no shard", path, key);
+		if (rc == 0)
+			rc = read_shard(b, path, json_string_value(shard), err);
+	}
+	if (rc == 0)
+		rc = ls_bundle_seal(b, path, err);
+	json_object_foreach(weights, key, shard)
+	{
+		if (rc == 0 && !ls_bundle_find(b, key))
+			rc = ls_err_set(err, LS_EINPUT, "%s: tensor \"%.200s\" is in no shard",
+					path, key);
+	}
+	json_decref(index);
 	return ls_bundle_hand_take(b, rc, ret);
 }

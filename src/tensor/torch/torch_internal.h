@@ -33,17 +33,21 @@ enum ls_torch_action {
 	A_NP_DTYPE,
 	A_NP_CLASS,
 	A_QUANTIZED,
+	A_NESTED,
+	A_RECONSTRUCT, /* copyreg._reconstructor(class, base, state) */
+	A_JOBLIB,      /* the array's bytes follow in the file */
+	A_LOAD_BYTES,  /* a storage in the format before torch 1.6, within a pickle */
 };
 
 struct ls_walk {
 	struct ls_bundle *b;
 	struct ls_pickle *p;
-	const struct ls_zip *zip;
-	const char *prefix;
+	const struct ls_torch_data *data;
 	struct ls_str path;
+	const char *tensor_kind; /* of the next tensor: "Parameter"; NULL for a plain one */
 	size_t entries, text;
 	int depth;
-	bool big_endian, meta;
+	bool meta;
 	struct ls_err *err;
 };
 
@@ -54,8 +58,54 @@ struct ls_pk_node *ls_torch_at(struct ls_walk *w, uint32_t id);
 struct ls_pk_node *ls_torch_arg(struct ls_walk *w, const struct ls_pk_node *call, size_t n);
 /* Also for NULL: false. */
 bool ls_torch_is_call(struct ls_walk *w, const struct ls_pk_node *n, enum ls_torch_action action);
-bool ls_torch_is_global(const struct ls_pk_node *n, enum ls_torch_action action);
+bool ls_torch_is_global(struct ls_walk *w, const struct ls_pk_node *n, enum ls_torch_action action);
 
+/* Visits a node, or a child under a key or index; the path is as before afterwards. */
+int ls_torch_visit(struct ls_walk *w, uint32_t id);
+int ls_torch_descend(struct ls_walk *w, const char *key, size_t index, uint32_t child);
+int ls_torch_visit_pairs(struct ls_walk *w, const struct ls_pk_node *n);
+/* state is a dict of attributes, or None. */
+int ls_torch_visit_attributes(struct ls_walk *w, const struct ls_pk_node *state);
+/* What the walk's path stands for. */
+void ls_torch_trait(struct ls_walk *w, const char *text);
+
+/* Values. */
+struct ls_value *ls_torch_value(struct ls_walk *w, enum ls_value_kind kind);
+int ls_torch_emit_text(struct ls_walk *w, enum ls_value_kind kind, const char *s, size_t len);
+int ls_torch_emit_other(struct ls_walk *w, char *text_take);
+int ls_torch_emit_unread(struct ls_walk *w, const char *what);
+int ls_torch_emit_big(struct ls_walk *w, const struct ls_pk_node *n);
+int ls_torch_emit_global(struct ls_walk *w, const struct ls_pk_node *n);
+int ls_torch_emit_device(struct ls_walk *w, const struct ls_pk_node *call);
+int ls_torch_emit_joined(struct ls_walk *w, const struct ls_pk_node *call, const char *what);
+int ls_torch_emit_complex(struct ls_walk *w, const struct ls_pk_node *call);
+/* False, and nothing added, for what has no short text. */
+bool ls_torch_emit_set(struct ls_walk *w, const struct ls_pk_node *n);
+bool ls_torch_key_text(struct ls_walk *w, const struct ls_pk_node *n, bool quoted,
+		       struct ls_str *s);
+
+/* An object of any class as data: tensors by their kind, others by class, arguments, state and
+ * items. */
+int ls_torch_emit_object(struct ls_walk *w, const struct ls_pk_node *call);
+
+/* LS_DT_NONE for a name that is not known. */
+enum ls_dtype ls_torch_storage_type(const char *name);
+/* Reads a whole file of the format before torch 1.6 into the bundle. */
+int ls_torch_read_legacy(struct ls_bundle *b, const uint8_t *data, size_t len, const char *name,
+			 struct ls_err *err);
+/* The same of bytes that hold one storage. */
+int ls_torch_legacy_storage(const uint8_t *data, size_t len, enum ls_dtype *ret_dtype,
+			    const uint8_t **ret, uint64_t *ret_bytes, struct ls_err *err);
+int ls_joblib_raw(const struct ls_pickle *p, const struct ls_pk_node *call, const uint8_t *rest,
+		  size_t len, size_t *ret_skip, uint64_t *ret_size, struct ls_err *err);
+int ls_torch_emit_np_joblib(struct ls_walk *w, const struct ls_pk_node *call);
+/* The value of a text key; NULL where d is no dict or has no such key. */
+const struct ls_pk_node *ls_pickle_get(const struct ls_pickle *p, const struct ls_pk_node *d,
+				       const char *key);
+struct ls_tensor *ls_torch_add_tensor(struct ls_walk *w);
+/* A shape or strides: a tuple of whole numbers, or a torch.Size of one. */
+int ls_torch_dims(struct ls_walk *w, const struct ls_pk_node *n, uint64_t out[LS_MAX_DIMS],
+		  size_t *ret_n);
 /* Each adds what the node stands for to the bundle, under the walk's path. */
 int ls_torch_emit_tensor(struct ls_walk *w, const struct ls_pk_node *call);
 int ls_torch_emit_storage(struct ls_walk *w, const struct ls_pk_node *n);

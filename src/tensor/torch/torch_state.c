@@ -10,124 +10,71 @@ enum {
 	DEPTH_LIMIT = 200,
 	ENTRY_LIMIT = 1 << 20,
 	PATH_LIMIT = 4096,
-	TEXT_LIMIT = 256 << 20, /* of all paths together: a tree that shares its branches can be far
-				   larger than its pickle */
+	TEXT_LIMIT = 256 << 20, /* of all paths together: a tree that shares its branches can be
+				   far larger than its pickle */
 };
 
-static const struct ls_pk_global *global_of(struct ls_walk *w, const struct ls_pk_node *n)
+void ls_torch_trait(struct ls_walk *w, const char *text)
 {
-	if (!n)
-		return NULL;
-	if (n->kind == LS_PK_CALL)
-		n = ls_torch_at(w, n->a);
-	return n->kind == LS_PK_GLOBAL ? &ls_torch_globals()[n->a] : NULL;
+	if (!w->meta)
+		ls_bundle_add_trait(w->b, w->path.len ? w->path.s : "", text);
 }
 
-/* --- values --- */
-
-static struct ls_value *add_value(struct ls_walk *w, enum ls_value_kind kind)
+static int descend(struct ls_walk *w, uint32_t child)
 {
-	struct ls_value *v = w->path.len ? ls_bundle_add_value(w->b, w->path.s, w->path.len, kind)
-					 : ls_bundle_add_value(w->b, "(top)", 5, kind);
-	v->meta = w->meta;
-	return v;
+	if (w->path.len > PATH_LIMIT)
+		return ls_err_set(w->err, LS_EINPUT, "a name of more than %d bytes", PATH_LIMIT);
+	return ls_torch_visit(w, child);
 }
 
-static int emit_text(struct ls_walk *w, enum ls_value_kind kind, const char *s, size_t len)
+static void restore(struct ls_walk *w, size_t before)
 {
-	const char *copy = ls_bundle_text(w->b, s, len);
-	struct ls_value *v = add_value(w, kind);
-	v->text = copy;
-	v->len = len;
-	return 0;
+	w->path.len = before;
+	if (w->path.s)
+		w->path.s[before] = 0;
 }
 
-static int emit_other(struct ls_walk *w, char *text_take)
+int ls_torch_descend(struct ls_walk *w, const char *key, size_t index, uint32_t child)
 {
-	emit_text(w, LS_VAL_OTHER, text_take, strlen(text_take));
-	free(text_take);
-	return 0;
+	size_t before = w->path.len;
+	if (before)
+		ls_str_add(&w->path, ".");
+	if (key)
+		ls_str_add(&w->path, key);
+	else
+		ls_str_addf(&w->path, "%zu", index);
+	int rc = descend(w, child);
+	restore(w, before);
+	return rc;
 }
 
-static int emit_big(struct ls_walk *w, const struct ls_pk_node *n)
+/* A value under its key. A key without a short text is visited as a value, too. */
+static int visit_pair(struct ls_walk *w, size_t index, uint32_t key, uint32_t child)
 {
-	if (n->a)
-		return emit_text(w, LS_VAL_INT, n->s, n->n);
-	struct ls_str s = {0};
-	ls_str_add(&s, "0x");
-	for (size_t i = n->n; i-- > 0;)
-		ls_str_addf(&s, "%02x", (uint8_t)n->s[i]);
-	emit_text(w, LS_VAL_INT, s.s, s.len);
-	ls_str_done(&s);
-	return 0;
-}
-
-static int emit_global(struct ls_walk *w, const struct ls_pk_node *n)
-{
-	const struct ls_pk_global *g = &ls_torch_globals()[n->a];
-	return emit_other(w, ls_xasprintf("%s.%s", g->module, g->name));
-}
-
-static int emit_device(struct ls_walk *w, const struct ls_pk_node *call)
-{
-	const struct ls_pk_node *type = ls_torch_arg(w, call, 0), *index = ls_torch_arg(w, call, 1);
-	if (!type || type->kind != LS_PK_STR || type->n > 60)
-		return ls_torch_wrong(w, "a device without a name");
-	if (index && index->kind == LS_PK_INT)
-		return emit_other(
-			w, ls_xasprintf("device %.*s:%" PRId64, (int)type->n, type->s, index->i));
-	return emit_other(w, ls_xasprintf("device %.*s", (int)type->n, type->s));
-}
-
-/* The text of a path or layout: its arguments, joined. */
-static int emit_joined(struct ls_walk *w, const struct ls_pk_node *call, const char *what)
-{
-	struct ls_str s = {0};
-	ls_str_add(&s, what);
-	for (size_t i = 0; i < ls_torch_at(w, call->b)->n; i++) {
-		const struct ls_pk_node *part = ls_torch_arg(w, call, i);
-		if (part->kind != LS_PK_STR) {
-			ls_str_done(&s);
-			return ls_torch_wrong(w, "a path or layout that is not text");
-		}
-		ls_str_add(&s, i ? "/" : " ");
-		ls_str_add_bytes(&s, part->s, part->n);
+	size_t before = w->path.len;
+	int rc = 0;
+	if (before)
+		ls_str_add(&w->path, ".");
+	if (!ls_torch_key_text(w, ls_torch_at(w, key), false, &w->path)) {
+		ls_str_addf(&w->path, "<key %zu>", index);
+		rc = ls_torch_descend(w, "key", 0, key);
 	}
-	emit_text(w, LS_VAL_OTHER, s.s, s.len);
-	ls_str_done(&s);
-	return 0;
+	if (rc == 0)
+		rc = descend(w, child);
+	restore(w, before);
+	return rc;
 }
 
-static int emit_complex(struct ls_walk *w, const struct ls_pk_node *call)
+static int visit_sequence(struct ls_walk *w, const struct ls_pk_node *n, bool tuple)
 {
-	const struct ls_pk_node *re = ls_torch_arg(w, call, 0), *im = ls_torch_arg(w, call, 1);
-	if (!re || !im || re->kind != LS_PK_REAL || im->kind != LS_PK_REAL)
-		return ls_torch_wrong(w, "a complex number without its parts");
-	return emit_other(w, ls_xasprintf("complex %a %a", re->real, im->real));
-}
-
-static int scalar_text(struct ls_walk *w, const struct ls_pk_node *n, struct ls_str *s)
-{
-	switch ((enum ls_pk)n->kind) {
-	case LS_PK_NONE:
-		ls_str_add(s, "None");
-		return 0;
-	case LS_PK_BOOL:
-		ls_str_add(s, n->i ? "True" : "False");
-		return 0;
-	case LS_PK_INT:
-		ls_str_addf(s, "%" PRId64, n->i);
-		return 0;
-	case LS_PK_REAL:
-		ls_str_addf(s, "%.17g", n->real);
-		return 0;
-	case LS_PK_STR:
-	case LS_PK_BYTES:
-		ls_str_add_bytes(s, n->s, n->n);
-		return 0;
-	default:
-		return ls_torch_wrong(w, "a key or set element that is not a number or text");
-	}
+	int rc = 0;
+	if (n->n)
+		ls_torch_trait(w, tuple ? "tuple" : "list");
+	else
+		ls_torch_emit_text(w, LS_VAL_OTHER, tuple ? "()" : "[]", 2);
+	for (size_t i = 0; i < n->n && rc == 0; i++)
+		rc = ls_torch_descend(w, NULL, i, n->items[i]);
+	return rc;
 }
 
 static int by_text(const void *a, const void *b)
@@ -135,72 +82,59 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A set has no order: its elements' texts, sorted. */
-static int emit_set(struct ls_walk *w, const struct ls_pk_node *n)
+/* Keys that are not all text: 1 and "1" have one path, so their kinds are told. */
+static void trait_of_keys(struct ls_walk *w, const struct ls_pk_node *n)
 {
-	char **texts = ls_xalloc((n->n + 1) * sizeof *texts);
+	static const char *const kinds[] = {"None", "bool", "int", "int", "float", "str", "bytes"};
+	enum { KINDS = sizeof kinds / sizeof *kinds };
+	char **keys = ls_xalloc((n->n / 2 + 1) * sizeof *keys);
 	size_t made = 0;
-	int rc = 0;
-	while (rc == 0 && made < n->n) {
+	for (size_t i = 0; i + 1 < n->n; i += 2) {
+		const struct ls_pk_node *k = ls_torch_at(w, n->items[i]);
 		struct ls_str s = {0};
-		rc = scalar_text(w, ls_torch_at(w, n->items[made]), &s);
-		texts[made++] = ls_str_take(&s);
+		ls_str_add(&s, k->kind < KINDS ? kinds[k->kind] : "");
+		ls_str_add(&s, " ");
+		ls_torch_key_text(w, k, true, &s);
+		keys[made++] = ls_str_take(&s);
 	}
-	qsort(texts, made, sizeof *texts, by_text);
+	qsort(keys, made, sizeof *keys, by_text);
 	struct ls_str all = {0};
-	ls_str_add(&all, "{");
+	ls_str_add(&all, "dict with keys ");
 	for (size_t i = 0; i < made; i++) {
-		ls_str_addf(&all, "%s%s", i ? ", " : "", texts[i]);
-		free(texts[i]);
+		ls_str_addf(&all, "%s%s", i ? ", " : "", keys[i]);
+		free(keys[i]);
 	}
-	ls_str_add(&all, "}");
-	free(texts);
-	if (rc == 0)
-		emit_text(w, LS_VAL_OTHER, all.s, all.len);
+	free(keys);
+	ls_torch_trait(w, all.s);
 	ls_str_done(&all);
-	return rc;
 }
 
-/* --- the walk --- */
-
-static int visit(struct ls_walk *w, uint32_t id);
-
-/* Visits a child under its key; the path is as before afterwards. */
-static int descend(struct ls_walk *w, const struct ls_pk_node *key, size_t index, uint32_t child)
+static void trait_of_dict(struct ls_walk *w, const struct ls_pk_node *n)
 {
-	size_t before = w->path.len;
-	int rc = 0;
-	if (before)
-		ls_str_add(&w->path, ".");
-	if (key)
-		rc = scalar_text(w, key, &w->path);
+	size_t texts = 0, ints = 0;
+	for (size_t i = 0; i + 1 < n->n; i += 2) {
+		texts += ls_torch_at(w, n->items[i])->kind == LS_PK_STR;
+		ints += ls_torch_at(w, n->items[i])->kind == LS_PK_INT;
+	}
+	if (texts == n->n / 2)
+		ls_torch_trait(w, "dict");
+	else if (ints == n->n / 2)
+		ls_torch_trait(w, "dict with int keys");
 	else
-		ls_str_addf(&w->path, "%zu", index);
-	if (rc == 0 && w->path.len > PATH_LIMIT)
-		rc = ls_err_set(w->err, LS_EINPUT, "a name of more than %d bytes", PATH_LIMIT);
-	if (rc == 0)
-		rc = visit(w, child);
-	w->path.len = before;
-	if (w->path.s)
-		w->path.s[before] = 0;
-	return rc;
+		trait_of_keys(w, n);
 }
 
-static int visit_sequence(struct ls_walk *w, const struct ls_pk_node *n)
-{
-	int rc = n->n ? 0 : emit_text(w, LS_VAL_OTHER, "[]", 2);
-	for (size_t i = 0; i < n->n && rc == 0; i++)
-		rc = descend(w, NULL, i, n->items[i]);
-	return rc;
-}
-
-static int visit_pairs(struct ls_walk *w, const struct ls_pk_node *n)
+int ls_torch_visit_pairs(struct ls_walk *w, const struct ls_pk_node *n)
 {
 	int rc = 0;
 	if (n->n % 2)
 		return ls_torch_wrong(w, "a dict that was given list items");
+	if (n->n)
+		trait_of_dict(w, n);
+	else
+		ls_torch_emit_text(w, LS_VAL_OTHER, "{}", 2);
 	for (size_t i = 0; i + 1 < n->n && rc == 0; i += 2)
-		rc = descend(w, ls_torch_at(w, n->items[i]), 0, n->items[i + 1]);
+		rc = visit_pair(w, i / 2, n->items[i], n->items[i + 1]);
 	return rc;
 }
 
@@ -208,17 +142,18 @@ static int visit_pairs(struct ls_walk *w, const struct ls_pk_node *n)
 static int visit_pair_list(struct ls_walk *w, const struct ls_pk_node *list)
 {
 	int rc = 0;
+	ls_torch_trait(w, "dict");
 	for (size_t i = 0; i < list->n && rc == 0; i++) {
 		const struct ls_pk_node *pair = ls_torch_at(w, list->items[i]);
 		if ((pair->kind != LS_PK_LIST && pair->kind != LS_PK_TUPLE) || pair->n != 2)
 			return ls_torch_wrong(w, "a dict built from something that is not pairs");
-		rc = descend(w, ls_torch_at(w, pair->items[0]), 0, pair->items[1]);
+		rc = visit_pair(w, i, pair->items[0], pair->items[1]);
 	}
 	return rc;
 }
 
 /* A dict's attributes: _metadata of a state_dict is about the packaging, others are state. */
-static int visit_attributes(struct ls_walk *w, const struct ls_pk_node *state)
+int ls_torch_visit_attributes(struct ls_walk *w, const struct ls_pk_node *state)
 {
 	int rc = 0;
 	if (state->kind == LS_PK_NONE)
@@ -230,7 +165,7 @@ static int visit_attributes(struct ls_walk *w, const struct ls_pk_node *state)
 		bool before = w->meta;
 		w->meta |= key->kind == LS_PK_STR && key->n == 9 &&
 			   memcmp(key->s, "_metadata", 9) == 0;
-		rc = descend(w, key, 0, state->items[i + 1]);
+		rc = visit_pair(w, i / 2, state->items[i], state->items[i + 1]);
 		w->meta = before;
 	}
 	return rc;
@@ -239,18 +174,29 @@ static int visit_attributes(struct ls_walk *w, const struct ls_pk_node *state)
 static int visit_dict_call(struct ls_walk *w, const struct ls_pk_node *call)
 {
 	const struct ls_pk_node *first = ls_torch_arg(w, call, 0);
+	bool pairs = first && (first->kind == LS_PK_LIST || first->kind == LS_PK_TUPLE);
 	int rc = 0;
 	if (first && first->kind == LS_PK_DICT)
-		rc = visit_pairs(w, first);
-	else if (first && (first->kind == LS_PK_LIST || first->kind == LS_PK_TUPLE))
+		rc = ls_torch_visit_pairs(w, first);
+	else if (pairs)
 		rc = visit_pair_list(w, first);
 	else if (first && first->kind != LS_PK_GLOBAL && first->kind != LS_PK_NONE)
 		return ls_torch_wrong(w, "a dict built from something that is not pairs");
-	if (rc == 0)
-		rc = visit_pairs(w, call);
-	if (rc == 0 && call->n == 0 && !first)
-		rc = emit_text(w, LS_VAL_OTHER, "{}", 2);
-	return rc == 0 && call->c ? visit_attributes(w, ls_torch_at(w, call->c)) : rc;
+	if (rc == 0 && (call->n || !(pairs || (first && first->kind == LS_PK_DICT))))
+		rc = ls_torch_visit_pairs(w, call);
+	return rc == 0 && call->c ? ls_torch_visit_attributes(w, ls_torch_at(w, call->c)) : rc;
+}
+
+/* Sets of what has no short text are told in the order of the file. */
+static int visit_set(struct ls_walk *w, const struct ls_pk_node *n)
+{
+	if (ls_torch_emit_set(w, n))
+		return 0;
+	ls_torch_trait(w, "set");
+	int rc = 0;
+	for (size_t i = 0; i < n->n && rc == 0; i++)
+		rc = ls_torch_descend(w, NULL, i, n->items[i]);
+	return rc;
 }
 
 static int visit_set_call(struct ls_walk *w, const struct ls_pk_node *call)
@@ -259,94 +205,52 @@ static int visit_set_call(struct ls_walk *w, const struct ls_pk_node *call)
 	const struct ls_pk_node *items = ls_torch_arg(w, call, 0);
 	if (items && items->kind != LS_PK_LIST && items->kind != LS_PK_TUPLE)
 		return ls_torch_wrong(w, "a set built from something that is no list");
-	return emit_set(w, items ? items : &none);
-}
-
-static int visit_sparse(struct ls_walk *w, const struct ls_pk_node *call)
-{
-	const struct ls_pk_node *data = ls_torch_arg(w, call, 1);
-	static const char *const names[] = {"indices", "values", "size"};
-	if (!data || data->kind != LS_PK_TUPLE || data->n < 3)
-		return ls_torch_wrong(w, "a sparse tensor of a layout that is not read");
-	int rc = 0;
-	for (size_t i = 0; i < 3 && rc == 0; i++) {
-		struct ls_pk_node key = {.kind = LS_PK_STR, .s = names[i], .n = strlen(names[i])};
-		rc = descend(w, &key, 0, data->items[i]);
-	}
-	return rc;
-}
-
-/* _rebuild_from_type_v2(function, class, arguments, state): a Parameter or Tensor with attributes.
- */
-static int visit_from_type(struct ls_walk *w, const struct ls_pk_node *call)
-{
-	const struct ls_pk_node *func = ls_torch_arg(w, call, 0), *args = ls_torch_arg(w, call, 2);
-	if (!func || func->kind != LS_PK_GLOBAL || !args || args->kind != LS_PK_TUPLE ||
-	    ls_torch_at(w, call->b)->n < 3)
-		return ls_torch_wrong(w, "a tensor of a class that is not read");
-	struct ls_pk_node inner = {.kind = LS_PK_CALL,
-				   .a = ls_torch_at(w, call->b)->items[0],
-				   .b = ls_torch_at(w, call->b)->items[2]};
-	int action = ls_torch_globals()[func->a].action;
-	if (action != A_TENSOR && action != A_TENSOR_V3)
-		return ls_torch_wrong(w, "a tensor of a class that is not read");
-	return ls_torch_emit_tensor(w, &inner);
+	return visit_set(w, items ? items : &none);
 }
 
 static int visit_call(struct ls_walk *w, const struct ls_pk_node *n)
 {
-	const struct ls_pk_global *g = global_of(w, n);
+	const struct ls_pk_node *what = ls_torch_at(w, n->a);
 	const uint8_t *bytes = NULL;
 	size_t len = 0;
-	switch ((enum ls_torch_action)g->action) {
+	if (what->kind != LS_PK_GLOBAL)
+		return ls_torch_emit_object(w, n);
+	switch (ls_pickle_global(w->p, what)->action) {
 	case A_DICT:
 		return visit_dict_call(w, n);
 	case A_NAMESPACE:
-		return n->c ? visit_attributes(w, ls_torch_at(w, n->c))
-			    : emit_text(w, LS_VAL_OTHER, "{}", 2);
+		return ls_torch_emit_object(w, n);
 	case A_SET:
 		return visit_set_call(w, n);
 	case A_COMPLEX:
-		return emit_complex(w, n);
+		return ls_torch_emit_complex(w, n);
 	case A_BYTES:
 	case A_ENCODE:
 		if (ls_torch_bytes_of(w, n, &bytes, &len))
 			return LS_EINPUT;
-		return emit_text(w, LS_VAL_BYTES, (const char *)bytes, len);
+		return ls_torch_emit_text(w, LS_VAL_BYTES, (const char *)bytes, len);
 	case A_PATH:
-		return emit_joined(w, n, "path");
+		return ls_torch_emit_joined(w, n, "path");
 	case A_LAYOUT:
-		return emit_joined(w, n, "layout");
+		return ls_torch_emit_joined(w, n, "layout");
 	case A_DEVICE:
-		return emit_device(w, n);
+		return ls_torch_emit_device(w, n);
 	case A_SIZE:
 		return ls_torch_at(w, n->b)->n == 1
-			       ? visit(w, ls_torch_at(w, n->b)->items[0])
+			       ? ls_torch_visit(w, ls_torch_at(w, n->b)->items[0])
 			       : ls_torch_wrong(w, "a torch.Size without a tuple");
-	case A_TENSOR:
-	case A_TENSOR_V3:
-		return ls_torch_emit_tensor(w, n);
-	case A_PARAMETER:
-		return ls_torch_at(w, n->b)->n ? visit(w, ls_torch_at(w, n->b)->items[0])
-					       : ls_torch_wrong(w, "a parameter without a tensor");
-	case A_FROM_TYPE:
-		return visit_from_type(w, n);
-	case A_SPARSE:
-		return visit_sparse(w, n);
 	case A_NP_SCALAR:
 		return ls_torch_emit_np_scalar(w, n);
 	case A_NP_ARRAY:
 		return ls_torch_emit_np_array(w, n);
+	case A_JOBLIB:
+		return ls_torch_emit_np_joblib(w, n);
+	case A_LOAD_BYTES:
+		return ls_torch_emit_storage(w, n);
 	case A_NP_BUFFER:
 		return ls_torch_emit_np_buffer(w, n);
-	case A_QUANTIZED:
-		return ls_torch_wrong(
-			w, "a quantized tensor; those are not read, save its int_repr() and scale");
 	default:
-		return ls_err_set(w->err, LS_EINPUT,
-				  "\"%.200s\": an object of %s.%s; only tensors and plain "
-				  "containers are read",
-				  w->path.len ? w->path.s : "(top)", g->module, g->name);
+		return ls_torch_emit_object(w, n);
 	}
 }
 
@@ -354,32 +258,32 @@ static int visit_kind(struct ls_walk *w, struct ls_pk_node *n)
 {
 	switch ((enum ls_pk)n->kind) {
 	case LS_PK_NONE:
-		add_value(w, LS_VAL_NULL);
+		ls_torch_value(w, LS_VAL_NULL);
 		return 0;
 	case LS_PK_BOOL:
-		add_value(w, LS_VAL_BOOL)->i = n->i;
+		ls_torch_value(w, LS_VAL_BOOL)->i = n->i;
 		return 0;
 	case LS_PK_INT:
-		add_value(w, LS_VAL_INT)->i = n->i;
+		ls_torch_value(w, LS_VAL_INT)->i = n->i;
 		return 0;
 	case LS_PK_BIG:
-		return emit_big(w, n);
+		return ls_torch_emit_big(w, n);
 	case LS_PK_REAL:
-		add_value(w, LS_VAL_REAL)->real = n->real;
+		ls_torch_value(w, LS_VAL_REAL)->real = n->real;
 		return 0;
 	case LS_PK_STR:
-		return emit_text(w, LS_VAL_STRING, n->s, n->n);
+		return ls_torch_emit_text(w, LS_VAL_STRING, n->s, n->n);
 	case LS_PK_BYTES:
-		return emit_text(w, LS_VAL_BYTES, n->s, n->n);
+		return ls_torch_emit_text(w, LS_VAL_BYTES, n->s, n->n);
 	case LS_PK_LIST:
 	case LS_PK_TUPLE:
-		return visit_sequence(w, n);
+		return visit_sequence(w, n, n->kind == LS_PK_TUPLE);
 	case LS_PK_DICT:
-		return n->n ? visit_pairs(w, n) : emit_text(w, LS_VAL_OTHER, "{}", 2);
+		return ls_torch_visit_pairs(w, n);
 	case LS_PK_SET:
-		return emit_set(w, n);
+		return visit_set(w, n);
 	case LS_PK_GLOBAL:
-		return emit_global(w, n);
+		return ls_torch_emit_global(w, n);
 	case LS_PK_CALL:
 		return visit_call(w, n);
 	case LS_PK_PERSID:
@@ -388,21 +292,28 @@ static int visit_kind(struct ls_walk *w, struct ls_pk_node *n)
 	return ls_torch_wrong(w, "an object of an unknown kind");
 }
 
-static int visit(struct ls_walk *w, uint32_t id)
+/* What refers to something that it is in ends the walk there: how far up that is says which. */
+static int emit_cycle(struct ls_walk *w, const struct ls_pk_node *n)
+{
+	return ls_torch_emit_other(w,
+				   ls_xasprintf("the object %d levels up", w->depth + 1 - n->busy));
+}
+
+int ls_torch_visit(struct ls_walk *w, uint32_t id)
 {
 	struct ls_pk_node *n = ls_torch_at(w, id);
 	if (n->busy)
-		return ls_torch_wrong(w, "a container that holds itself");
+		return emit_cycle(w, n);
 	if (w->depth >= DEPTH_LIMIT)
 		return ls_torch_wrong(w, "nested deeper than 200");
 	w->text += w->path.len + 16;
 	if (++w->entries > ENTRY_LIMIT || w->text > TEXT_LIMIT)
 		return ls_torch_wrong(w, "more entries than a checkpoint has");
-	n->busy = 1;
 	w->depth++;
+	n->busy = (uint8_t)w->depth;
 	int rc = visit_kind(w, n);
-	w->depth--;
 	n->busy = 0;
+	w->depth--;
 	return rc;
 }
 
@@ -434,12 +345,12 @@ static void number_twins(struct ls_bundle *b)
 	free(order);
 }
 
-int ls_torch_flatten(struct ls_bundle *b, struct ls_pickle *p, const struct ls_zip *zip,
-		     const char *prefix, bool big_endian, struct ls_err *err)
+int ls_torch_flatten(struct ls_bundle *b, struct ls_pickle *p, const struct ls_torch_data *data,
+		     const char *name, struct ls_err *err)
 {
-	struct ls_walk w = {
-		.b = b, .p = p, .zip = zip, .prefix = prefix, .big_endian = big_endian, .err = err};
-	int rc = visit(&w, p->root);
+	struct ls_walk w = {.b = b, .p = p, .data = data, .err = err};
+	ls_str_add(&w.path, name);
+	int rc = ls_torch_visit(&w, p->root);
 	ls_str_done(&w.path);
 	if (rc == 0)
 		number_twins(b);

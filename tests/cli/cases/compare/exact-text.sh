@@ -1,0 +1,41 @@
+# numbers as text are compared exactly; values of other kinds and other containers differ
+cell() {
+	printf 'x\n%s\n' "$1" >a.csv
+	printf 'x\n%s\n' "$2" >b.csv
+	lockstep compare a.csv b.csv >/dev/null
+	echo "csv $1 $2: $?"
+}
+cell 9007199254740993 9007199254740992
+cell 1e400 2e400
+cell 0x10 16
+cell 007 7
+cell 0.1 0.1000000000000000055511151231257827
+cell 1.50 15e-1
+cell 1e400 10e399
+cell nan NaN
+cell 0 -0
+cell 0.0 0e5
+cell ' 5' 5
+json() {
+	printf '%s' "$1" >a.json
+	printf '%s' "$2" >b.json
+	lockstep compare a.json b.json >out
+	echo "json $1 $2: $? $(sed -n '2p' out)"
+}
+json '[1]' '{"0": 1}'
+json '{"a": []}' '{"a": {}}'
+json '{"a": "1"}' '{"a": 1}'
+json '{"a": null}' '{"a": "null"}'
+json '{"a": NaN, "b": -Infinity}' '{"b": -Infinity, "a": NaN}'
+json '{"a": 12345678901234567890}' '{"a": 12345678901234567891}'
+json '{"a": 1e400}' '{"a": 1e401}'
+json '{"a": "é\u00e9\ud83d\ude00"}' '{"a": "\u00e9é😀"}'
+json '{"a": {"x": 1, "y": [2, 3]}, "b": 4}' '{"b": 4, "a": {"y": [2, 3.0], "x": 1}}'
+json '{"a": 1, "c": {"d": 2}}' '{"c": {"d": 3, "e": 5}, "b": 1}'
+json '{"a": 1} x' '{"a":  1} x'
+json '{"b": 0, "a": 1, "a": 2}' '{"a": 1, "b": 0}'
+printf '{"cells": [{"id": "a1", "metadata": {"execution": {"iopub.status.busy": "2026-11-19T06:00"}}, "outputs": ["1"]}]}' >a.ipynb
+printf '{"cells": [{"id": "b2", "metadata": {"execution": {"iopub.status.busy": "2026-11-19T07:00"}}, "outputs": ["1"]}]}' >b.ipynb
+lockstep compare a.ipynb b.ipynb
+sed -i 's/"1"/"2"/' b.ipynb
+lockstep compare a.ipynb b.ipynb
