@@ -47,13 +47,15 @@ static void operations(void)
 	float one = 1.0f;
 	double slope = 0.5;
 	__asm__ volatile("" : "+m"(one), "+m"(slope)); /* not known to the compiler */
-	OPERATION("add, 4 floats", ls_pack_f, one, v[i] + one);
-	OPERATION("multiply, 4 floats", ls_pack_f, one, v[i] * one);
-	OPERATION("add, integers of 64 bits", ls_pack_u, 1, v[i] + (uint64_t)one);
-	OPERATION("term of a sum (pack.h)", ls_pack_d, slope, (ls_pack_d)ls_pack_term(slope, v[i]));
-	OPERATION("sum to double (pack.h)", ls_pack_d, slope, ls_pack_value((ls_pack_u)v[i]));
-	OPERATION("square root, 4 floats", ls_pack_f, one, ls_pack_sqrt(v[i]));
-	OPERATION("divide, 4 floats", ls_pack_f, one, one / v[i]);
+	OPERATION("add, 4 floats", ls_simd_f32, one, v[i] + one);
+	OPERATION("multiply, 4 floats", ls_simd_f32, one, v[i] * one);
+	OPERATION("add, integers of 64 bits", ls_simd_u64, 1, v[i] + (uint64_t)one);
+	OPERATION("term of a sum (pack.h)", ls_simd_f64, slope,
+		  (ls_simd_f64)ls_simd_term(slope, v[i]));
+	OPERATION("sum to double (pack.h)", ls_simd_f64, slope,
+		  ls_simd_from_i64((ls_simd_u64)v[i]));
+	OPERATION("square root, 4 floats", ls_simd_f32, one, ls_simd_sqrt(v[i]));
+	OPERATION("divide, 4 floats", ls_simd_f32, one, one / v[i]);
 }
 
 static void ask(const float *record, uint32_t floats)
@@ -64,14 +66,14 @@ static void ask(const float *record, uint32_t floats)
 
 static float visit(float *table, const uint32_t *order, uint32_t floats, bool write, uint32_t ahead)
 {
-	ls_pack_f sum = {0};
+	ls_simd_f32 sum = {0};
 	for (uint32_t i = 0; i < VISITS; i++) {
 		float *record = table + (size_t)order[i] * RECORD;
 		if (ahead)
 			ask(table + (size_t)order[i + ahead < VISITS ? i + ahead : i] * RECORD,
 			    floats);
 		for (uint32_t at = 0; at < floats; at += 4) {
-			ls_pack_f *four = (ls_pack_f *)(record + at);
+			ls_simd_f32 *four = (ls_simd_f32 *)(record + at);
 			sum += *four;
 			if (write)
 				*four = *four + 1.0f;

@@ -142,16 +142,16 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	struct ls_pool *pool;
-	struct ls_made *made;
-	struct ls_made_spec spec = {
+	struct ls_synthetic *made;
+	struct ls_synthetic_spec spec = {
 		.n_rows = o.rows, .n_features = 1000000, .n_fields = 39, .classes = 2, .seed = 7};
-	if (ls_pool_new(o.threads, &pool, &err) || ls_made_new(&spec, pool, &made, &err))
+	if (ls_pool_new(o.threads, &pool, &err) || ls_synthetic_new(&spec, pool, &made, &err))
 		fail(&err);
 	measure_start("first start");
 	measure_start("second start");
 	for (int kind = LS_FM; kind <= LS_FWFM; kind++)
 		line((enum ls_fm_kind)kind, &o, &made->rows, pool);
-	ls_made_free(made);
+	ls_synthetic_free(made);
 	ls_pool_free(pool);
 	return 0;
 }

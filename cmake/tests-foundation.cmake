@@ -14,6 +14,7 @@ ls_lint(headers ${CMAKE_SOURCE_DIR}/tools/check-headers ${CMAKE_BINARY_DIR})
 if(TEST lint.headers) # some 300 compilations
   ls_label(lint.headers lint long)
 endif()
+ls_lint(cycles ${CMAKE_SOURCE_DIR}/tools/check-cycles ${CMAKE_BINARY_DIR})
 ls_lint(size ${CMAKE_SOURCE_DIR}/tools/check-size)
 ls_lint(comments ${CMAKE_SOURCE_DIR}/tools/check-comments)
 

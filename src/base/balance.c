@@ -4,20 +4,20 @@
 
 #include "base/mem.h"
 
-void ls_shares_init(struct ls_shares *s, int workers)
+void ls_balance_init(struct ls_balance *s, int workers)
 {
 	s->begin = ls_xalloc(sizeof *s->begin * ((size_t)workers + 1));
-	ls_shares_level(s, workers);
+	ls_balance_level(s, workers);
 }
 
-void ls_shares_level(struct ls_shares *s, int workers)
+void ls_balance_level(struct ls_balance *s, int workers)
 {
 	s->workers = workers;
 	for (int w = 0; w <= workers; w++)
 		s->begin[w] = (double)w / workers;
 }
 
-void ls_shares_free(struct ls_shares *s)
+void ls_balance_free(struct ls_balance *s)
 {
 	free(s->begin);
 }
@@ -31,7 +31,7 @@ static double between(double lo, double x, double hi)
 	return x < lo ? lo : x > hi ? hi : x;
 }
 
-void ls_shares_adjust(struct ls_shares *s, const double *times)
+void ls_balance_adjust(struct ls_balance *s, const double *times)
 {
 	double speeds = 0.0, sum = 0.0, last = 0.0;
 	for (int w = 0; w < s->workers; w++) {

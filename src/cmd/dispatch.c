@@ -9,12 +9,6 @@
 #include "cmd/cmd.h"
 #include "cmd/version.h"
 
-const struct ls_opt ls_common_opts[] = {
-	{"help", 'h', NULL, "show this help"},
-	{"json", 0, NULL, "print one JSON document on stdout"},
-	{0},
-};
-
 int ls_cmd_status(int code)
 {
 	switch (code) {

@@ -69,19 +69,19 @@ static int make_cuda(const struct ls_fm_engine_choice *choice, struct ls_fm_mode
 }
 
 /* The GPU is asked for only where the fastest there is would pay. */
-static bool cuda_pays(const struct ls_fm_engine_choice *choice, const struct ls_fm_model *m,
+static bool cuda_is_faster(const struct ls_fm_engine_choice *choice, const struct ls_fm_model *m,
 		      const struct ls_rows *rows)
 {
 	struct ls_cmd_gpu gpu;
-	struct ls_cuda_case c = {.epochs = choice->epochs, .threads = choice->threads};
+	struct ls_cuda_workload c = {.epochs = choice->epochs, .threads = choice->threads};
 	ls_cmd_gpu_init(&gpu);
 	c.compiled = gpu.cache && ls_cache_has(gpu.cache, "cuda_sort") &&
 		     ls_cache_has(gpu.cache,
 				  ls_cuda_module(
 					  m->opts.kind)); /* perhaps with kernels for other sizes */
 	ls_cmd_gpu_done(&gpu);
-	return ls_cuda_pays(m, rows, &c) && ls_gpu_bandwidth(NULL, 0, &c.bandwidth, NULL) == 0 &&
-	       ls_cuda_pays(m, rows, &c);
+	return ls_cuda_is_faster(m, rows, &c) && ls_gpu_bandwidth(NULL, 0, &c.bandwidth, NULL) == 0 &&
+	       ls_cuda_is_faster(m, rows, &c);
 }
 
 int ls_fm_engine_make(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m,
@@ -91,7 +91,7 @@ int ls_fm_engine_make(const struct ls_fm_engine_choice *choice, struct ls_fm_mod
 	if (choice->want_cuda)
 		return make_cuda(choice, m, rows, pool, ret, err);
 	struct ls_err quiet = {0}; /* no driver, no GPU, no room: then it is the CPU */
-	if (choice->is_auto && rows && cuda_pays(choice, m, rows) &&
+	if (choice->is_auto && rows && cuda_is_faster(choice, m, rows) &&
 	    make_cuda(choice, m, rows, pool, ret, &quiet) == 0)
 		return 0;
 	return ls_engine_cpu(m, rows, pool, choice->kernels, ret, err);

@@ -63,7 +63,7 @@ static int score_data(const struct ls_args *args, bool need_labels, struct score
 	if (rc)
 		return rc;
 	ret->rows = ls_data_rows(ret->data);
-	rc = (need_labels ? ls_fm_fit_measure : ls_fm_fit_rows)(ret->m, ret->rows, err);
+	rc = (need_labels ? ls_fm_check_eval_rows : ls_fm_check_score_rows)(ret->m, ret->rows, err);
 	if (rc == 0)
 		rc = compute_scores(ret, &choice, err);
 	int changed =

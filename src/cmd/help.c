@@ -4,6 +4,12 @@
 
 #include "cmd/cmd.h"
 
+const struct ls_opt ls_common_opts[] = {
+	{"help", 'h', NULL, "show this help"},
+	{"json", 0, NULL, "print one JSON document on stdout"},
+	{0},
+};
+
 static void print_forms(const char *parent, const char *name, const char *synopsis, FILE *to)
 {
 	const char *lead = "usage: ";

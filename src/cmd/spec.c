@@ -10,15 +10,6 @@
 #include "env/spec/spec_check.h"
 #include "env/spec/spec_diff.h"
 
-int ls_spec_today(char ret[11], struct ls_err *err)
-{
-	struct tm tm;
-	int rc = ls_cmd_now(&tm, err);
-	if (!rc)
-		strftime(ret, 11, "%Y-%m-%d", &tm);
-	return rc;
-}
-
 /* --- list --- */
 
 static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)

@@ -1,6 +1,7 @@
 /* lockstep spec capture and render: the two that make files. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -9,6 +10,15 @@
 #include "env/gather/gather.h"
 #include "env/render/render.h"
 #include "env/spec/spec_capture.h"
+
+int ls_spec_today(char ret[11], struct ls_err *err)
+{
+	struct tm tm;
+	int rc = ls_cmd_now(&tm, err);
+	if (!rc)
+		strftime(ret, 11, "%Y-%m-%d", &tm);
+	return rc;
+}
 
 /* The file of -o, NULL for stdout ("-", as elsewhere). False: bad usage, told. */
 static bool output_file(const struct ls_cmd *cmd, const struct ls_args *args, const char **ret)

@@ -6,7 +6,7 @@
 #include "base/cpus.h"
 #include "base/mem.h"
 #include "cmd/validate.h"
-#include "fm/cpu/step.h"
+#include "fm/cpu/dispatch.h"
 #include "gpu/driver.h"
 
 static const int counts[] = {1, 2, 3, 7};
@@ -77,13 +77,13 @@ static bool has(const struct ls_validate_ways *w, int threads, const char *kerne
 static int cpu_ways(struct ls_validate_ways *w, bool full, struct ls_err *err)
 {
 	static const char *const builds[] = {"baseline", "avx2", "avx512"};
-	const char *best = ls_kern_pick(NULL)->name;
+	const char *best = ls_kern_dispatch(NULL)->name;
 	int all = ls_cpus() > 1 ? ls_cpus() : 2;
 	int rc = add_cpu(w, all, best, true, err);
 	if (rc == 0)
 		rc = add_cpu(w, 1, best, true, err);
 	for (size_t b = 0; b < sizeof builds / sizeof *builds; b++) {
-		if (!ls_kern_pick(builds[b]))
+		if (!ls_kern_dispatch(builds[b]))
 			continue;
 		bool every = full || strcmp(builds[b], best) == 0;
 		for (int i = 0; i <= COUNTS && rc == 0; i++) {

@@ -278,7 +278,8 @@ void ls_stats_add(struct ls_stats *s, enum ls_dtype t, uint32_t elem_size, const
 	enum { FEW = 16 }; /* elements: not worth the lanes */
 	size_t size =
 		elem_size ? elem_size : 1; /* elements below a byte are compared by the byte */
-	if (n > FEW * size && ls_lanes_can(t) && size * 8 == ls_dtype_bits(t))
+	if (n > FEW * size && ls_dtype_is_number(t) && ls_lanes_can(t) &&
+	    size * 8 == ls_dtype_bits(t))
 		add_dense(s, t, size, a, b, n, base);
 	else
 		add_sparse(s, t, size, a, b, n, base);

@@ -412,7 +412,7 @@ INLINE void add_integers(struct ls_stats *s, const uint8_t *a, const uint8_t *b,
 
 bool ls_lanes_can(enum ls_dtype t)
 {
-	return ls_dtype_is_number(t) && t != LS_DT_C32 && t != LS_DT_C64 && t != LS_DT_C128;
+	return t != LS_DT_C32 && t != LS_DT_C64 && t != LS_DT_C128;
 }
 
 static void add_by_type(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes,

@@ -16,7 +16,7 @@ struct ls_lanes {
 		      */
 };
 
-/* Whether ls_lanes_add knows the type. */
+/* Whether ls_lanes_add knows the type, which must be one of numbers. */
 bool ls_lanes_can(enum ls_dtype t);
 /* Adds n elements (at most LS_LANES; packed, little-endian) whose first has the index base. The
  * tables need to be filled for the types of 8 bits that are floating point. */

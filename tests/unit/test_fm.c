@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "fm/cpu/cpu.h"
-#include "fm/cpu/step.h"
+#include "fm/cpu/dispatch.h"
 #include "fm/cuda/host/cuda.h"
 #include "fm/model/batch.h"
 #include "fm/model/save.h"
@@ -563,19 +563,19 @@ static void auto_takes_the_gpu_where_it_pays(void **state)
 	struct ls_rows few = {.n_rows = 100000, .n_entries = 3900000},
 		       many = {.n_rows = 40000000, .n_entries = 1560000000};
 	const double h200 = 4.9e12, t4 = 0.32e12;
-	const struct ls_cuda_case large = {1, 16, h200, true}, small_gpu = {1, 16, t4, true},
+	const struct ls_cuda_workload large = {1, 16, h200, true}, small_gpu = {1, 16, t4, true},
 				  cold = {1, 16, h200, false}, two = {1, 2, t4, true},
 				  long_cold = {20, 16, h200, false};
 	m.opts.batch = 65536;
-	assert_true(ls_cuda_pays(&m, &many, &large));
-	assert_false(ls_cuda_pays(&m, &few, &large)); /* over before the GPU has started */
+	assert_true(ls_cuda_is_faster(&m, &many, &large));
+	assert_false(ls_cuda_is_faster(&m, &few, &large)); /* over before the GPU has started */
 	assert_false(
-		ls_cuda_pays(&m, &many, &small_gpu)); /* its memory is too slow for 16 threads */
-	assert_true(ls_cuda_pays(&m, &many, &two));   /* but not for two */
-	assert_false(ls_cuda_pays(&m, &many, &cold)); /* compiling takes longer than training */
-	assert_true(ls_cuda_pays(&m, &many, &long_cold));
+		ls_cuda_is_faster(&m, &many, &small_gpu)); /* its memory is too slow for 16 threads */
+	assert_true(ls_cuda_is_faster(&m, &many, &two));   /* but not for two */
+	assert_false(ls_cuda_is_faster(&m, &many, &cold)); /* compiling takes longer than training */
+	assert_true(ls_cuda_is_faster(&m, &many, &long_cold));
 	m.opts.batch = 16;
-	assert_false(ls_cuda_pays(&m, &many, &large)); /* steps too small */
+	assert_false(ls_cuda_is_faster(&m, &many, &large)); /* steps too small */
 }
 
 int main(void)

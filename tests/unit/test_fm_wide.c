@@ -14,7 +14,8 @@
 
 #include "base/mem.h"
 #include "fm/cpu/cpu.h"
-#include "fm/cpu/step.h"
+#include "fm/cpu/dispatch.h"
+#include "fm/cpu/kern_sizes.h"
 #include "fm/model/batch.h"
 
 enum {
@@ -162,7 +163,7 @@ static void compare_builds(const struct ls_fm_model *m, const struct ls_rows *ro
 	size_t bytes = sizeof(float) * ls_kern_scratch(m, longest);
 	float *scratch = ls_xalloc(bytes), score[ROWS * CLASSES];
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const struct ls_kern *kern = ls_kern_pick(names[i]);
+		const struct ls_kern *kern = ls_kern_dispatch(names[i]);
 		for (uint64_t each = 1; kern && each <= ROWS; each = each == 1 ? 13 : each + 27) {
 			for (uint64_t r = 0, n; r < ROWS; r += n) {
 				n = ROWS - r < each ? ROWS - r : each;

@@ -74,7 +74,7 @@ static int make(void *context, struct ls_fm_model *m, const struct ls_rows *rows
 
 struct fixture {
 	struct ls_pool *two, *one;
-	struct ls_made *made;
+	struct ls_synthetic *made;
 	struct ls_val_cell cell;
 	char golden[LS_SHA256_HEX];
 	char scratch[32];
@@ -85,16 +85,16 @@ struct fixture {
 
 static void setup(struct fixture *f, enum fault fault)
 {
-	struct ls_made_spec spec = {.n_rows = 200,
-				    .n_features = 120,
-				    .n_fields = 3,
-				    .values = true,
-				    .classes = 2,
-				    .seed = 5};
+	struct ls_synthetic_spec spec = {.n_rows = 200,
+					 .n_features = 120,
+					 .n_fields = 3,
+					 .values = true,
+					 .classes = 2,
+					 .seed = 5};
 	memset(f, 0, sizeof *f);
 	assert_int_equal(ls_pool_new(2, &f->two, NULL), 0);
 	assert_int_equal(ls_pool_new(1, &f->one, NULL), 0);
-	assert_int_equal(ls_made_new(&spec, f->two, &f->made, NULL), 0);
+	assert_int_equal(ls_synthetic_new(&spec, f->two, &f->made, NULL), 0);
 	f->way[1].fault = fault;
 	for (int i = 0; i < 2; i++)
 		f->ways[i] = (struct ls_val_way){.name = i ? "other" : "reference",
@@ -134,7 +134,7 @@ static void setup(struct fixture *f, enum fault fault)
 static void teardown(struct fixture *f)
 {
 	assert_int_equal(rmdir(f->scratch), 0); /* left empty */
-	ls_made_free(f->made);
+	ls_synthetic_free(f->made);
 	ls_pool_free(f->one);
 	ls_pool_free(f->two);
 }
@@ -264,13 +264,13 @@ static void test_nothing(void **state)
 static void test_made(void **state)
 {
 	(void)state;
-	struct ls_made_spec spec = {
+	struct ls_synthetic_spec spec = {
 		.n_rows = 1000, .n_features = 703, .n_fields = 7, .classes = 3, .seed = 1};
-	struct ls_made *made[2];
+	struct ls_synthetic *made[2];
 	for (int i = 0; i < 2; i++) {
 		struct ls_pool *pool;
 		assert_int_equal(ls_pool_new(i ? 3 : 1, &pool, NULL), 0);
-		assert_int_equal(ls_made_new(&spec, pool, &made[i], NULL), 0);
+		assert_int_equal(ls_synthetic_new(&spec, pool, &made[i], NULL), 0);
 		ls_pool_free(pool);
 	}
 	const struct ls_rows *a = &made[0]->rows, *b = &made[1]->rows;
@@ -288,8 +288,8 @@ static void test_made(void **state)
 	}
 	assert_true(seen[0] > 250 && seen[1] > 250 && seen[2] > 250);
 	assert_null(a->value);
-	ls_made_free(made[0]);
-	ls_made_free(made[1]);
+	ls_synthetic_free(made[0]);
+	ls_synthetic_free(made[1]);
 }
 
 int main(void)

@@ -160,14 +160,14 @@ static void affinity_counts(void **state)
 static void equal_times_leave_equal_parts(void **state)
 {
 	(void)state;
-	struct ls_shares s;
-	ls_shares_init(&s, 4);
-	ls_shares_adjust(&s, (const double[]){3.0, 3.0, 3.0, 3.0});
+	struct ls_balance s;
+	ls_balance_init(&s, 4);
+	ls_balance_adjust(&s, (const double[]){3.0, 3.0, 3.0, 3.0});
 	for (int w = 0; w <= 4; w++)
-		assert_int_equal(ls_shares_begin(&s, 1000, w), 250 * w);
-	ls_shares_adjust(&s, (const double[]){3.0, 0.0, 3.0, 9.0}); /* a time that cannot be */
-	assert_int_equal(ls_shares_begin(&s, 1000, 1), 250);
-	ls_shares_free(&s);
+		assert_int_equal(ls_balance_begin(&s, 1000, w), 250 * w);
+	ls_balance_adjust(&s, (const double[]){3.0, 0.0, 3.0, 9.0}); /* a time that cannot be */
+	assert_int_equal(ls_balance_begin(&s, 1000, 1), 250);
+	ls_balance_free(&s);
 }
 
 /* Workers whose speeds are 4, 1, 2 and 1: parts become proportional to them, whatever comes in
@@ -176,8 +176,8 @@ static void parts_follow_speeds(void **state)
 {
 	(void)state;
 	const double speed[] = {4.0, 1.0, 2.0, 1.0};
-	struct ls_shares s;
-	ls_shares_init(&s, 4);
+	struct ls_balance s;
+	ls_balance_init(&s, 4);
 	for (int i = 0; i < 60; i++) {
 		double times[4];
 		for (int w = 0; w < 4; w++)
@@ -185,29 +185,29 @@ static void parts_follow_speeds(void **state)
 		if (i == 20)
 			times[0] *= 1000; /* was asleep */
 		double before = s.begin[1];
-		ls_shares_adjust(&s, times);
+		ls_balance_adjust(&s, times);
 		assert_true(s.begin[1] > before * 0.875 / 1.125);
 		assert_true(s.begin[0] == 0.0 && s.begin[4] == 1.0);
 		for (int w = 0; w < 4; w++)
 			assert_true(s.begin[w] < s.begin[w + 1]);
 	}
-	assert_int_equal(ls_shares_begin(&s, 800, 1), 399);
-	assert_int_equal(ls_shares_begin(&s, 800, 2), 499);
-	assert_int_equal(ls_shares_begin(&s, 800, 3), 699);
-	assert_int_equal(ls_shares_begin(&s, 800, 4), 800);
-	ls_shares_free(&s);
+	assert_int_equal(ls_balance_begin(&s, 800, 1), 399);
+	assert_int_equal(ls_balance_begin(&s, 800, 2), 499);
+	assert_int_equal(ls_balance_begin(&s, 800, 3), 699);
+	assert_int_equal(ls_balance_begin(&s, 800, 4), 800);
+	ls_balance_free(&s);
 }
 
 /* A worker that was stopped for long has something left to show its speed with. */
 static void no_part_is_lost_for_ever(void **state)
 {
 	(void)state;
-	struct ls_shares s;
-	ls_shares_init(&s, 4);
+	struct ls_balance s;
+	ls_balance_init(&s, 4);
 	for (int i = 0; i < 300; i++)
-		ls_shares_adjust(&s, (const double[]){1e6, 1.0, 1.0, 1.0});
+		ls_balance_adjust(&s, (const double[]){1e6, 1.0, 1.0, 1.0});
 	assert_true(s.begin[1] > 1.0 / 300 && s.begin[1] < 1.0 / 200);
-	ls_shares_free(&s);
+	ls_balance_free(&s);
 }
 
 /* --- a barrier in halves --- */
@@ -297,7 +297,7 @@ static void check_row(const struct made *m, const struct ls_row_place *at, const
 /* What all workers together get from the sort of a batch: each feature in one run, each key once.
  */
 static void check_keys(const struct made *m, const uint64_t *keys, size_t n, bool by_row,
-		       const struct ls_ahead *a, uint8_t *feature_seen, uint32_t *key_seen)
+		       const struct ls_next_batch *a, uint8_t *feature_seen, uint32_t *key_seen)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint32_t feature = (uint32_t)(keys[i] >> 32), number = (uint32_t)keys[i];
@@ -318,16 +318,16 @@ static void check_keys(const struct made *m, const uint64_t *keys, size_t n, boo
 }
 
 static void sort_batch(const struct made *m, uint64_t n_features, int threads, bool by_row,
-		       const struct ls_shares *shares, uint64_t batch)
+		       const struct ls_balance *shares, uint64_t batch)
 {
 	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_SGD);
 	o.batch = MADE_BATCH;
 	struct ls_order order = ls_fm_order(&o, MADE, batch);
-	struct ls_ahead a;
+	struct ls_next_batch a;
 	struct ls_sort s;
 	uint8_t *feature_seen = ls_xalloc(n_features);
 	uint32_t *key_seen = ls_xalloc(MADE_BATCH * MADE_LONG * sizeof *key_seen);
-	assert_true(ls_ahead_init(&a, MADE_BATCH, MADE_LONG));
+	assert_true(ls_next_batch_init(&a, MADE_BATCH, MADE_LONG));
 	size_t entries = MADE_BATCH * MADE_LONG;
 	assert_true(ls_sort_init(&s, (uint32_t)threads, n_features, by_row ? MADE_BATCH : entries,
 				 entries));
@@ -335,15 +335,15 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 		ls_sort_weigh(&s, &m->rows);
 	size_t n_all = 0, n_sorted = 0;
 	for (int t = 0; t < threads; t++) {
-		struct ls_sort_rows r = {.lo = (uint32_t)ls_shares_begin(shares, order.n, t),
-					 .hi = (uint32_t)ls_shares_begin(shares, order.n, t + 1)};
+		struct ls_sort_rows r = {.lo = (uint32_t)ls_balance_begin(shares, order.n, t),
+					 .hi = (uint32_t)ls_balance_begin(shares, order.n, t + 1)};
 		r.entry = r.lo * MADE_LONG;
-		struct ls_ahead own = {.longest = MADE_LONG,
-				       .place = a.place + r.lo,
-				       .feature = a.feature + r.entry};
+		struct ls_next_batch own = {.longest = MADE_LONG,
+					    .place = a.place + r.lo,
+					    .feature = a.feature + r.entry};
 		r.place = by_row ? own.place : NULL;
 		r.feature = own.feature;
-		r.n_entries = ls_ahead_find(&own, &m->rows, &order, r.lo, r.hi);
+		r.n_entries = ls_next_batch_find(&own, &m->rows, &order, r.lo, r.hi);
 		const uint32_t *feature = r.feature;
 		for (uint32_t b = r.lo; b < r.hi; feature += a.place[b++].n)
 			check_row(m, &a.place[b], feature);
@@ -363,7 +363,7 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 	for (uint32_t b = 0; b < order.n && by_row; b++)
 		assert_int_equal(key_seen[b], a.place[b].n);
 	ls_sort_free(&s);
-	ls_ahead_free(&a);
+	ls_next_batch_free(&a);
 	free(feature_seen);
 	free(key_seen);
 }
@@ -379,8 +379,8 @@ static void workers_sort_all_entries_once(void **state)
 	struct made *m = ls_xalloc(sizeof *m);
 	for (size_t f = 0; f < sizeof features / sizeof *features; f++)
 		for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
-			struct ls_shares shares;
-			ls_shares_init(&shares, threads[t]);
+			struct ls_balance shares;
+			ls_balance_init(&shares, threads[t]);
 			make_rows(m, features[f]);
 			for (uint64_t batch = 0; batch < 3;
 			     batch++) { /* whole, rest, whole of the next epoch */
@@ -390,7 +390,7 @@ static void workers_sort_all_entries_once(void **state)
 				     w++) /* smaller and smaller parts; some are empty */
 					shares.begin[w] *= (double)w / threads[t];
 			}
-			ls_shares_free(&shares);
+			ls_balance_free(&shares);
 		}
 	free(m);
 }
@@ -401,9 +401,9 @@ static void parts_are_of_equal_work(void **state)
 {
 	(void)state;
 	struct made *m = ls_xalloc(sizeof *m);
-	struct ls_shares shares;
+	struct ls_balance shares;
 	struct ls_sort s;
-	ls_shares_init(&shares, 4);
+	ls_balance_init(&shares, 4);
 	make_rows(m, 1 << 20);
 	for (uint64_t e = 0; e < m->rows.n_entries; e++)
 		m->feature[e] = m->feature[e] >> 10 << 10 | (uint32_t)(e % 10);
@@ -423,7 +423,7 @@ static void parts_are_of_equal_work(void **state)
 		m->rows.n_entries = 1 << 18; /* as if of many: every third row is looked at */
 	}
 	ls_sort_free(&s);
-	ls_shares_free(&shares);
+	ls_balance_free(&shares);
 	free(m);
 }
 

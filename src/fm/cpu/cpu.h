@@ -22,7 +22,7 @@ void ls_cpu_free(struct ls_cpu *cpu);
 /* The name of the kernels. */
 const char *ls_cpu_isa(const struct ls_cpu *cpu);
 /* Parts of a batch's rows, or of its features, as they are now. For tests. */
-const struct ls_shares *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows);
+const struct ls_balance *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows);
 /* Whether workers have the terms of all rows (cpu.c). For tests. */
 bool ls_cpu_terms(const struct ls_cpu *cpu);
 

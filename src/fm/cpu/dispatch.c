@@ -1,8 +1,8 @@
-/* Which build of the kernels runs here. */
+#include "fm/cpu/dispatch.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-
-#include "fm/cpu/step.h"
 
 extern const struct ls_kern ls_kern_baseline, ls_kern_avx2, ls_kern_avx512;
 
@@ -27,7 +27,7 @@ static bool can_avx512(void)
 }
 #endif
 
-/* best first */
+/* The fastest first. */
 static const struct {
 	const struct ls_kern *kern;
 	bool (*can_run)(void);
@@ -41,30 +41,10 @@ static const struct {
 	{&ls_kern_baseline, can_always},
 };
 
-const struct ls_kern *ls_kern_pick(const char *name)
+const struct ls_kern *ls_kern_dispatch(const char *name)
 {
 	for (size_t i = 0; i < sizeof builds / sizeof *builds; i++)
 		if ((!name || strcmp(name, builds[i].kern->name) == 0) && builds[i].can_run())
 			return builds[i].kern;
 	return NULL;
-}
-
-bool ls_kern_wide(enum ls_fm_kind kind, uint32_t lanes)
-{
-	bool some = lanes == 4 || lanes == 8 || lanes == 16 || lanes == LS_KERN_SHORT;
-	return kind == LS_FFM || (kind == LS_FWFM ? lanes != 8 : !some);
-}
-
-size_t ls_kern_sums(const struct ls_fm_model *m)
-{
-	bool some = m->padded == 4 || m->padded == 8 ||
-		    m->padded == 16; /* that an fwfm may have side by side */
-	uint32_t rows = some && m->outputs < LS_KERN_ROWS ? LS_KERN_ROWS : m->outputs;
-	return (size_t)m->padded *
-	       (m->opts.kind == LS_FWFM ? (size_t)m->n_fields * rows : m->outputs);
-}
-
-size_t ls_kern_scratch(const struct ls_fm_model *m, uint64_t longest_row)
-{
-	return 2 * ls_kern_sums(m) + LS_KERN_ROWS * LS_KERN_ENTRY * (size_t)longest_row + 16;
 }

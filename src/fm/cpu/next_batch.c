@@ -15,15 +15,15 @@ static void *alloc(size_t bytes)
 	return p;
 }
 
-bool ls_ahead_init(struct ls_ahead *a, uint32_t batch, uint32_t longest)
+bool ls_next_batch_init(struct ls_next_batch *a, uint32_t batch, uint32_t longest)
 {
-	*a = (struct ls_ahead){.batch = batch, .longest = longest};
+	*a = (struct ls_next_batch){.batch = batch, .longest = longest};
 	a->place = alloc(sizeof *a->place * batch);
 	a->feature = alloc(sizeof *a->feature * batch * longest);
 	return a->place && a->feature;
 }
 
-void ls_ahead_free(struct ls_ahead *a)
+void ls_next_batch_free(struct ls_next_batch *a)
 {
 	ls_huge_free(a->place, sizeof *a->place * a->batch);
 	ls_huge_free(a->feature, sizeof *a->feature * a->batch * a->longest);
@@ -52,8 +52,8 @@ static inline void locate(const struct ls_rows *rows, uint32_t longest, struct l
 
 /* A thing at a time for some rows: memory has time to bring the next, and pages that are not known
  * yet are looked up together. */
-uint32_t ls_ahead_find(const struct ls_ahead *a, const struct ls_rows *rows,
-		       const struct ls_order *order, uint32_t lo, uint32_t hi)
+uint32_t ls_next_batch_find(const struct ls_next_batch *a, const struct ls_rows *rows,
+			    const struct ls_order *order, uint32_t lo, uint32_t hi)
 {
 	enum { SOME = 64 };
 	uint32_t *to = a->feature;

@@ -89,10 +89,10 @@ void ls_sort_weigh(struct ls_sort *s, const struct ls_rows *rows)
 }
 
 /* The first digit of a worker's part. */
-static uint32_t part_begin(const struct ls_sort *s, const struct ls_shares *shares, int thread)
+static uint32_t part_begin(const struct ls_sort *s, const struct ls_balance *shares, int thread)
 {
 	uint32_t lo = 0, hi = (uint32_t)digits_of(s);
-	uint64_t want = ls_shares_begin(shares, s->work[hi], thread);
+	uint64_t want = ls_balance_begin(shares, s->work[hi], thread);
 	while (lo < hi) {
 		uint32_t mid = (lo + hi) / 2;
 		if (s->work[mid] < want)
@@ -103,7 +103,7 @@ static uint32_t part_begin(const struct ls_sort *s, const struct ls_shares *shar
 	return lo;
 }
 
-struct ls_sort_part ls_sort_part(const struct ls_sort *s, const struct ls_shares *shares,
+struct ls_sort_part ls_sort_part(const struct ls_sort *s, const struct ls_balance *shares,
 				 int thread)
 {
 	return (struct ls_sort_part){part_begin(s, shares, thread),

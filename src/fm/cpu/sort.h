@@ -3,7 +3,7 @@
  * struct ls_sort owns its buffers: ls_sort_init, ls_sort_free. Between ls_sort_first and
  * ls_sort_rest of a batch all workers meet at a barrier, and between ls_sort_rest of a batch and
  * ls_sort_first of the second batch after it: what the first pass leaves is kept for two batches,
- * told apart by whether their number is odd. Which worker gets which feature does not reach the
+ * reported apart by whether their number is odd. Which worker gets which feature does not reach the
  * bytes. Keys are feature << 32 | number (of row or entry), or narrow: feature << number_bits |
  * number, in 32 bits. */
 #ifndef LS_FM_CPU_SORT_H
@@ -53,7 +53,7 @@ struct ls_sort_part {
 	uint32_t lo, hi;
 };
 /* For a batch all workers need parts of the same shares. */
-struct ls_sort_part ls_sort_part(const struct ls_sort *s, const struct ls_shares *shares,
+struct ls_sort_part ls_sort_part(const struct ls_sort *s, const struct ls_balance *shares,
 				 int thread);
 /* The keys of this worker's part, wide, sorted. *ret_before: keys of the workers before it. */
 const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch,

@@ -7,8 +7,8 @@
 #include "num/philox.h"
 
 struct job {
-	const struct ls_made_spec *spec;
-	struct ls_made *made;
+	const struct ls_synthetic_spec *spec;
+	struct ls_synthetic *made;
 	uint64_t key;
 };
 
@@ -24,15 +24,15 @@ static uint32_t draw(uint32_t a, uint32_t b, uint32_t range)
 	return v % range;
 }
 
-static float label_of(const struct ls_made_spec *spec, struct ls_u32x4 r)
+static float label_of(const struct ls_synthetic_spec *spec, struct ls_u32x4 r)
 {
 	return spec->classes ? (float)(r.v[0] % spec->classes) : ls_symf(r.v[1]);
 }
 
 static void make_row(const struct job *j, uint64_t row)
 {
-	const struct ls_made_spec *spec = j->spec;
-	struct ls_made *d = j->made;
+	const struct ls_synthetic_spec *spec = j->spec;
+	struct ls_synthetic *d = j->made;
 	uint32_t range = (uint32_t)(spec->n_features / spec->n_fields);
 	uint64_t at = row * spec->n_fields;
 	d->start[row + 1] = at + spec->n_fields;
@@ -55,12 +55,12 @@ static void make_rows(void *context, int thread, int threads)
 		make_row(j, row);
 }
 
-int ls_made_new(const struct ls_made_spec *spec, struct ls_pool *pool, struct ls_made **ret,
-		struct ls_err *err)
+int ls_synthetic_new(const struct ls_synthetic_spec *spec, struct ls_pool *pool,
+		     struct ls_synthetic **ret, struct ls_err *err)
 {
 	assert(spec->n_fields && spec->n_features / spec->n_fields >= 2 &&
 	       spec->n_features <= UINT32_MAX);
-	struct ls_made *d = ls_xalloc(sizeof *d);
+	struct ls_synthetic *d = ls_xalloc(sizeof *d);
 	uint64_t entries = spec->n_rows * spec->n_fields;
 	d->start = ls_alloc_array(spec->n_rows + 1, sizeof *d->start);
 	d->feature = ls_alloc_array(entries, sizeof *d->feature);
@@ -68,7 +68,7 @@ int ls_made_new(const struct ls_made_spec *spec, struct ls_pool *pool, struct ls
 	d->label = ls_alloc_array(spec->n_rows, sizeof *d->label);
 	d->value = spec->values ? ls_alloc_array(entries, sizeof *d->value) : NULL;
 	if (!d->start || !d->feature || !d->field || !d->label || (spec->values && !d->value)) {
-		ls_made_free(d);
+		ls_synthetic_free(d);
 		return ls_err_set(err, LS_ENOMEM, "no memory for %llu rows of %u features",
 				  (unsigned long long)spec->n_rows, spec->n_fields);
 	}
@@ -87,7 +87,7 @@ int ls_made_new(const struct ls_made_spec *spec, struct ls_pool *pool, struct ls
 	return 0;
 }
 
-void ls_made_free(struct ls_made *d)
+void ls_synthetic_free(struct ls_synthetic *d)
 {
 	if (!d)
 		return;

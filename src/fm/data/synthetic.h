@@ -1,6 +1,6 @@
 /* Made-up rows for validation and measuring: a function of their description, the same on every
- * machine. A struct ls_made owns what its rows point to; ls_made_free accepts NULL. Made by the
- * threads of a pool; then read-only. */
+ * machine. A struct ls_synthetic owns what its rows point to; ls_synthetic_free accepts NULL. Made
+ * by the threads of a pool; then read-only. */
 #ifndef LS_FM_DATA_SYNTHETIC_H
 #define LS_FM_DATA_SYNTHETIC_H
 
@@ -13,7 +13,7 @@
 
 /* A row has one feature of each field, log-uniform within the field's own range of features: a few
  * are in nearly every row, most are rare, as in click-through data. */
-struct ls_made_spec {
+struct ls_synthetic_spec {
 	uint64_t n_rows, n_features; /* n_features: at least 2 a field */
 	uint32_t n_fields;
 	bool values;      /* values in (0, 1); otherwise every value is 1 */
@@ -21,7 +21,7 @@ struct ls_made_spec {
 	uint64_t seed;
 };
 
-struct ls_made {
+struct ls_synthetic {
 	struct ls_rows rows; /* points to the arrays below */
 	uint64_t *start;
 	uint32_t *feature;
@@ -29,8 +29,8 @@ struct ls_made {
 	float *value, *label;
 };
 
-int ls_made_new(const struct ls_made_spec *spec, struct ls_pool *pool, struct ls_made **ret,
-		struct ls_err *err);
-void ls_made_free(struct ls_made *made);
+int ls_synthetic_new(const struct ls_synthetic_spec *spec, struct ls_pool *pool,
+		     struct ls_synthetic **ret, struct ls_err *err);
+void ls_synthetic_free(struct ls_synthetic *made);
 
 #endif

@@ -29,7 +29,7 @@ static int fit_signs(const struct ls_rows *rows, struct ls_err *err)
 	return 0;
 }
 
-int ls_fm_fit_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
+int ls_fm_check_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
 {
 	if (!rows->n_rows || !rows->label)
 		return ls_rows_fault(rows, LS_OF_ROW, LS_ROWS_ALL, LS_EINPUT, err,
@@ -95,25 +95,28 @@ static int fit_lengths(const struct ls_fm_opts *o, const struct ls_fm_model *m,
 static int fit(const struct ls_fm_opts *o, const struct ls_fm_model *m, const struct ls_rows *rows,
 	       struct ls_err *err)
 {
-	int rc = ls_fm_fit_labels(o, rows, err);
+	int rc = ls_fm_check_labels(o, rows, err);
 	if (rc == 0)
 		rc = fit_lengths(o, m, rows, err);
 	return rc ? rc : fit_weights(o, rows, err);
 }
 
-int ls_fm_fit_rows(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_err *err)
+int ls_fm_check_score_rows(const struct ls_fm_model *m, const struct ls_rows *rows,
+			   struct ls_err *err)
 {
 	return fit_lengths(&m->opts, m, rows, err);
 }
 
-int ls_fm_fit_measure(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_err *err)
+int ls_fm_check_eval_rows(const struct ls_fm_model *m, const struct ls_rows *rows,
+			  struct ls_err *err)
 {
 	struct ls_fm_opts alike = m->opts;
 	alike.n_class_weights = 0;
 	return fit(&alike, m, rows, err);
 }
 
-int ls_fm_fit_train(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
+int ls_fm_check_train_rows(const struct ls_fm_opts *o, const struct ls_rows *rows,
+			   struct ls_err *err)
 {
 	return fit(o, NULL, rows, err);
 }

@@ -8,12 +8,15 @@
 #include "fm/model/model.h"
 
 /* There are rows, and all have a label of the task. */
-int ls_fm_fit_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err);
+int ls_fm_check_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err);
 /* To score: what the model does not know has no length. */
-int ls_fm_fit_rows(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_err *err);
+int ls_fm_check_score_rows(const struct ls_fm_model *m, const struct ls_rows *rows,
+			   struct ls_err *err);
 /* To measure on: both, and not all weights are 0. */
-int ls_fm_fit_measure(const struct ls_fm_model *m, const struct ls_rows *rows, struct ls_err *err);
+int ls_fm_check_eval_rows(const struct ls_fm_model *m, const struct ls_rows *rows,
+			  struct ls_err *err);
 /* To train on: all of a row counts, and class weights, too. */
-int ls_fm_fit_train(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err);
+int ls_fm_check_train_rows(const struct ls_fm_opts *o, const struct ls_rows *rows,
+			   struct ls_err *err);
 
 #endif

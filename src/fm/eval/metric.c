@@ -202,7 +202,7 @@ int ls_scores_finite(const struct ls_fm_model *m, const struct ls_rows *rows, co
 static int check(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score,
 		 struct ls_err *err)
 {
-	int rc = ls_fm_fit_labels(&m->opts, rows, err);
+	int rc = ls_fm_check_labels(&m->opts, rows, err);
 	return rc ? rc : ls_scores_finite(m, rows, score, err);
 }
 

@@ -494,8 +494,8 @@ static int check_sum(const struct ls_bundle *b, const struct ls_fm_model *m, con
 		if (b->values[i].kind == LS_VAL_STRING)
 			kv[n++] = (struct ls_kv){b->values[i].name, b->values[i].text};
 	char *sum = checksum_text(m, kv, n, threads);
-	const char *said = ls_bundle_meta(b, "checksum");
-	bool same = said && strcmp(said, sum) == 0;
+	const char *stored = ls_bundle_meta(b, "checksum");
+	bool same = stored && strcmp(stored, sum) == 0;
 	free(sum);
 	return same ? 0
 		    : wrong(path, "its checksum is not that of its contents: the file is damaged",

@@ -24,13 +24,13 @@ static bool on_one_thread(const struct ls_val_way *w)
 	return !w->gpu && ls_pool_threads(w->pool) == 1;
 }
 
-static struct ls_made_spec made_spec(const struct ls_val_data *d, uint64_t seed)
+static struct ls_synthetic_spec made_spec(const struct ls_val_data *d, uint64_t seed)
 {
-	return (struct ls_made_spec){.n_rows = d->rows,
-				     .n_features = (uint64_t)d->features_a_field * d->fields,
-				     .n_fields = d->fields,
-				     .classes = 2,
-				     .seed = seed};
+	return (struct ls_synthetic_spec){.n_rows = d->rows,
+					  .n_features = (uint64_t)d->features_a_field * d->fields,
+					  .n_fields = d->fields,
+					  .classes = 2,
+					  .seed = seed};
 }
 
 struct ls_val_size ls_val_quick(void)
@@ -126,18 +126,18 @@ static int batches_of(struct ls_val_session *s, struct ls_fm_opts o, const struc
 static int one_combination(struct ls_val_session *s, int kind, int optimizer, struct ls_err *err)
 {
 	enum ls_fm_task task = (enum ls_fm_task)((kind + optimizer + 2) % TASKS);
-	struct ls_made_spec spec = made_spec(&s->plan->size.batches, SEED);
+	struct ls_synthetic_spec spec = made_spec(&s->plan->size.batches, SEED);
 	spec.values = true;
 	spec.classes = task == LS_REGRESSION ? 0 : task == LS_MULTICLASS ? CLASSES : 2;
 	struct ls_fm_opts o =
 		ls_fm_defaults((enum ls_fm_kind)kind, task, (enum ls_fm_optimizer)optimizer);
-	struct ls_made *made;
+	struct ls_synthetic *made;
 	o.classes = task == LS_MULTICLASS ? CLASSES : 1;
-	int rc = ls_made_new(&spec, s->plan->ways[0].pool, &made, err);
+	int rc = ls_synthetic_new(&spec, s->plan->ways[0].pool, &made, err);
 	if (rc)
 		return rc;
 	rc = batches_of(s, o, &made->rows, err);
-	ls_made_free(made);
+	ls_synthetic_free(made);
 	return rc;
 }
 
@@ -246,13 +246,13 @@ static int courses(struct ls_val_session *s, const struct ls_rows *rows, struct 
 
 int ls_val_speeds(struct ls_val_session *s, struct ls_err *err)
 {
-	struct ls_made_spec spec = made_spec(&s->plan->size.speeds, SEED + 1);
-	struct ls_made *made;
-	int rc = ls_made_new(&spec, s->plan->ways[0].pool, &made, err);
+	struct ls_synthetic_spec spec = made_spec(&s->plan->size.speeds, SEED + 1);
+	struct ls_synthetic *made;
+	int rc = ls_synthetic_new(&spec, s->plan->ways[0].pool, &made, err);
 	if (rc)
 		return rc;
 	rc = courses(s, &made->rows, err);
-	ls_made_free(made);
+	ls_synthetic_free(made);
 	return rc;
 }
 

@@ -249,15 +249,15 @@ static int check_resume(const struct run *r, struct ls_err *err)
 /* What can be seen without the model, which may take long to make. */
 static int check_rows(const struct ls_train *t, struct ls_err *err)
 {
-	int rc = ls_fm_fit_train(&t->opts, t->rows, err);
-	return rc || !t->valid ? rc : ls_fm_fit_labels(&t->opts, t->valid, err);
+	int rc = ls_fm_check_train_rows(&t->opts, t->rows, err);
+	return rc || !t->valid ? rc : ls_fm_check_labels(&t->opts, t->valid, err);
 }
 
 /* With it, which knows the features that count. */
 static int check_valid(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
-	int rc = t->valid ? ls_fm_fit_measure(r->m, t->valid, err) : 0;
+	int rc = t->valid ? ls_fm_check_eval_rows(r->m, t->valid, err) : 0;
 	return rc || !t->valid ? rc : ls_metric_check(t->metric, t->valid, err);
 }
 

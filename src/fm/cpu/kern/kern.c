@@ -11,6 +11,7 @@
 #include "fm/cpu/kern/kern_fm.inl.h"
 #include "fm/cpu/kern/kern_fwfm.inl.h"
 #include "fm/cpu/kern/kern_row.inl.h"
+#include "fm/model/row_weight.h"
 
 #ifndef LS_KERN_NAME
 #define LS_KERN_NAME baseline
@@ -72,17 +73,19 @@ static void row_outputs_any(const struct ls_fm_model *m, const struct row *r, co
 /* --- forward --- */
 
 /* What the backward pass needs to know of a row's entries. */
-INLINE void note_row(struct ls_step *st, uint32_t b, const struct ls_row_place *at, uint32_t entry)
+INLINE void note_row(struct ls_batch *batch, uint32_t b, const struct ls_row_place *at,
+		     uint32_t entry)
 {
-	uint32_t *restrict row_of = st->row_of + entry;
-	for (uint32_t i = 0; i < at->n && !ls_keys_are_rows(st); i++)
+	uint32_t *restrict row_of = batch->row_of + entry;
+	for (uint32_t i = 0; i < at->n && !ls_keys_are_rows(batch); i++)
 		row_of[i] = b;
-	if (st->field)
-		memcpy(st->field + entry, st->rows->field + at->first, at->n * sizeof *st->field);
+	if (batch->field)
+		memcpy(batch->field + entry, batch->rows->field + at->first,
+		       at->n * sizeof *batch->field);
 }
 
 /* The largest exponents, and the first row that is not finite. */
-INLINE void note_exps(struct ls_worker *w, uint64_t row, const struct ls_exps *e)
+INLINE void note_exps(struct ls_scratch *w, uint64_t row, const struct ls_exps *e)
 {
 	if (e->slope == LS_EXP_INF || e->back == LS_EXP_INF || e->sums == LS_EXP_INF ||
 	    e->loss == LS_EXP_INF)
@@ -100,36 +103,36 @@ INLINE int sums_exp(const struct place *at, size_t n)
 /* The scores of row b of the batch, whose entries begin at `entry`; n_next features of the row
  * after it follow its own.
  */
-static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b,
+static void forward_row(struct ls_batch *batch, struct ls_scratch *w, uint32_t b,
 			const struct ls_row_place *at, const uint32_t *feature, uint32_t entry,
 			uint32_t n_next)
 {
-	const struct ls_fm_model *m = st->m;
-	const struct ls_rows *rows = st->rows;
+	const struct ls_fm_model *m = batch->m;
+	const struct ls_rows *rows = batch->rows;
 	struct row r = {.feature = feature,
 			.field = rows->field ? rows->field + at->first : NULL,
 			.n = at->n,
 			.next = feature + at->n,
 			.n_next = n_next};
-	if (st->has_x) {
+	if (batch->has_x) {
 		ls_row_x(&m->opts, rows->value ? rows->value + at->first : NULL, at->n,
-			 st->x + entry);
-		r.x = st->x + entry;
+			 batch->x + entry);
+		r.x = batch->x + entry;
 		w->exps.value = largest_exp(r.x, at->n, w->exps.value);
 	}
 	bool by_entry = m->opts.kind == LS_FFM;
-	struct place to = {.back = st->back + st->back_stride * (by_entry ? entry : b),
-			   .entry_stride = st->back_stride};
-	if (st->sums) { /* fwfm */
-		to.sums = st->sums + 2 * b * st->back_stride;
-		to.own = st->sums + (2 * b + 1) * st->back_stride;
+	struct place to = {.back = batch->back + batch->back_stride * (by_entry ? entry : b),
+			   .entry_stride = batch->back_stride};
+	if (batch->sums) { /* fwfm */
+		to.sums = batch->sums + 2 * b * batch->back_stride;
+		to.own = batch->sums + (2 * b + 1) * batch->back_stride;
 	}
-	row_outputs_any(m, &r, w->bias, &to, st->score + (size_t)b * m->outputs);
+	row_outputs_any(m, &r, w->bias, &to, batch->score + (size_t)b * m->outputs);
 	struct ls_exps e = {.slope = LS_EXP_MIN,
 			    .value = LS_EXP_MIN,
 			    .back = by_entry ? ls_exp_of(ls_f_bits(to.top))
-					     : largest_exp(to.back, st->back_stride, LS_EXP_MIN),
-			    .sums = st->sums ? sums_exp(&to, st->back_stride) : LS_EXP_MIN,
+					     : largest_exp(to.back, batch->back_stride, LS_EXP_MIN),
+			    .sums = batch->sums ? sums_exp(&to, batch->back_stride) : LS_EXP_MIN,
 			    .loss = LS_EXP_MIN};
 	note_exps(w, at->row, &e);
 }
@@ -138,9 +141,9 @@ static void forward_row(struct ls_step *st, struct ls_worker *w, uint32_t b,
  * --- */
 
 /* One output; a plain vector loop. */
-static NOT_SPECIALISED void binary_losses(uint32_t n, float soft, const float *restrict score,
-					  const float *restrict label, const float *restrict weight,
-					  float *restrict slope, float *restrict loss)
+static NOINLINE void binary_losses(uint32_t n, float soft, const float *restrict score,
+				   const float *restrict label, const float *restrict weight,
+				   float *restrict slope, float *restrict loss)
 {
 	for (uint32_t i = 0; i < n; i++)
 		loss[i] = ls_cell_row_loss(LS_BINARY, soft, score + i, 1, label[i], weight[i],
@@ -148,61 +151,61 @@ static NOT_SPECIALISED void binary_losses(uint32_t n, float soft, const float *r
 }
 
 /* Rows lo .. hi, LS_KERN_BLOCK at most. */
-static void block_losses(struct ls_step *st, const struct ls_row_place *place, uint32_t lo,
+static void block_losses(struct ls_batch *batch, const struct ls_row_place *place, uint32_t lo,
 			 uint32_t hi)
 {
-	const struct ls_fm_opts *opts = &st->m->opts;
-	uint32_t outputs = st->m->outputs;
+	const struct ls_fm_opts *opts = &batch->m->opts;
+	uint32_t outputs = batch->m->outputs;
 	float label[LS_KERN_BLOCK], weight[LS_KERN_BLOCK],
-		*score = st->score + (size_t)lo * outputs,
-		*slope = st->slope + (size_t)lo * outputs;
+		*score = batch->score + (size_t)lo * outputs,
+		*slope = batch->slope + (size_t)lo * outputs;
 	for (uint32_t i = 0; i < hi - lo; i++) {
 		label[i] = place[i].label;
-		weight[i] = ls_row_weight(opts, st->rows, place[i].row, label[i]);
+		weight[i] = ls_row_weight(opts, batch->rows, place[i].row, label[i]);
 	}
 	if (opts->task == LS_BINARY)
 		binary_losses(hi - lo, opts->label_smoothing, score, label, weight, slope,
-			      st->loss + lo);
+			      batch->loss + lo);
 	for (uint32_t i = 0; i < hi - lo && opts->task != LS_BINARY; i++)
-		st->loss[lo + i] = ls_cell_row_loss((int)opts->task, opts->label_smoothing,
-						    score + i * outputs, outputs, label[i],
-						    weight[i], slope + i * outputs);
+		batch->loss[lo + i] = ls_cell_row_loss((int)opts->task, opts->label_smoothing,
+						       score + i * outputs, outputs, label[i],
+						       weight[i], slope + i * outputs);
 }
 
-static void losses(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi)
+static void losses(struct ls_batch *batch, struct ls_scratch *w, uint32_t lo, uint32_t hi)
 {
-	uint32_t outputs = st->m->outputs;
+	uint32_t outputs = batch->m->outputs;
 	for (uint32_t b = lo; b < hi; b += LS_KERN_BLOCK)
-		block_losses(st, w->place + (b - lo), b,
+		block_losses(batch, w->place + (b - lo), b,
 			     hi - b < LS_KERN_BLOCK ? hi : b + LS_KERN_BLOCK);
 	for (uint32_t b = lo; b < hi; b++) {
-		struct ls_exps e = {
-			.slope = largest_exp(st->slope + (size_t)b * outputs, outputs, LS_EXP_MIN),
-			.value = LS_EXP_MIN,
-			.back = LS_EXP_MIN,
-			.sums = LS_EXP_MIN,
-			.loss = largest_exp(&st->loss[b], 1, LS_EXP_MIN)};
+		struct ls_exps e = {.slope = largest_exp(batch->slope + (size_t)b * outputs,
+							 outputs, LS_EXP_MIN),
+				    .value = LS_EXP_MIN,
+				    .back = LS_EXP_MIN,
+				    .sums = LS_EXP_MIN,
+				    .loss = largest_exp(&batch->loss[b], 1, LS_EXP_MIN)};
 		note_exps(w, w->place[b - lo].row, &e);
 	}
 }
 
-static void forward(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi,
+static void forward(struct ls_batch *batch, struct ls_scratch *w, uint32_t lo, uint32_t hi,
 		    uint32_t entry)
 {
 	enum { AHEAD = 6, LINES = 2 };
 	const uint32_t *feature = w->feature;
 	for (uint32_t b = lo; b < hi; b++) {
 		const struct ls_row_place *at = &w->place[b - lo];
-		if (st->rows->field && b + AHEAD < hi)
+		if (batch->rows->field && b + AHEAD < hi)
 			for (uint32_t line = 0; line < LINES; line++)
-				__builtin_prefetch(st->rows->field + at[AHEAD].first +
+				__builtin_prefetch(batch->rows->field + at[AHEAD].first +
 						   2 * LINE * line);
-		note_row(st, b, at, entry);
-		forward_row(st, w, b, at, feature, entry, b + 1 < hi ? at[1].n : 0);
+		note_row(batch, b, at, entry);
+		forward_row(batch, w, b, at, feature, entry, b + 1 < hi ? at[1].n : 0);
 		entry += at->n;
 		feature += at->n;
 	}
-	losses(st, w, lo, hi);
+	losses(batch, w, lo, hi);
 }
 
 #include "fm/cpu/kern/kern_columns.inl.h"

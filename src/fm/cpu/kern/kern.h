@@ -6,23 +6,24 @@
 #include "base/huge_pages.h"
 #include "base/inline.h"
 #include "fm/cpu/kern/simd.h"
-#include "fm/cpu/step.h"
+#include "fm/cpu/kern_sizes.h"
+#include "fm/cpu/kern_table.h"
 
 #if defined(__clang__)
-#define NOT_SPECIALISED __attribute__((noinline))
+#define NOINLINE __attribute__((noinline))
 #else
-#define NOT_SPECIALISED __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline, noclone))
 #endif
 
-/* Before a loop that is to be straight code; clang sees that for itself, and told so takes minutes
- * with sanitizers. */
+/* Before a loop that is to be straight code; clang sees that for itself, and reported so takes
+ * minutes with sanitizers. */
 #if defined(__clang__)
-#define STRAIGHT
+#define UNROLL
 #else
-#define STRAIGHT _Pragma("GCC unroll 4")
+#define UNROLL _Pragma("GCC unroll 4")
 #endif
 
-enum { PACKS_IN_4 = 4 / LS_PACK, LINE = LS_CACHE_LINE_FLOATS, MAX_K = 256 };
+enum { VECTORS_IN_4 = 4 / LS_SIMD, LINE = LS_CACHE_LINE_FLOATS, MAX_K = 256 };
 
 /* write is a constant of the call: whether to ask for lines that nobody else has. */
 INLINE void prefetch_run(const float *p, size_t n, bool write)

@@ -39,12 +39,12 @@ INLINE const float *entry_back(const struct columns *k, enum ls_fm_kind kind, ui
 
 /* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the
  * entry out). */
-INLINE float entry_self(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind,
+INLINE float entry_self(const struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
 			uint32_t e, uint32_t o, float x)
 {
 	if (kind == LS_FM)
 		return x;
-	return kind == LS_FWFM ? x * fwfm_weight(st->m, o, k->field[e], k->field[e]) : 0.0f;
+	return kind == LS_FWFM ? x * fwfm_weight(batch->m, o, k->field[e], k->field[e]) : 0.0f;
 }
 
 /* One entry of a column: its slope on the grid of the factors, its vector, and its terms of the two
@@ -56,13 +56,13 @@ struct term {
 	two_u beside;
 };
 
-INLINE struct term entry_term(const struct ls_step *st, const struct columns *k,
+INLINE struct term entry_term(const struct ls_batch *batch, const struct columns *k,
 			      enum ls_fm_kind kind, uint64_t key, uint32_t o)
 {
 	uint32_t e = (uint32_t)key, row = kind == LS_FM && !k->x ? e : k->row_of[e];
 	float x = k->x ? k->x[e] : 1.0f;
 	float gx = k->slope[(size_t)row * k->outputs + o] * x;
-	two_d beside = {1.0, (double)entry_self(st, k, kind, e, o, x)};
+	two_d beside = {1.0, (double)entry_self(batch, k, kind, e, o, x)};
 	return (struct term){(double)gx * k->back_scale, entry_back(k, kind, e, row, o),
 			     (two_u)LS_CELL_TERM(k->beside_scale * (double)gx, beside)};
 }
@@ -75,31 +75,31 @@ INLINE uint32_t later_row(const struct columns *k, const uint64_t *key, size_t f
 
 /* Adds the n entries of keys up in N lanes for output o and writes the sums; returns the two beside
  * them, still with their magic. N is small: the lanes stay in registers. */
-INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind,
+INLINE two_u add_short(const struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
 		       const uint64_t *keys, size_t n, uint32_t o, uint32_t N, float *ret)
 {
 	two_u sums = {0, 0};
 	uint64_t offset = (uint64_t)n * LS_MAGIC_BITS;
-	ls_pack_u lane[LS_KERN_SHORT / LS_PACK];
-	for (uint32_t c = 0; c < N / LS_PACK; c++)
-		lane[c] = (ls_pack_u){0};
+	ls_simd_u64 lane[LS_KERN_SHORT / LS_SIMD];
+	for (uint32_t c = 0; c < N / LS_SIMD; c++)
+		lane[c] = (ls_simd_u64){0};
 	for (size_t i = 0; i < n; i++) {
-		struct term t = entry_term(st, k, kind, keys[i], o);
+		struct term t = entry_term(batch, k, kind, keys[i], o);
 		if (kind == LS_FM && !k->x)
 			prefetch_run(entry_back(k, kind, 0, later_row(k, keys + i, 24), o), N,
 				     false);
 		for (uint32_t c = 0; c < N / 4; c++) {
-			ls_pack_d wide[PACKS_IN_4];
-			ls_pack_widen(t.back + 4 * c, wide);
-			for (uint32_t h = 0; h < PACKS_IN_4; h++)
-				lane[c * PACKS_IN_4 + h] += ls_pack_term(t.slope, wide[h]);
+			ls_simd_f64 wide[VECTORS_IN_4];
+			ls_simd_to_f64(t.back + 4 * c, wide);
+			for (uint32_t h = 0; h < VECTORS_IN_4; h++)
+				lane[c * VECTORS_IN_4 + h] += ls_simd_term(t.slope, wide[h]);
 		}
 		sums += t.beside;
 	}
-	for (uint32_t c = 0; c < N / LS_PACK; c++)
+	for (uint32_t c = 0; c < N / LS_SIMD; c++)
 		lane[c] -= offset;
 	for (uint32_t c = 0; c < N / 4; c++)
-		*(ls_pack_f *)(ret + 4 * c) = ls_pack_total(lane + c * PACKS_IN_4);
+		*(ls_simd_f32 *)(ret + 4 * c) = ls_simd_sums_to_f32(lane + c * VECTORS_IN_4);
 	return sums;
 }
 
@@ -108,40 +108,40 @@ INLINE two_u add_short(const struct ls_step *st, const struct columns *k, enum l
 
 /* Terms of rows lo..hi, without their magic: for each output the two beside the factors, then the
  * factors'. */
-INLINE void row_terms(struct ls_step *st, uint32_t lo, uint32_t hi, uint32_t N)
+INLINE void row_terms(struct ls_batch *batch, uint32_t lo, uint32_t hi, uint32_t N)
 {
 	enum { AHEAD = 16 };
-	const struct ls_grids *g = &st->grids;
-	uint32_t outputs = st->m->outputs;
+	const struct ls_grids *g = &batch->grids;
+	uint32_t outputs = batch->m->outputs;
 	for (size_t i = (size_t)lo * outputs, end = (size_t)hi * outputs; i < end; i++) {
-		double slope = (double)st->slope[i];
-		const float *back = st->back + i * N;
-		uint64_t *to = st->terms + i * ls_term_stride(N);
+		double slope = (double)batch->slope[i];
+		const float *back = batch->back + i * N;
+		uint64_t *to = batch->terms + i * ls_term_stride(N);
 		prefetch_run(back + (i + AHEAD < end ? AHEAD * N : 0), N,
 			     false); /* most are other workers' */
 		*(two_u *)to = (two_u)LS_CELL_TERM(
 				       ((two_d){g->linear_scale, g->self_scale}) * slope, 1.0) -
 			       LS_MAGIC_BITS;
 		for (uint32_t c = 0; c < N / 4; c++) {
-			ls_pack_d wide[PACKS_IN_4];
-			ls_pack_widen(back + 4 * c, wide);
-			for (uint32_t h = 0; h < PACKS_IN_4; h++)
-				*(ls_pack_u *)(to + 2 + 4 * c + LS_PACK * h) =
-					ls_pack_term(slope * g->back_scale, wide[h]) -
+			ls_simd_f64 wide[VECTORS_IN_4];
+			ls_simd_to_f64(back + 4 * c, wide);
+			for (uint32_t h = 0; h < VECTORS_IN_4; h++)
+				*(ls_simd_u64 *)(to + 2 + 4 * c + LS_SIMD * h) =
+					ls_simd_term(slope * g->back_scale, wide[h]) -
 					LS_MAGIC_BITS;
 		}
 	}
 }
 
-static inline void terms(struct ls_step *st, uint32_t lo, uint32_t hi)
+static inline void terms(struct ls_batch *batch, uint32_t lo, uint32_t hi)
 {
-	uint32_t N = st->m->padded;
+	uint32_t N = batch->m->padded;
 	if (N == 16)
-		row_terms(st, lo, hi, 16);
+		row_terms(batch, lo, hi, 16);
 	else if (N == 8)
-		row_terms(st, lo, hi, 8);
+		row_terms(batch, lo, hi, 8);
 	else
-		row_terms(st, lo, hi, N);
+		row_terms(batch, lo, hi, N);
 }
 
 INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, uint32_t o,
@@ -150,30 +150,30 @@ INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, 
 	const size_t row = k->outputs * ls_term_stride(N);
 	const uint64_t *terms = k->terms + o * ls_term_stride(N);
 	two_u sums = {0, 0};
-	ls_pack_u lane[LS_KERN_SHORT / LS_PACK];
-	for (uint32_t c = 0; c < N / LS_PACK; c++)
-		lane[c] = (ls_pack_u){0};
+	ls_simd_u64 lane[LS_KERN_SHORT / LS_SIMD];
+	for (uint32_t c = 0; c < N / LS_SIMD; c++)
+		lane[c] = (ls_simd_u64){0};
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t *t = terms + (uint32_t)keys[i] * row;
 		prefetch_run((const float *)(terms + later_row(k, keys + i, 12) * row), 2 * N + 4,
 			     false);
 		sums += *(const two_u *)t;
-		for (uint32_t c = 0; c < N / LS_PACK; c++)
-			lane[c] += *(const ls_pack_u *)(t + 2 + c * LS_PACK);
+		for (uint32_t c = 0; c < N / LS_SIMD; c++)
+			lane[c] += *(const ls_simd_u64 *)(t + 2 + c * LS_SIMD);
 	}
 	for (uint32_t c = 0; c < N / 4; c++)
-		*(ls_pack_f *)(ret + 4 * c) = ls_pack_total(lane + c * PACKS_IN_4);
+		*(ls_simd_f32 *)(ret + 4 * c) = ls_simd_sums_to_f32(lane + c * VECTORS_IN_4);
 	return sums;
 }
 
 /* Entries of a wide column: what its sums will be made of, and the two beside them. */
-INLINE two_u find_terms(const struct ls_step *st, const struct columns *k, enum ls_fm_kind kind,
-			const uint64_t *keys, size_t n, uint32_t o, struct ls_found *ret)
+INLINE two_u wide_terms(const struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
+			const uint64_t *keys, size_t n, uint32_t o, struct ls_wide_entry *ret)
 {
 	two_u sums = {0, 0};
 	for (size_t i = 0; i < n; i++) {
-		struct term t = entry_term(st, k, kind, keys[i], o);
-		ret[i] = (struct ls_found){t.back, t.slope};
+		struct term t = entry_term(batch, k, kind, keys[i], o);
+		ret[i] = (struct ls_wide_entry){t.back, t.slope};
 		__builtin_prefetch(t.back);
 		sums += t.beside;
 	}
@@ -193,23 +193,24 @@ INLINE void join(const struct columns *k, struct block *q, float *feature, uint3
 
 /* The n entries of one feature: its sums go to the block. by_row, in the usual cases a constant of
  * the call: entries' terms are those of their rows. */
-INLINE void column(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind, bool by_row,
-		   struct block *q, float *feature, const uint64_t *keys, size_t n, uint32_t N)
+INLINE void column(struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
+		   bool by_row, struct block *q, float *feature, const uint64_t *keys, size_t n,
+		   uint32_t N)
 {
 	for (uint32_t o = 0; o < k->outputs; o++) {
 		float *sums = q->sums + (size_t)q->n * N;
 		two_u beside = by_row ? add_terms(k, keys, n, o, N, sums)
-				      : add_short(st, k, kind, keys, n, o, N, sums);
+				      : add_short(batch, k, kind, keys, n, o, N, sums);
 		join(k, q, feature, o, N, by_row ? beside : beside - (uint64_t)n * LS_MAGIC_BITS);
 		if (q->n == LS_KERN_BLOCK)
-			update_waiting(st, q, N);
+			update_waiting(batch, q, N);
 	}
 }
 
 /* The features of a run. Of the usual lanes first those of one entry, then the others, for how many
  * entries a feature has is what the processor guesses wrong most often; code for that is compiled
  * for no others. */
-INLINE void short_run(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind,
+INLINE void short_run(struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
 		      bool by_row, struct block *q, const uint64_t *keys, const struct run *now,
 		      uint32_t N)
 {
@@ -221,33 +222,34 @@ INLINE void short_run(struct ls_step *st, const struct columns *k, enum ls_fm_ki
 	}
 	for (uint32_t i = 0; i < n_singles && apart; i++) {
 		uint32_t c = singles[i];
-		column(st, k, kind, by_row, q, now->feature[c], keys + now->at[c], 1, N);
+		column(batch, k, kind, by_row, q, now->feature[c], keys + now->at[c], 1, N);
 	}
 	for (uint32_t i = 0; i < now->n - n_singles; i++) {
 		uint32_t c = others[i];
-		column(st, k, kind, by_row, q, now->feature[c], keys + now->at[c],
+		column(batch, k, kind, by_row, q, now->feature[c], keys + now->at[c],
 		       now->at[c + 1] - now->at[c], N);
 	}
 }
 
-/* All features of a run, an output at a time: with the parameters of the run after it asked for. */
-INLINE void wide_run(struct ls_step *st, const struct columns *k, enum ls_fm_kind kind,
+/* All features of a run, an output at a time: with the parameters of the run after it prefetched
+ * for. */
+INLINE void wide_run(struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
 		     struct block *q, const uint64_t *keys, const struct run *now,
-		     const struct run *next, struct ls_found *found, uint32_t N)
+		     const struct run *next, struct ls_wide_entry *found, uint32_t N)
 {
 	for (uint32_t c = 0; c < next->n;
 	     c++) /* all at once, so that their pages are looked up side by side */
-		for (uint32_t s = 0; s <= st->m->states; s++)
-			prefetch_run(next->feature[c] + s * st->m->width, 2 * LINE, true);
+		for (uint32_t s = 0; s <= batch->m->states; s++)
+			prefetch_run(next->feature[c] + s * batch->m->width, 2 * LINE, true);
 	for (uint32_t o = 0; o < k->outputs; o++) {
 		for (uint32_t c = 0; c < now->n; c++) {
 			size_t at = now->at[c], n = now->at[c + 1] - at;
-			two_u beside = find_terms(st, k, kind, keys + at, n, o, found + at);
+			two_u beside = wide_terms(batch, k, kind, keys + at, n, o, found + at);
 			q->at[c] = at;
 			join(k, q, now->feature[c], o, N, beside - (uint64_t)n * LS_MAGIC_BITS);
 		}
 		q->at[now->n] = now->at[now->n];
-		update_waiting(st, q, N);
+		update_waiting(batch, q, N);
 	}
 }
 
@@ -269,75 +271,77 @@ INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size
 		ret->feature[c] = m->linear + (keys[ret->at[c]] >> 32) * ls_fm_stride(m);
 }
 
-INLINE void columns_of(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n,
+INLINE void columns_of(struct ls_batch *batch, struct ls_scratch *w, const uint64_t *keys, size_t n,
 		       enum ls_fm_kind kind, bool by_row, bool is_short, uint32_t N)
 {
-	const struct columns k = {.last = n ? keys + n - 1 : keys,
-				  .row_of = st->row_of,
-				  .x = by_row ? NULL : st->x,
-				  .field = st->field,
-				  .slope = st->slope,
-				  .back = st->back,
-				  .terms = st->terms,
-				  .back_stride = st->back_stride,
-				  .outputs = st->m->outputs,
-				  .padded = st->m->padded,
-				  .fields = st->m->n_fields,
-				  .room = ls_fm_linear_room(st->m),
-				  .back_scale = st->grids.back_scale,
-				  .self_unit = st->grids.self_unit,
-				  .beside_scale = {st->grids.linear_scale, st->grids.self_scale}};
+	const struct columns k = {
+		.last = n ? keys + n - 1 : keys,
+		.row_of = batch->row_of,
+		.x = by_row ? NULL : batch->x,
+		.field = batch->field,
+		.slope = batch->slope,
+		.back = batch->back,
+		.terms = batch->terms,
+		.back_stride = batch->back_stride,
+		.outputs = batch->m->outputs,
+		.padded = batch->m->padded,
+		.fields = batch->m->n_fields,
+		.room = ls_fm_linear_room(batch->m),
+		.back_scale = batch->grids.back_scale,
+		.self_unit = batch->grids.self_unit,
+		.beside_scale = {batch->grids.linear_scale, batch->grids.self_scale}};
 	struct run now, next;
-	uint32_t room = is_short ? LS_KERN_BLOCK : LS_KERN_WIDE;
+	uint32_t room = is_short ? LS_KERN_BLOCK : LS_KERN_WIDE_BLOCK;
 	struct block q = {.sums = w->sums,
 			  .next = &next,
-			  .found = is_short ? NULL : w->found,
-			  .unit = st->grids.back_unit,
-			  .linear_unit = st->grids.linear_unit,
+			  .wide = is_short ? NULL : w->wide,
+			  .unit = batch->grids.back_unit,
+			  .linear_unit = batch->grids.linear_unit,
 			  .acc = w->acc,
 			  .self = kind != LS_FFM};
-	find_columns(st->m, keys, n, 0, room, &next);
+	find_columns(batch->m, keys, n, 0, room, &next);
 	while (next.n) {
 		while (is_short &&
-		       q.asked < next.n) /* those that the last updates did not get to */
-			ask(&q, ls_fm_stride(st->m));
+		       q.prefetched < next.n) /* those that the last updates did not get to */
+			prefetch_column(&q, ls_fm_stride(batch->m));
 		now = next;
-		find_columns(st->m, keys, n, now.at[now.n], room, &next);
-		q.asked = 0;
+		find_columns(batch->m, keys, n, now.at[now.n], room, &next);
+		q.prefetched = 0;
 		if (!is_short)
-			wide_run(st, &k, kind, &q, keys, &now, &next, w->found, N);
+			wide_run(batch, &k, kind, &q, keys, &now, &next, w->wide, N);
 		else
-			short_run(st, &k, kind, by_row, &q, keys, &now, N);
+			short_run(batch, &k, kind, by_row, &q, keys, &now, N);
 	}
 	if (q.n)
-		update_waiting(st, &q, N);
+		update_waiting(batch, &q, N);
 }
 
-static inline void columns(struct ls_step *st, struct ls_worker *w, const uint64_t *keys, size_t n)
+static inline void columns(struct ls_batch *batch, struct ls_scratch *w, const uint64_t *keys,
+			   size_t n)
 {
-	enum ls_fm_kind kind = st->m->opts.kind;
-	uint32_t lanes = st->m->blocks * st->m->padded;
-	bool by_row = st->terms, wide = ls_kern_wide(kind, lanes);
+	enum ls_fm_kind kind = batch->m->opts.kind;
+	uint32_t lanes = batch->m->blocks * batch->m->padded;
+	bool by_row = batch->terms, wide = ls_kern_is_wide(kind, lanes);
 	if (kind == LS_FFM)
-		columns_of(st, w, keys, n, LS_FFM, false, false, lanes);
+		columns_of(batch, w, keys, n, LS_FFM, false, false, lanes);
 	else if (kind == LS_FWFM && wide)
-		columns_of(st, w, keys, n, LS_FWFM, false, false, lanes);
+		columns_of(batch, w, keys, n, LS_FWFM, false, false, lanes);
 	else if (kind == LS_FWFM)
-		columns_of(st, w, keys, n, LS_FWFM, false, true, 8);
+		columns_of(batch, w, keys, n, LS_FWFM, false, true, 8);
 	else if (wide)
-		columns_of(st, w, keys, n, LS_FM, false, false, lanes);
+		columns_of(batch, w, keys, n, LS_FM, false, false, lanes);
 	else if (lanes == 16 && by_row)
-		columns_of(st, w, keys, n, LS_FM, true, true, 16);
+		columns_of(batch, w, keys, n, LS_FM, true, true, 16);
 	else if (lanes == 16)
-		columns_of(st, w, keys, n, LS_FM, false, true, 16);
+		columns_of(batch, w, keys, n, LS_FM, false, true, 16);
 	else if (lanes == 8 && by_row)
-		columns_of(st, w, keys, n, LS_FM, true, true, 8);
+		columns_of(batch, w, keys, n, LS_FM, true, true, 8);
 	else if (lanes == 8)
-		columns_of(st, w, keys, n, LS_FM, false, true, 8);
+		columns_of(batch, w, keys, n, LS_FM, false, true, 8);
 	else if (lanes == 4)
-		columns_of(st, w, keys, n, LS_FM, by_row, true, 4);
+		columns_of(batch, w, keys, n, LS_FM, by_row, true, 4);
 	else
-		columns_of(st, w, keys, n, LS_FM, by_row, true, LS_KERN_SHORT);
+		columns_of(batch, w, keys, n, LS_FM, by_row, true, LS_KERN_SHORT);
 }
 
 #endif

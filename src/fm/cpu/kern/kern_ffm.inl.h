@@ -13,7 +13,7 @@ enum { LONG_RECORD = 24 * LINE }; /* from where on the hardware fetches the rest
 
 /* The next row's records, this output's part of them. First a line of each, all at once: one whose
  * page is not known holds up what comes after it, but pages are looked up side by side. */
-INLINE void ask_pages(const struct ls_fm_model *m, const struct row *r, size_t offset)
+INLINE void prefetch_pages(const struct ls_fm_model *m, const struct row *r, size_t offset)
 {
 	const float *at = offset ? m->record + offset : m->linear;
 	size_t stride = ls_fm_stride(m);
@@ -22,14 +22,14 @@ INLINE void ask_pages(const struct ls_fm_model *m, const struct row *r, size_t o
 }
 
 /* Then all of them, into the second-level cache: the first has no room for two rows. */
-INLINE void ask_record(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset,
-		       uint32_t K)
+INLINE void prefetch_next_record(const struct ls_fm_model *m, const struct row *r, uint32_t i,
+				 size_t offset, uint32_t K)
 {
 	size_t size = (size_t)m->n_fields * K;
 	if (i >= r->n_next || size > LONG_RECORD)
 		return;
 	const float *at = m->record + offset + r->next[i] * ls_fm_stride(m), *end = at + size;
-	STRAIGHT
+	UNROLL
 	for (; at < end; at += LINE)
 		__builtin_prefetch(at, 0, 2);
 	__builtin_prefetch(end - 1, 0, 2);
@@ -46,12 +46,12 @@ INLINE void find_records(const struct ls_fm_model *m, const struct row *r, size_
 }
 
 /* Entry i of the next row, and the lines that the entries behind i will need soon. */
-INLINE void ask_ahead(const struct ls_fm_model *m, const struct row *r, const float *const *v,
-		      uint32_t i, size_t offset, uint32_t K)
+INLINE void prefetch_ahead(const struct ls_fm_model *m, const struct row *r, const float *const *v,
+			   uint32_t i, size_t offset, uint32_t K)
 {
 	const uint32_t line =
 		K < LINE ? LINE / K : 1; /* entries whose parts are in one line of a record */
-	ask_record(m, r, i, offset, K);
+	prefetch_next_record(m, r, i, offset, K);
 	for (uint32_t j = i + 1; j < r->n && i % line == 0; j++)
 		__builtin_prefetch(v[j] + (size_t)(i + 2 * line) * K);
 }
@@ -59,17 +59,16 @@ INLINE void ask_ahead(const struct ls_fm_model *m, const struct row *r, const fl
 /* Adds the product of two entries' vectors to total; to_i and to_j, if not NULL, get what the
  * backward pass needs. */
 INLINE void ffm_pair(const float *vi, const float *vj, float xi, float xj, bool has_x, uint32_t K,
-		     float *to_i, float *to_j, ls_pack_f *total, ls_pack_s *top)
+		     float *to_i, float *to_j, ls_simd_f32 *total, ls_simd_u32 *top)
 {
-	const ls_pack_f *a = (const ls_pack_f *)vi, *b = (const ls_pack_f *)vj;
+	const ls_simd_f32 *a = (const ls_simd_f32 *)vi, *b = (const ls_simd_f32 *)vj;
 	for (uint32_t c = 0; c < K / 4; c++) {
-		ls_pack_f ax = has_x ? a[c] * xi : a[c], bx = has_x ? b[c] * xj : b[c];
+		ls_simd_f32 ax = has_x ? a[c] * xi : a[c], bx = has_x ? b[c] * xj : b[c];
 		total[c] += ax * bx;
 		if (to_i) {
-			*top = ls_pack_larger(*top,
-					      ls_pack_larger(ls_pack_size(ax), ls_pack_size(bx)));
-			((ls_pack_f *)to_i)[c] = bx;
-			((ls_pack_f *)to_j)[c] = ax;
+			*top = ls_simd_max(*top, ls_simd_max(ls_simd_abs2(ax), ls_simd_abs2(bx)));
+			((ls_simd_f32 *)to_i)[c] = bx;
+			((ls_simd_f32 *)to_j)[c] = ax;
 		}
 	}
 }
@@ -77,15 +76,15 @@ INLINE void ffm_pair(const float *vi, const float *vj, float xi, float xj, bool 
 /* The score alone of a row with one entry of each field. All pairs of the first entry, then of the
  * second: their records come to the first cache a line of each at a time. */
 INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, size_t offset, uint32_t K,
-		     ls_pack_f *total)
+		     ls_simd_f32 *total)
 {
 	const float *v[MOST_POINTERS], *x = r->x;
 	const uint32_t n = r->n;
 	find_records(m, r, offset, v);
-	ask_pages(m, r, offset);
+	prefetch_pages(m, r, offset);
 	for (uint32_t i = 0; i < n; i++) {
-		ask_ahead(m, r, v, i, offset, K);
-		STRAIGHT
+		prefetch_ahead(m, r, v, i, offset, K);
+		UNROLL
 		for (uint32_t j = i + 1; j < n; j++)
 			ffm_pair(v[i] + (size_t)j * K, v[j] + (size_t)i * K, x ? x[i] : 1.0f,
 				 x ? x[j] : 1.0f, x, K, NULL, NULL, total, NULL);
@@ -95,17 +94,17 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, size_t of
 /* One such row, with its back. has_x is a constant of the call. */
 INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool has_x,
 			  size_t offset, uint32_t K, float *back, size_t entry_stride,
-			  ls_pack_f *total, ls_pack_s *top)
+			  ls_simd_f32 *total, ls_simd_u32 *top)
 {
 	const float *v[MOST_POINTERS], *x = r->x;
 	const uint32_t n = r->n;
 	find_records(m, r, offset, v);
-	ask_pages(m, r, offset);
+	prefetch_pages(m, r, offset);
 	for (uint32_t i = 0; i < n; i++) {
 		const float *vi = v[i], xi = has_x ? x[i] : 1.0f;
 		float *row = back + i * entry_stride;
 		memset(row + (size_t)i * K, 0, sizeof(float) * K);
-		ask_ahead(m, r, v, i, offset, K);
+		prefetch_ahead(m, r, v, i, offset, K);
 		for (uint32_t j = i + 1; j < n; j++)
 			ffm_pair(vi + (size_t)j * K, v[j] + (size_t)i * K, xi, has_x ? x[j] : 1.0f,
 				 has_x, K, row + (size_t)j * K,
@@ -116,7 +115,7 @@ INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool
 /* Pairs of entry i with all behind it, of any row. with_back is a constant of the call. */
 INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset,
 		      uint32_t K, float *back, size_t entry_stride, bool with_back,
-		      ls_pack_f *total)
+		      ls_simd_f32 *total)
 {
 	size_t stride = ls_fm_stride(m), at_i = (size_t)r->field[i] * K;
 	const uint32_t *feature = r->feature, n = r->n;
@@ -125,13 +124,15 @@ INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t
 	float xi = x ? x[i] : 1.0f;
 	for (uint32_t j = i + 1; j < n; j++) {
 		size_t at_j = (size_t)field[j] * K;
-		const ls_pack_f *a = (const ls_pack_f *)(vi + at_j);
-		const ls_pack_f *b = (const ls_pack_f *)(record + feature[j] * stride + at_i);
-		ls_pack_f *to_i = with_back ? (ls_pack_f *)(back + i * entry_stride + at_j) : NULL;
-		ls_pack_f *to_j = with_back ? (ls_pack_f *)(back + j * entry_stride + at_i) : NULL;
+		const ls_simd_f32 *a = (const ls_simd_f32 *)(vi + at_j);
+		const ls_simd_f32 *b = (const ls_simd_f32 *)(record + feature[j] * stride + at_i);
+		ls_simd_f32 *to_i =
+			with_back ? (ls_simd_f32 *)(back + i * entry_stride + at_j) : NULL;
+		ls_simd_f32 *to_j =
+			with_back ? (ls_simd_f32 *)(back + j * entry_stride + at_i) : NULL;
 		float xj = x ? x[j] : 1.0f;
 		for (uint32_t c = 0; c < K / 4; c++) {
-			ls_pack_f ax = a[c] * xi, bx = b[c] * xj;
+			ls_simd_f32 ax = a[c] * xi, bx = b[c] * xj;
 			total[c] += ax * bx;
 			if (with_back) {
 				to_i[c] += bx;
@@ -143,13 +144,13 @@ INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t
 
 /* A row that is not like that: back is added to. */
 INLINE void ffm_any(const struct ls_fm_model *m, const struct row *r, size_t offset, uint32_t K,
-		    float *back, size_t entry_stride, ls_pack_f *total)
+		    float *back, size_t entry_stride, ls_simd_f32 *total)
 {
 	for (uint32_t i = 0; i < r->n && back; i++)
 		memset(back + i * entry_stride, 0, sizeof(float) * m->n_fields * K);
-	ask_pages(m, r, offset);
+	prefetch_pages(m, r, offset);
 	for (uint32_t i = 0; i < r->n; i++) {
-		ask_record(m, r, i, offset, K);
+		prefetch_next_record(m, r, i, offset, K);
 		if (back)
 			ffm_pairs(m, r, i, offset, K, back, entry_stride, true, total);
 		else
@@ -157,17 +158,17 @@ INLINE void ffm_any(const struct ls_fm_model *m, const struct row *r, size_t off
 	}
 }
 
-INLINE float ffm_halve(const ls_pack_f *total, uint32_t K)
+INLINE float ffm_halve(const ls_simd_f32 *total, uint32_t K)
 {
 	float t[MAX_K];
 	memcpy(t, total, sizeof(float) * K);
 	return ls_halve_sum(t, (int)K);
 }
 
-INLINE void clear_packs(ls_pack_f *total, uint32_t n)
+INLINE void clear_packs(ls_simd_f32 *total, uint32_t n)
 {
 	for (uint32_t c = 0; c < n; c++)
-		total[c] = (ls_pack_f){0};
+		total[c] = (ls_simd_f32){0};
 }
 
 /* *top gets the largest |bits| of back. */
@@ -175,8 +176,8 @@ INLINE float ffm_output(const struct ls_fm_model *m, const struct row *r, uint32
 			float *back, size_t entry_stride, uint32_t *top)
 {
 	size_t block = (size_t)m->n_fields * K;
-	ls_pack_f total[MAX_K / 4];
-	ls_pack_s tops = {0};
+	ls_simd_f32 total[MAX_K / 4];
+	ls_simd_u32 tops = {0};
 	bool once = one_of_each_field(r, m->n_fields);
 	clear_packs(total, K / 4);
 	if (!once)

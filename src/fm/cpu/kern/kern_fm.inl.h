@@ -12,16 +12,16 @@
  * registers. */
 struct fm_sums {
 	float line;
-	ls_mid_f sum[MAX_K / LS_MID], square[MAX_K / LS_MID];
-	ls_pack_f last, last_square; /* of a K that is no multiple of LS_MID */
+	ls_mid_f32 sum[MAX_K / LS_MID], square[MAX_K / LS_MID];
+	ls_simd_f32 last, last_square; /* of a K that is no multiple of LS_MID */
 };
 
 INLINE void fm_clear(struct fm_sums *s, float bias, uint32_t K)
 {
 	s->line = bias;
-	s->last = s->last_square = (ls_pack_f){0};
+	s->last = s->last_square = (ls_simd_f32){0};
 	for (uint32_t c = 0; c < K / LS_MID; c++)
-		s->sum[c] = s->square[c] = (ls_mid_f){0};
+		s->sum[c] = s->square[c] = (ls_mid_f32){0};
 }
 
 /* An entry: its linear weight, K factors, value. */
@@ -29,9 +29,9 @@ INLINE void fm_add(struct fm_sums *s, float weight, const float *v, float x, uin
 {
 	s->line += weight * x;
 	for (uint32_t c = 0; c < K / LS_MID; c++)
-		LS_CELL_ADD(s->sum[c], s->square[c], ((const ls_mid_f *)v)[c], x);
+		LS_CELL_ADD(s->sum[c], s->square[c], ((const ls_mid_f32 *)v)[c], x);
 	if (K % LS_MID)
-		LS_CELL_ADD(s->last, s->last_square, *(const ls_pack_f *)(v + K - 4), x);
+		LS_CELL_ADD(s->last, s->last_square, *(const ls_simd_f32 *)(v + K - 4), x);
 }
 
 /* back gets the sums, if it is not NULL. */
@@ -40,13 +40,13 @@ INLINE float fm_score(const struct fm_sums *s, uint32_t K, float *back)
 	float t[MAX_K];
 	for (uint32_t c = 0; c < K / LS_MID; c++) {
 		if (back)
-			*(ls_mid_f *)(back + LS_MID * c) = s->sum[c];
-		*(ls_mid_f *)(t + LS_MID * c) = s->sum[c] * s->sum[c] - s->square[c];
+			*(ls_mid_f32 *)(back + LS_MID * c) = s->sum[c];
+		*(ls_mid_f32 *)(t + LS_MID * c) = s->sum[c] * s->sum[c] - s->square[c];
 	}
 	if (K % LS_MID) {
 		if (back)
-			*(ls_pack_f *)(back + K - 4) = s->last;
-		*(ls_pack_f *)(t + K - 4) = s->last * s->last - s->last_square;
+			*(ls_simd_f32 *)(back + K - 4) = s->last;
+		*(ls_simd_f32 *)(t + K - 4) = s->last * s->last - s->last_square;
 	}
 	return s->line + 0.5f * ls_halve_sum(t, (int)K);
 }

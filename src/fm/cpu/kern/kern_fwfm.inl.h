@@ -17,9 +17,9 @@ _Static_assert(FWFM_LANES / 4 <= LS_KERN_ROWS, "rows of four lanes side by side"
 
 /* K lanes. K is a constant of the calls where it pays, and then they are registers. */
 struct lanes {
-	ls_wide_f most[MAX_K / LS_WIDE];
-	ls_mid_f mid[LS_WIDE / LS_MID]; /* of a K that is no multiple of LS_WIDE, */
-	ls_pack_f last;                 /* or of LS_MID */
+	ls_wide_f32 most[MAX_K / LS_WIDE];
+	ls_mid_f32 mid[LS_WIDE / LS_MID]; /* of a K that is no multiple of LS_WIDE, */
+	ls_simd_f32 last;                 /* or of LS_MID */
 };
 
 /* Where the lanes behind those in `most` begin, and how many vectors of LS_MID they are. */
@@ -36,24 +36,24 @@ INLINE uint32_t n_mid(uint32_t K)
 INLINE void clear_lanes(struct lanes *d, uint32_t K)
 {
 	for (uint32_t c = 0; c < K / LS_WIDE; c++)
-		d->most[c] = (ls_wide_f){0};
+		d->most[c] = (ls_wide_f32){0};
 	for (uint32_t c = 0; c < LS_WIDE / LS_MID; c++)
-		d->mid[c] = (ls_mid_f){0};
-	d->last = (ls_pack_f){0};
+		d->mid[c] = (ls_mid_f32){0};
+	d->last = (ls_simd_f32){0};
 }
 
 /* d = d + u weight, by fma. */
 INLINE void add_scaled(struct lanes *d, const float *u, float weight, uint32_t K)
 {
-	const ls_mid_f *rest = (const ls_mid_f *)(u + behind_most(K));
+	const ls_mid_f32 *rest = (const ls_mid_f32 *)(u + behind_most(K));
 	for (uint32_t c = 0; c < K / LS_WIDE; c++)
 		d->most[c] =
-			ls_wide_fma(((const ls_wide_f *)u)[c], ls_wide_all(weight), d->most[c]);
+			ls_wide_fma(((const ls_wide_f32 *)u)[c], ls_wide_set1(weight), d->most[c]);
 	for (uint32_t c = 0; c < n_mid(K); c++)
-		d->mid[c] = ls_mid_fma(rest[c], ls_mid_all(weight), d->mid[c]);
+		d->mid[c] = ls_mid_fma(rest[c], ls_mid_set1(weight), d->mid[c]);
 	if (K % LS_MID)
-		d->last =
-			ls_pack_fma(*(const ls_pack_f *)(u + K - 4), ls_pack_all(weight), d->last);
+		d->last = ls_simd_fma(*(const ls_simd_f32 *)(u + K - 4), ls_simd_set1(weight),
+				      d->last);
 }
 
 /* The same of n neighbours, whose weights are neighbours too. n is a constant of the call. */
@@ -63,7 +63,7 @@ INLINE void add_scaled_each(struct lanes *d, const float *u, const float *weight
 #if defined(__aarch64__)
 	if (n == 4) { /* by one load: fma takes any lane of it. (Left alone, gcc makes four loads of
 			 it.) */
-		ls_pack_f four = *(const ls_pack_f *)weight;
+		ls_simd_f32 four = *(const ls_simd_f32 *)weight;
 		__asm__("" : "+w"(four));
 		for (uint32_t i = 0; i < n; i++)
 			add_scaled(&d[i], u, four[i], K);
@@ -77,23 +77,24 @@ INLINE void add_scaled_each(struct lanes *d, const float *u, const float *weight
 /* total = total + u e, by fma. */
 INLINE void add_product(struct lanes *total, const float *u, const struct lanes *e, uint32_t K)
 {
-	const ls_mid_f *rest = (const ls_mid_f *)(u + behind_most(K));
+	const ls_mid_f32 *rest = (const ls_mid_f32 *)(u + behind_most(K));
 	for (uint32_t c = 0; c < K / LS_WIDE; c++)
-		total->most[c] = ls_wide_fma(((const ls_wide_f *)u)[c], e->most[c], total->most[c]);
+		total->most[c] =
+			ls_wide_fma(((const ls_wide_f32 *)u)[c], e->most[c], total->most[c]);
 	for (uint32_t c = 0; c < n_mid(K); c++)
 		total->mid[c] = ls_mid_fma(rest[c], e->mid[c], total->mid[c]);
 	if (K % LS_MID)
-		total->last = ls_pack_fma(*(const ls_pack_f *)(u + K - 4), e->last, total->last);
+		total->last = ls_simd_fma(*(const ls_simd_f32 *)(u + K - 4), e->last, total->last);
 }
 
 INLINE void store_lanes(float *to, const struct lanes *d, uint32_t K)
 {
 	for (uint32_t c = 0; c < K / LS_WIDE; c++)
-		((ls_wide_f *)to)[c] = d->most[c];
+		((ls_wide_f32 *)to)[c] = d->most[c];
 	for (uint32_t c = 0; c < n_mid(K); c++)
-		((ls_mid_f *)(to + behind_most(K)))[c] = d->mid[c];
+		((ls_mid_f32 *)(to + behind_most(K)))[c] = d->mid[c];
 	if (K % LS_MID)
-		*(ls_pack_f *)(to + K - 4) = d->last;
+		*(ls_simd_f32 *)(to + K - 4) = d->last;
 }
 
 INLINE void clear_fields(const struct ls_fm_model *m, uint32_t K, size_t apart, float *to)
@@ -140,12 +141,12 @@ INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float b
 	clear_fields(m, K, apart, own);
 	for (uint32_t i = 0; i < at.r.n; i++) {
 		const float *linear = fwfm_entry(&at, i, o), x = row_x(&at.r, i);
-		const ls_pack_f *v = (const ls_pack_f *)(linear + at.factors);
-		ls_pack_f *u = (ls_pack_f *)(sums + at.r.field[i] * apart);
-		ls_pack_f *w = (ls_pack_f *)(own + at.r.field[i] * apart);
+		const ls_simd_f32 *v = (const ls_simd_f32 *)(linear + at.factors);
+		ls_simd_f32 *u = (ls_simd_f32 *)(sums + at.r.field[i] * apart);
+		ls_simd_f32 *w = (ls_simd_f32 *)(own + at.r.field[i] * apart);
 		line += linear[o] * x;
 		for (uint32_t c = 0; c < K / 4; c++)
-			LS_CELL_JOIN(u[c], w[c], v[c], x, ls_pack_join);
+			LS_CELL_JOIN(u[c], w[c], v[c], x, ls_simd_join);
 	}
 	return line;
 }
@@ -154,12 +155,12 @@ INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float b
 INLINE void fwfm_copy(float *u, const float *v, bool has_x, float x, uint32_t K)
 {
 	for (uint32_t c = 0; c < K / LS_MID; c++) { /* as if added: never -0 */
-		ls_mid_f vc = ((const ls_mid_f *)v)[c];
-		((ls_mid_f *)u)[c] = (ls_mid_f){0} + (has_x ? vc * x : vc);
+		ls_mid_f32 vc = ((const ls_mid_f32 *)v)[c];
+		((ls_mid_f32 *)u)[c] = (ls_mid_f32){0} + (has_x ? vc * x : vc);
 	}
 	if (K % LS_MID) {
-		ls_pack_f vc = *(const ls_pack_f *)(v + K - 4);
-		*(ls_pack_f *)(u + K - 4) = (ls_pack_f){0} + (has_x ? vc * x : vc);
+		ls_simd_f32 vc = *(const ls_simd_f32 *)(v + K - 4);
+		*(ls_simd_f32 *)(u + K - 4) = (ls_simd_f32){0} + (has_x ? vc * x : vc);
 	}
 }
 
@@ -179,16 +180,16 @@ INLINE float fwfm_sums_once(const struct ls_fm_model *m, const struct row *r, co
 }
 
 /* Entries whose records are asked for on the way, one after another. */
-struct fwfm_later {
+struct fwfm_prefetch {
 	const uint32_t *feature, *end;
 	const float *linear;
 	size_t stride, last; /* of a record */
 };
 
-INLINE void ask_later(struct fwfm_later *l)
+INLINE void prefetch_later(struct fwfm_prefetch *l)
 {
 	if (l->feature < l->end)
-		ask_for_record(l->linear + *l->feature++ * l->stride, l->last);
+		prefetch_record(l->linear + *l->feature++ * l->stride, l->last);
 }
 
 /* n fields from f on. E_f = sum over fields g < f, ascending, of r(g,f) U_g, and *total gets U_f
@@ -197,7 +198,7 @@ INLINE void ask_later(struct fwfm_later *l)
  * NULL are constants of the call. */
 INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t n, uint32_t K,
 			const float *sums, float *back, bool with_back, struct lanes *total,
-			struct fwfm_later *ahead)
+			struct fwfm_prefetch *ahead)
 {
 	const uint32_t fields = m->n_fields;
 	const float *pair = m->pair + (size_t)o * m->n_pairs, *earlier = pair + f, *later[FWFM_FEW];
@@ -208,14 +209,14 @@ INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uin
 	}
 	for (uint32_t g = 0; g < f; earlier += fields - ++g) {
 		if (ahead)
-			ask_later(ahead);
+			prefetch_later(ahead);
 		add_scaled_each(d, sums + (size_t)g * K, earlier, n, K);
 	}
-	STRAIGHT
+	UNROLL
 	for (uint32_t h = 0; h < n; h++) { /* field f + h */
 		const float *u = sums + (size_t)(f + h) * K;
 		add_product(total, u, &d[h], K);
-		STRAIGHT
+		UNROLL
 		for (uint32_t i = with_back ? 0 : h + 1; i < n; i++)
 			add_scaled(&d[i], u, i < h ? later[i][f + h] : later[h][f + i], K);
 	}
@@ -228,7 +229,7 @@ INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uin
 
 INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K, const float *sums,
 			    float *back, bool with_back, struct lanes *total,
-			    struct fwfm_later *ahead)
+			    struct fwfm_prefetch *ahead)
 {
 	bool few = K <= FWFM_LANES;
 	uint32_t f = 0, alone = few ? m->n_fields % FWFM_FEW : m->n_fields;
@@ -239,12 +240,12 @@ INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K,
 }
 
 /* The sum over fields, ascending, of r(f,f) W_f, of the four lanes that own begins with. */
-INLINE ls_pack_f fwfm_own(const struct ls_fm_model *m, uint32_t o, const float *own, size_t apart)
+INLINE ls_simd_f32 fwfm_own(const struct ls_fm_model *m, uint32_t o, const float *own, size_t apart)
 {
-	ls_pack_f sum = {0};
+	ls_simd_f32 sum = {0};
 	for (uint32_t f = 0; f < m->n_fields; f++)
-		sum = ls_pack_join(*(const ls_pack_f *)(own + f * apart),
-				   ls_pack_all(fwfm_weight(m, o, f, f)), sum);
+		sum = ls_simd_join(*(const ls_simd_f32 *)(own + f * apart),
+				   ls_simd_set1(fwfm_weight(m, o, f, f)), sum);
 	return sum;
 }
 
@@ -283,8 +284,8 @@ INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	store_lanes(t, &total, R * K);
 	for (uint32_t i = 0; i < R; i++) {
 		for (uint32_t c = i * K; c < (i + 1) * K; c += 4)
-			*(ls_pack_f *)(t + c) +=
-				once[i] ? (ls_pack_f){0} : fwfm_own(m, o, own + c, R * K);
+			*(ls_simd_f32 *)(t + c) +=
+				once[i] ? (ls_simd_f32){0} : fwfm_own(m, o, own + c, R * K);
 		score[i * m->outputs + o] = line[i] + ls_halve_sum(t + i * K, (int)K);
 	}
 }
@@ -301,18 +302,18 @@ static inline uint32_t fwfm_at_once(uint32_t K)
  * rows' records, some are asked for. R and has_x are constants of the call. */
 INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, uint32_t R,
 			     bool has_x, uint32_t o, uint32_t K, float *sums, float *ret_line,
-			     struct fwfm_later *ahead)
+			     struct fwfm_prefetch *ahead)
 {
 	const size_t stride = ls_fm_stride(m), factors = ls_fm_linear_room(m) + (size_t)o * K;
 	const float *base = m->linear;
 	const uint32_t *feature = r->feature, n = r->n;
-	struct fwfm_later ask = *ahead;
+	struct fwfm_prefetch ask = *ahead;
 	float line[LS_KERN_ROWS];
 	for (uint32_t k = 0; k < R; k++)
 		line[k] = m->bias[o];
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < (R < 4 ? i % 2 : R / 4); k++)
-			ask_later(&ask);
+			prefetch_later(&ask);
 		for (uint32_t k = 0; k < R; k++, sums += K) {
 			const float *at = base + feature[i + (size_t)k * n] * stride,
 				    x = has_x ? r[k].x[i] : 1.0f;
@@ -326,29 +327,29 @@ INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, u
 
 /* The sum over fields f of U_f E_f, of as many rows as fill the lanes. A function of its own, whose
  * loops have the registers for themselves. */
-static NOT_SPECIALISED void fwfm_beside(const struct ls_fm_model *m, uint32_t o, const float *sums,
-					const struct fwfm_later *ahead, float *ret)
+static NOINLINE void fwfm_beside(const struct ls_fm_model *m, uint32_t o, const float *sums,
+				 const struct fwfm_prefetch *ahead, float *ret)
 {
-	struct fwfm_later ask = *ahead;
+	struct fwfm_prefetch ask = *ahead;
 	struct lanes total;
 	clear_lanes(&total, FWFM_LANES);
 	fwfm_all_fields(m, o, FWFM_LANES, sums, NULL, false, &total, &ask);
 	while (ask.feature < ask.end)
-		ask_later(&ask);
+		prefetch_later(&ask);
 	store_lanes(ret, &total, FWFM_LANES);
 	for (uint32_t c = 0; c < FWFM_LANES;
 	     c += 4) /* as fwfm_output does with rows of one entry a field: never -0 */
-		*(ls_pack_f *)(ret + c) += (ls_pack_f){0};
+		*(ls_simd_f32 *)(ret + c) += (ls_simd_f32){0};
 }
 
 /* What comes after the rows is asked for once, not for each output. */
-INLINE struct fwfm_later fwfm_later(const struct ls_fm_model *m, const struct row *r, uint32_t R,
-				    uint32_t o)
+INLINE struct fwfm_prefetch fwfm_prefetch(const struct ls_fm_model *m, const struct row *r,
+					  uint32_t R, uint32_t o)
 {
 	const uint32_t *after = rows_after(r, R),
 		       *end = after == r->feature || o ? after : after + (size_t)R * r->n;
-	return (struct fwfm_later){after, end, m->linear, ls_fm_stride(m),
-				   ls_fm_linear_room(m) + ls_fm_lanes(m) - 1};
+	return (struct fwfm_prefetch){after, end, m->linear, ls_fm_stride(m),
+				      ls_fm_linear_room(m) + ls_fm_lanes(m) - 1};
 }
 
 /* R rows; K is a constant of the call. */
@@ -357,7 +358,7 @@ INLINE void fwfm_alike(const struct ls_fm_model *m, const struct row *r, uint32_
 {
 	const uint32_t R = FWFM_LANES / K;
 	float t[FWFM_LANES], line[LS_KERN_ROWS];
-	struct fwfm_later ahead = fwfm_later(m, r, R, o);
+	struct fwfm_prefetch ahead = fwfm_prefetch(m, r, R, o);
 	if (r->x)
 		fwfm_sums_beside(m, r, R, true, o, K, sums, line, &ahead);
 	else
@@ -397,7 +398,7 @@ static inline void fwfm_rows(const struct ls_fm_model *m, const struct row *r, f
 /* --- gradient of the field weights --- */
 
 /* The products of two vectors of K = 4, 8 or 16, halved until four are left. */
-INLINE ls_pack_f four_products(const ls_pack_f *u, const ls_pack_f *v, uint32_t K)
+INLINE ls_simd_f32 four_products(const ls_simd_f32 *u, const ls_simd_f32 *v, uint32_t K)
 {
 	if (K == 16)
 		return (u[0] * v[0] + u[2] * v[2]) + (u[1] * v[1] + u[3] * v[3]);
@@ -405,72 +406,73 @@ INLINE ls_pack_f four_products(const ls_pack_f *u, const ls_pack_f *v, uint32_t 
 }
 
 /* What the last two halvings make of four such: of each one lane, (a0 + a2) + (a1 + a3). */
-INLINE ls_pack_f halve_four(const ls_pack_f *t)
+INLINE ls_simd_f32 halve_four(const ls_simd_f32 *t)
 {
-	ls_pack_f ab = __builtin_shufflevector(t[0], t[1], 0, 1, 4, 5) +
-		       __builtin_shufflevector(t[0], t[1], 2, 3, 6, 7),
-		  cd = __builtin_shufflevector(t[2], t[3], 0, 1, 4, 5) +
-		       __builtin_shufflevector(t[2], t[3], 2, 3, 6, 7);
+	ls_simd_f32 ab = __builtin_shufflevector(t[0], t[1], 0, 1, 4, 5) +
+			 __builtin_shufflevector(t[0], t[1], 2, 3, 6, 7),
+		    cd = __builtin_shufflevector(t[2], t[3], 0, 1, 4, 5) +
+			 __builtin_shufflevector(t[2], t[3], 2, 3, 6, 7);
 	return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) +
 	       __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
 }
 
 /* Pairs of u with the four vectors from v on, at once. */
-INLINE void add_four_pairs(const ls_pack_f *u, const float *v, double slope, int64_t *into,
+INLINE void add_four_pairs(const ls_simd_f32 *u, const float *v, double slope, int64_t *into,
 			   uint32_t K)
 {
-	ls_pack_f t[4];
+	ls_simd_f32 t[4];
 	float sums[4];
-	ls_pack_d wide[PACKS_IN_4];
+	ls_simd_f64 wide[VECTORS_IN_4];
 	for (uint32_t k = 0; k < 4; k++)
-		t[k] = four_products(u, (const ls_pack_f *)(v + k * K), K);
-	*(ls_pack_f *)sums = halve_four(t);
-	ls_pack_widen(sums, wide);
-	for (uint32_t h = 0; h < PACKS_IN_4; h++)
-		((ls_pack_u *)into)[h] += ls_pack_term(slope, wide[h]) - LS_MAGIC_BITS;
+		t[k] = four_products(u, (const ls_simd_f32 *)(v + k * K), K);
+	*(ls_simd_f32 *)sums = halve_four(t);
+	ls_simd_to_f64(sums, wide);
+	for (uint32_t h = 0; h < VECTORS_IN_4; h++)
+		((ls_simd_u64 *)into)[h] += ls_simd_term(slope, wide[h]) - LS_MAGIC_BITS;
 }
 
-INLINE int64_t pair_term(const ls_pack_f *u, const ls_pack_f *v, double slope, uint32_t K)
+INLINE int64_t pair_term(const ls_simd_f32 *u, const ls_simd_f32 *v, double slope, uint32_t K)
 {
 	float t[MAX_K];
 	t[0] = 0.0f; /* K is not 0, which the compiler cannot know */
 	for (uint32_t c = 0; c < K / 4; c++)
-		*(ls_pack_f *)(t + 4 * c) = u[c] * v[c];
+		*(ls_simd_f32 *)(t + 4 * c) = u[c] * v[c];
 	return ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));
 }
 
 /* dscore/dr(f,g): halve(U_f U_g), and halve(W_f) for f = g. */
-INLINE void pair_row(struct ls_step *st, int64_t *restrict into, uint32_t b, uint32_t o, uint32_t K)
+INLINE void pair_row(struct ls_batch *batch, int64_t *restrict into, uint32_t b, uint32_t o,
+		     uint32_t K)
 {
-	const struct ls_fm_model *m = st->m;
+	const struct ls_fm_model *m = batch->m;
 	uint32_t fields = m->n_fields;
-	const float *sums = st->sums + 2 * b * st->back_stride + (size_t)o * fields * K,
-		    *own = sums + st->back_stride;
-	double slope = (double)st->slope[(size_t)b * m->outputs + o] * st->grids.pair_scale;
+	const float *sums = batch->sums + 2 * b * batch->back_stride + (size_t)o * fields * K,
+		    *own = sums + batch->back_stride;
+	double slope = (double)batch->slope[(size_t)b * m->outputs + o] * batch->grids.pair_scale;
 	for (uint32_t f = 0, at = 0; f < fields; f++) {
-		const ls_pack_f *u = (const ls_pack_f *)(sums + f * K);
+		const ls_simd_f32 *u = (const ls_simd_f32 *)(sums + f * K);
 		uint32_t g = f + 1;
 		into[at++] += ls_sum_term(slope * (double)ls_halve_sum(own + f * K, (int)K));
 		for (; g + 4 <= fields && (K == 4 || K == 8 || K == 16); g += 4, at += 4)
 			add_four_pairs(u, sums + g * K, slope, into + at, K);
 		for (; g < fields; g++, at++)
-			into[at] += pair_term(u, (const ls_pack_f *)(sums + g * K), slope, K);
+			into[at] += pair_term(u, (const ls_simd_f32 *)(sums + g * K), slope, K);
 	}
 }
 
-static inline void pairs(struct ls_step *st, struct ls_worker *w, uint32_t lo, uint32_t hi)
+static inline void pairs(struct ls_batch *batch, struct ls_scratch *w, uint32_t lo, uint32_t hi)
 {
 	for (uint32_t b = lo; b < hi; b++)
-		for (uint32_t o = 0; o < st->m->outputs; o++) {
-			int64_t *into = w->pair_sums + (size_t)o * st->m->n_pairs;
-			if (st->m->padded == 4)
-				pair_row(st, into, b, o, 4);
-			else if (st->m->padded == 8)
-				pair_row(st, into, b, o, 8);
-			else if (st->m->padded == 16)
-				pair_row(st, into, b, o, 16);
+		for (uint32_t o = 0; o < batch->m->outputs; o++) {
+			int64_t *into = w->pair_sums + (size_t)o * batch->m->n_pairs;
+			if (batch->m->padded == 4)
+				pair_row(batch, into, b, o, 4);
+			else if (batch->m->padded == 8)
+				pair_row(batch, into, b, o, 8);
+			else if (batch->m->padded == 16)
+				pair_row(batch, into, b, o, 16);
 			else
-				pair_row(st, into, b, o, st->m->padded);
+				pair_row(batch, into, b, o, batch->m->padded);
 		}
 }
 

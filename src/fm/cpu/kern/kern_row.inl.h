@@ -40,7 +40,7 @@ static inline int largest_exp(const float *t, size_t n, int so_far)
 
 /* A record that will be wanted soon, up to its float `last`; a long one is fetched by the hardware
  * from there on. */
-INLINE void ask_for_record(const float *at, size_t last)
+INLINE void prefetch_record(const float *at, size_t last)
 {
 	__builtin_prefetch(at);
 	__builtin_prefetch(at + last);
@@ -51,7 +51,7 @@ INLINE void prefetch_next(const struct row *r, uint32_t i, const float *linear, 
 			  size_t size)
 {
 	if (i < r->n_next) {
-		ask_for_record(linear + r->next[i] * stride, size - 1);
+		prefetch_record(linear + r->next[i] * stride, size - 1);
 	}
 }
 

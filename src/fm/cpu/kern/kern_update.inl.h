@@ -15,21 +15,21 @@ struct run {
 
 /* --- updates: columns wait until a block of them is full ---
  * Then their updates run one after the other without a branch between them, and the lines that were
- * asked for when a column came in have had time to arrive. */
+ * prefetched for when a column came in have had time to arrive. */
 
 struct block {
 	uint32_t n;
-	const struct run *next; /* features to come, which the updates ask memory for on the way */
-	uint32_t asked;         /* how many of them were asked for */
+	const struct run *next; /* the features after these, which the updates prefetch */
+	uint32_t prefetched;    /* how many of them */
 	float *factors[LS_KERN_BLOCK], *linear[LS_KERN_BLOCK];
 	float cross[LS_KERN_BLOCK];
 	float linear_sum[LS_KERN_BLOCK];
-	float *sums;                  /* N lanes a column; not used by wide columns, */
-	const struct ls_found *found; /* whose sums are taken when they are updated: entries, */
-	size_t at[LS_KERN_BLOCK + 1]; /* and where those of each column begin */
-	uint64_t *acc; /* of wide columns: room for one column's sums, as integers and as floats */
+	float *sums;                      /* short columns: N lanes each */
+	const struct ls_wide_entry *wide; /* wide columns: entries, summed when updated */
+	size_t at[LS_KERN_BLOCK + 1];     /* wide columns: where the entries of each begin */
+	uint64_t *acc;           /* wide columns: one column's sums, as integers and as floats */
 	float unit, linear_unit; /* of the sums */
-	bool self;               /* entries have a part of their own: cross is not 0 */
+	bool self;               /* entries have a part of their own, so cross is not 0 */
 };
 
 /* From sums to new parameters, n lanes. optimizer, regular and often n are constants of the call: a
@@ -56,33 +56,33 @@ INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict 
 }
 
 /* The linear weights of a block, gathered, so that their updates fill vectors too. */
-INLINE void update_linear(const struct ls_step *st, const struct block *q, int optimizer,
+INLINE void update_linear(const struct ls_batch *batch, const struct block *q, int optimizer,
 			  int regular)
 {
-	uint32_t outputs = st->m->outputs,
+	uint32_t outputs = batch->m->outputs,
 		 states = ls_fm_states_of((enum ls_fm_optimizer)optimizer); /* constant */
 	float values[3][LS_KERN_BLOCK];
 	for (uint32_t c = 0; c < q->n; c++)
 		for (uint32_t s = 0; s <= states; s++)
 			values[s][c] = q->linear[c][s * outputs];
 	update_lanes(values[0], values[1], values[2], q->n, q->linear_sum, q->linear_unit, false,
-		     0.0f, &st->update, optimizer, regular);
+		     0.0f, &batch->update, optimizer, regular);
 	for (uint32_t c = 0; c < q->n; c++)
 		for (uint32_t s = 0; s <= states; s++)
 			q->linear[c][s * outputs] = values[s][c];
 }
 
-/* Asks for the next feature to come, if there is one that nobody has asked for. */
-INLINE void ask(struct block *q, size_t stride)
+/* Asks for the next feature to come, if there is one that nobody has prefetched for. */
+INLINE void prefetch_column(struct block *q, size_t stride)
 {
-	if (q->asked < q->next->n)
-		prefetch_run(q->next->feature[q->asked++], stride, true);
+	if (q->prefetched < q->next->n)
+		prefetch_run(q->next->feature[q->prefetched++], stride, true);
 }
 
 /* --- wide columns: more lanes than registers hold, or a number that has no code of its own
- * (ls_kern_wide) --- One at a time, for its factors, their state and each entry's vector are runs
- * of memory. All but its last few entries are added up in memory (acc), the rest on the way to the
- * update. */
+ * (ls_kern_is_wide) --- One at a time, for its factors, their state and each entry's vector are
+ * runs of memory. All but its last few entries are added up in memory (acc), the rest on the way to
+ * the update. */
 
 enum { FEW = 4 }; /* entries at a time */
 
@@ -92,7 +92,7 @@ struct few {
 	double slope[FEW];
 };
 
-INLINE struct few few_of(const struct ls_found *found, uint32_t m)
+INLINE struct few few_of(const struct ls_wide_entry *found, uint32_t m)
 {
 	struct few f;
 	for (uint32_t i = 0; i < m; i++) {
@@ -103,37 +103,37 @@ INLINE struct few few_of(const struct ls_found *found, uint32_t m)
 }
 
 /* Adds the terms of four lanes. m is a constant of the call. */
-INLINE void add_four(const struct few *f, uint32_t m, uint32_t at, ls_pack_u *lane)
+INLINE void add_four(const struct few *f, uint32_t m, uint32_t at, ls_simd_u64 *lane)
 {
 	for (uint32_t i = 0; i < m; i++) {
-		ls_pack_d wide[PACKS_IN_4];
-		ls_pack_widen(f->back[i] + at, wide);
-		for (uint32_t h = 0; h < PACKS_IN_4; h++)
-			lane[h] += ls_pack_term(f->slope[i], wide[h]);
+		ls_simd_f64 wide[VECTORS_IN_4];
+		ls_simd_to_f64(f->back[i] + at, wide);
+		for (uint32_t h = 0; h < VECTORS_IN_4; h++)
+			lane[h] += ls_simd_term(f->slope[i], wide[h]);
 	}
 }
 
 /* m of the n entries that are left into acc, which the first ones set. The m after them, if there
- * are as many, are asked for. */
-INLINE void add_some(const struct ls_found *found, uint32_t m, bool first, size_t n, uint32_t N,
-		     uint64_t *restrict acc)
+ * are as many, are prefetched for. */
+INLINE void add_some(const struct ls_wide_entry *found, uint32_t m, bool first, size_t n,
+		     uint32_t N, uint64_t *restrict acc)
 {
 	struct few f = few_of(found, m), later = few_of(n >= 2 * (size_t)m ? found + m : found, m);
 	for (uint32_t at = 0; at < N; at += 4) {
-		ls_pack_u lane[PACKS_IN_4], *to = (ls_pack_u *)(acc + at);
+		ls_simd_u64 lane[VECTORS_IN_4], *to = (ls_simd_u64 *)(acc + at);
 		for (uint32_t i = 0; i < m && at % LINE == 0; i++)
 			__builtin_prefetch(later.back[i] + at);
-		for (uint32_t h = 0; h < PACKS_IN_4; h++)
-			lane[h] = first ? (ls_pack_u){0} - (uint64_t)n * LS_MAGIC_BITS : to[h];
+		for (uint32_t h = 0; h < VECTORS_IN_4; h++)
+			lane[h] = first ? (ls_simd_u64){0} - (uint64_t)n * LS_MAGIC_BITS : to[h];
 		add_four(&f, m, at, lane);
-		for (uint32_t h = 0; h < PACKS_IN_4; h++)
+		for (uint32_t h = 0; h < VECTORS_IN_4; h++)
 			to[h] = lane[h];
 	}
 }
 
 /* Adds entries to acc while there are more than `rest`; returns how many were added. */
-static NOT_SPECIALISED size_t add_most(const struct ls_found *found, size_t n, uint32_t rest,
-				       uint32_t N, uint64_t *acc)
+static NOINLINE size_t add_most(const struct ls_wide_entry *found, size_t n, uint32_t rest,
+				uint32_t N, uint64_t *acc)
 {
 	size_t i = 0;
 	for (; i + FEW <= n && i + rest < n; i += FEW)
@@ -158,7 +158,7 @@ struct wide {
 	float unit, cross, lr;
 };
 
-INLINE void ask_next(const struct wide *c, uint32_t at)
+INLINE void prefetch_next_column(const struct wide *c, uint32_t at)
 {
 	__builtin_prefetch(c->next_v + at, 1);
 	__builtin_prefetch(c->next_v + c->n1 + at, 1);
@@ -166,52 +166,52 @@ INLINE void ask_next(const struct wide *c, uint32_t at)
 }
 
 /* AdaGrad without penalties, four lanes from their sums. */
-INLINE void adagrad_four(const struct wide *c, uint32_t at, ls_pack_f sums, float unit, bool self)
+INLINE void adagrad_four(const struct wide *c, uint32_t at, ls_simd_f32 sums, float unit, bool self)
 {
-	ls_pack_f *to_v = (ls_pack_f *)(c->v + at), *to_s = (ls_pack_f *)(c->v + c->n1 + at),
-		  p = *to_v, s = *to_s;
-	ls_pack_f g = self ? LS_CELL_GRADIENT(sums, unit, p, c->cross) : sums * unit;
-	LS_CELL_ADAGRAD(p, s, g, c->lr, ls_pack_sqrt);
+	ls_simd_f32 *to_v = (ls_simd_f32 *)(c->v + at), *to_s = (ls_simd_f32 *)(c->v + c->n1 + at),
+		    p = *to_v, s = *to_s;
+	ls_simd_f32 g = self ? LS_CELL_GRADIENT(sums, unit, p, c->cross) : sums * unit;
+	LS_CELL_ADAGRAD(p, s, g, c->lr, ls_simd_sqrt);
 	*to_v = p;
 	*to_s = s;
 }
 
 /* The last m of n entries, on top of acc if there were more; and the update. m, more and self are
  * constants. */
-INLINE void finish_usual(const struct wide *c, const struct ls_found *found, uint32_t m, bool more,
-			 size_t n, bool self, const uint64_t *restrict acc)
+INLINE void finish_usual(const struct wide *c, const struct ls_wide_entry *found, uint32_t m,
+			 bool more, size_t n, bool self, const uint64_t *restrict acc)
 {
 	struct few f = few_of(found, m);
 	struct wide w = *c;
 	for (uint32_t at = 0; at < w.N; at += 4) {
-		ls_pack_u lane[PACKS_IN_4];
+		ls_simd_u64 lane[VECTORS_IN_4];
 		if (at % LINE == 0)
-			ask_next(&w, at);
-		for (uint32_t h = 0; h < PACKS_IN_4; h++)
-			lane[h] = more ? ((const ls_pack_u *)(acc + at))[h]
-				       : (ls_pack_u){0} - (uint64_t)n * LS_MAGIC_BITS;
+			prefetch_next_column(&w, at);
+		for (uint32_t h = 0; h < VECTORS_IN_4; h++)
+			lane[h] = more ? ((const ls_simd_u64 *)(acc + at))[h]
+				       : (ls_simd_u64){0} - (uint64_t)n * LS_MAGIC_BITS;
 		add_four(&f, m, at, lane);
-		adagrad_four(&w, at, ls_pack_total(lane), w.unit, self);
+		adagrad_four(&w, at, ls_simd_sums_to_f32(lane), w.unit, self);
 	}
 }
 
 /* A column of one entry: its term needs no integer. */
-INLINE void update_usual_single(const struct wide *c, const struct ls_found *found, bool self)
+INLINE void update_usual_single(const struct wide *c, const struct ls_wide_entry *found, bool self)
 {
 	struct few f = few_of(found, 1);
 	struct wide w = *c;
 	for (uint32_t at = 0; at < w.N; at += 4) {
-		ls_pack_d term[PACKS_IN_4];
+		ls_simd_f64 term[VECTORS_IN_4];
 		if (at % LINE == 0)
-			ask_next(&w, at);
-		ls_pack_widen(f.back[0] + at, term);
-		for (uint32_t h = 0; h < PACKS_IN_4; h++)
-			term[h] = (ls_pack_d)ls_pack_term(f.slope[0], term[h]) - LS_MAGIC;
-		adagrad_four(&w, at, ls_pack_narrow(term), w.unit, self);
+			prefetch_next_column(&w, at);
+		ls_simd_to_f64(f.back[0] + at, term);
+		for (uint32_t h = 0; h < VECTORS_IN_4; h++)
+			term[h] = (ls_simd_f64)ls_simd_term(f.slope[0], term[h]) - LS_MAGIC;
+		adagrad_four(&w, at, ls_simd_to_f32(term), w.unit, self);
 	}
 }
 
-INLINE void update_usual_wide(const struct wide *c, const struct ls_found *found, size_t n,
+INLINE void update_usual_wide(const struct wide *c, const struct ls_wide_entry *found, size_t n,
 			      bool self, uint64_t *acc)
 {
 	size_t done = n > FEW ? add_most(found, n, FEW, c->N, acc) : 0;
@@ -235,34 +235,34 @@ INLINE void update_usual_wide(const struct wide *c, const struct ls_found *found
 }
 
 /* The other optimizers: sums first, as floats. */
-static NOT_SPECIALISED void wide_sums(const struct ls_found *found, size_t n, uint32_t N,
-				      uint64_t *acc, float *ret)
+static NOINLINE void wide_sums(const struct ls_wide_entry *found, size_t n, uint32_t N,
+			       uint64_t *acc, float *ret)
 {
 	add_most(found, n, 0, N, acc);
 	for (uint32_t at = 0; at < N; at += 4)
-		*(ls_pack_f *)(ret + at) = ls_pack_total((const ls_pack_u *)(acc + at));
+		*(ls_simd_f32 *)(ret + at) = ls_simd_sums_to_f32((const ls_simd_u64 *)(acc + at));
 }
 
-INLINE struct wide wide_of(const struct ls_step *st, const struct block *q, uint32_t c, uint32_t N,
-			   size_t n1)
+INLINE struct wide wide_of(const struct ls_batch *batch, const struct block *q, uint32_t c,
+			   uint32_t N, size_t n1)
 {
 	uint32_t next = c + 1 < q->n ? c + 1 : c;
 	return (struct wide){.v = q->factors[c],
 			     .next_v = q->factors[next],
-			     .next_back = q->found[q->at[next]].back,
+			     .next_back = q->wide[q->at[next]].back,
 			     .n1 = n1,
 			     .N = N,
 			     .unit = q->unit,
 			     .cross = q->cross[c],
-			     .lr = st->update.lr};
+			     .lr = batch->update.lr};
 }
 
-static NOT_SPECIALISED void update_wide_usual(const struct ls_step *st, const struct block *q,
-					      uint32_t N, size_t n1)
+static NOINLINE void update_wide_usual(const struct ls_batch *batch, const struct block *q,
+				       uint32_t N, size_t n1)
 {
 	for (uint32_t c = 0; c < q->n; c++) {
-		struct wide w = wide_of(st, q, c, N, n1);
-		const struct ls_found *found = q->found + q->at[c];
+		struct wide w = wide_of(batch, q, c, N, n1);
+		const struct ls_wide_entry *found = q->wide + q->at[c];
 		size_t n = q->at[c + 1] - q->at[c];
 		if (q->self)
 			update_usual_wide(&w, found, n, true, q->acc);
@@ -271,112 +271,112 @@ static NOT_SPECIALISED void update_wide_usual(const struct ls_step *st, const st
 	}
 }
 
-INLINE void update_wide(const struct ls_step *st, const struct block *q, uint32_t N, size_t n1,
+INLINE void update_wide(const struct ls_batch *batch, const struct block *q, uint32_t N, size_t n1,
 			int optimizer, int regular)
 {
 	if (optimizer == LS_ADAGRAD && !regular) {
-		update_wide_usual(st, q, N, n1);
+		update_wide_usual(batch, q, N, n1);
 		return;
 	}
 	for (uint32_t c = 0; c < q->n; c++) {
 		float *v = q->factors[c], *sums = (float *)(q->acc + N);
-		wide_sums(q->found + q->at[c], q->at[c + 1] - q->at[c], N, q->acc, sums);
+		wide_sums(q->wide + q->at[c], q->at[c + 1] - q->at[c], N, q->acc, sums);
 		if (q->self)
 			update_lanes(v, v + n1, v + 2 * n1, N, sums, q->unit, true, q->cross[c],
-				     &st->update, optimizer, regular);
+				     &batch->update, optimizer, regular);
 		else
 			update_lanes(v, v + n1, v + 2 * n1, N, sums, q->unit, false, 0.0f,
-				     &st->update, optimizer, regular);
+				     &batch->update, optimizer, regular);
 	}
 }
 
-INLINE void update_short(const struct ls_step *st, struct block *q, uint32_t N, size_t n1,
+INLINE void update_short(const struct ls_batch *batch, struct block *q, uint32_t N, size_t n1,
 			 int optimizer, int regular)
 {
-	size_t stride = ls_fm_stride(st->m);
+	size_t stride = ls_fm_stride(batch->m);
 	for (uint32_t c = 0; c < q->n; c++) {
 		float *v = q->factors[c];
-		ask(q, stride);
+		prefetch_column(q, stride);
 		update_lanes(v, v + n1, v + 2 * n1, N, q->sums + (size_t)c * N, q->unit, true,
-			     q->cross[c], &st->update, optimizer, regular);
+			     q->cross[c], &batch->update, optimizer, regular);
 	}
-	update_linear(st, q, optimizer, regular);
+	update_linear(batch, q, optimizer, regular);
 }
 
 /* update_short for one output of eight lanes by AdaGrad without penalties. In vectors by hand: gcc
  * takes the lanes one by one where its vectors have sixteen. */
-INLINE void update_eight(const struct ls_step *st, struct block *q)
+INLINE void update_eight(const struct ls_batch *batch, struct block *q)
 {
-	size_t stride = ls_fm_stride(st->m);
+	size_t stride = ls_fm_stride(batch->m);
 	for (uint32_t c = 0; c < q->n; c++) {
 		const float *sums = q->sums + 8 * (size_t)c;
 		float *at = q->factors[c];
-		ask(q, stride);
+		prefetch_column(q, stride);
 		for (uint32_t i = 0; i < 8; i += LS_MID) {
-			ls_mid_f v = *(ls_mid_f *)(at + i), s = *(ls_mid_f *)(at + 8 + i);
-			ls_mid_f g = LS_CELL_GRADIENT(*(const ls_mid_f *)(sums + i), q->unit, v,
-						      q->cross[c]);
-			LS_CELL_ADAGRAD(v, s, g, st->update.lr, ls_mid_sqrt);
-			*(ls_mid_f *)(at + i) = v;
-			*(ls_mid_f *)(at + 8 + i) = s;
+			ls_mid_f32 v = *(ls_mid_f32 *)(at + i), s = *(ls_mid_f32 *)(at + 8 + i);
+			ls_mid_f32 g = LS_CELL_GRADIENT(*(const ls_mid_f32 *)(sums + i), q->unit, v,
+							q->cross[c]);
+			LS_CELL_ADAGRAD(v, s, g, batch->update.lr, ls_mid_sqrt);
+			*(ls_mid_f32 *)(at + i) = v;
+			*(ls_mid_f32 *)(at + 8 + i) = s;
 		}
 	}
-	update_linear(st, q, LS_ADAGRAD, 0);
+	update_linear(batch, q, LS_ADAGRAD, 0);
 }
 
 /* The usual lanes as constants: everything stays in registers. */
-static NOT_SPECIALISED void update_usual(const struct ls_step *st, struct block *q, uint32_t N)
+static NOINLINE void update_usual(const struct ls_batch *batch, struct block *q, uint32_t N)
 {
 	if (N == 16)
-		update_short(st, q, 16, 16, LS_ADAGRAD, 0);
+		update_short(batch, q, 16, 16, LS_ADAGRAD, 0);
 	else
-		update_eight(st, q);
+		update_eight(batch, q);
 }
 
-INLINE void update_block(const struct ls_step *st, struct block *q, uint32_t N, size_t n1,
+INLINE void update_block(const struct ls_batch *batch, struct block *q, uint32_t N, size_t n1,
 			 int optimizer, int regular)
 {
-	if (!q->found) {
-		update_short(st, q, N, n1, optimizer, regular);
+	if (!q->wide) {
+		update_short(batch, q, N, n1, optimizer, regular);
 		return;
 	}
-	update_wide(st, q, N, n1, optimizer, regular);
-	update_linear(st, q, optimizer, regular);
+	update_wide(batch, q, N, n1, optimizer, regular);
+	update_linear(batch, q, optimizer, regular);
 }
 
-INLINE void update_as(const struct ls_step *st, struct block *q, uint32_t N, int regular)
+INLINE void update_as(const struct ls_batch *batch, struct block *q, uint32_t N, int regular)
 {
-	size_t n1 = st->m->width;
-	if (st->update.optimizer == LS_SGD)
-		update_block(st, q, N, n1, LS_SGD, regular);
-	else if (st->update.optimizer == LS_ADAGRAD)
-		update_block(st, q, N, n1, LS_ADAGRAD, regular);
-	else if (st->update.optimizer == LS_ADAM)
-		update_block(st, q, N, n1, LS_ADAM, regular);
+	size_t n1 = batch->m->width;
+	if (batch->update.optimizer == LS_SGD)
+		update_block(batch, q, N, n1, LS_SGD, regular);
+	else if (batch->update.optimizer == LS_ADAGRAD)
+		update_block(batch, q, N, n1, LS_ADAGRAD, regular);
+	else if (batch->update.optimizer == LS_ADAM)
+		update_block(batch, q, N, n1, LS_ADAM, regular);
 	else
-		update_block(st, q, N, n1, LS_FTRL, regular);
+		update_block(batch, q, N, n1, LS_FTRL, regular);
 }
 
-static NOT_SPECIALISED void update_plain(const struct ls_step *st, struct block *q, uint32_t N)
+static NOINLINE void update_plain(const struct ls_batch *batch, struct block *q, uint32_t N)
 {
-	update_as(st, q, N, 0);
+	update_as(batch, q, N, 0);
 }
 
-static NOT_SPECIALISED void update_regular(const struct ls_step *st, struct block *q, uint32_t N)
+static NOINLINE void update_regular(const struct ls_batch *batch, struct block *q, uint32_t N)
 {
-	update_as(st, q, N, 1);
+	update_as(batch, q, N, 1);
 }
 
-static inline void update_waiting(const struct ls_step *st, struct block *q, uint32_t N)
+static inline void update_waiting(const struct ls_batch *batch, struct block *q, uint32_t N)
 {
-	bool usual = !q->found && st->update.optimizer == LS_ADAGRAD && st->m->outputs == 1 &&
+	bool usual = !q->wide && batch->update.optimizer == LS_ADAGRAD && batch->m->outputs == 1 &&
 		     (N == 16 || N == 8);
-	if (st->update.regular)
-		update_regular(st, q, N);
+	if (batch->update.regular)
+		update_regular(batch, q, N);
 	else if (usual)
-		update_usual(st, q, N);
+		update_usual(batch, q, N);
 	else
-		update_plain(st, q, N);
+		update_plain(batch, q, N);
 	q->n = 0;
 }
 

@@ -218,7 +218,7 @@ LS_DEVICE void rank_entries(const struct ls_cuda_pass &p, const uint32_t *key, u
 
 /* Entries of a digit in the tiles before this one, where n are in this. What a tile says of itself: 1 << 62 and its own
  * entries; then 1 << 63 and all up to its last. Tiles are taken in their order, so that those before are under way. */
-LS_DEVICE void say(uint64_t *at, uint64_t word)
+LS_DEVICE void publish(uint64_t *at, uint64_t word)
 {
 	*(volatile uint64_t *)at = word;
 }
@@ -249,13 +249,13 @@ LS_DEVICE uint32_t tile_before(uint64_t *mine, uint32_t tile, uint32_t digits, u
 			known = known || word[j] >= all;
 		}
 	}
-	say(mine, all | (before + n));
+	publish(mine, all | (before + n));
 	return (uint32_t)before;
 }
 
 /* From counts of warps to places in the tile. Returns the tile's entries of the thread's digit, which it tells the
  * tiles behind; base gets where they go, less where they are here, and less those of the tiles before. */
-LS_DEVICE uint32_t place_digits(const struct ls_cuda_args &a, struct pass_shared *sh, uint64_t *said)
+LS_DEVICE uint32_t place_digits(const struct ls_cuda_args &a, struct pass_shared *sh, uint64_t *published)
 {
 	const struct ls_cuda_pass &p = a.sort.pass;
 	uint32_t d = threadIdx.x, n = 0;
@@ -266,7 +266,7 @@ LS_DEVICE uint32_t place_digits(const struct ls_cuda_args &a, struct pass_shared
 		n += here;
 	}
 	if (mine)
-		say(said, (uint64_t)1 << 62 | n);
+		publish(published, (uint64_t)1 << 62 | n);
 	uint32_t of_digit = mine ? a.sort.digit_count[(p.number << LS_SORT_BITS) + d] : 0;
 	uint64_t total, before = block_scan((uint64_t)of_digit << 32 | n, sh->scan, &total);
 	if (mine) {
@@ -330,12 +330,12 @@ LS_DEVICE void move_tile(const struct ls_cuda_args &a, struct mover *m, struct p
 {
 	const struct ls_cuda_pass &p = a.sort.pass;
 	uint32_t key[LS_SORT_EACH], with[LS_SORT_EACH], digits = 1u << p.bits;
-	uint64_t *said = a.sort.tile_digits + (uint64_t)sh->tile * digits + threadIdx.x;
+	uint64_t *published = a.sort.tile_digits + (uint64_t)sh->tile * digits + threadIdx.x;
 	uint16_t *rank = sh->rank[threadIdx.x / 32];
 	load_keys<FULL>(a, *m, key);
 	rank_entries<BITS, FULL>(p, key, rank, m);
 	__syncthreads();
-	uint32_t n = place_digits(a, sh, said);
+	uint32_t n = place_digits(a, sh, published);
 #pragma unroll
 	for (uint32_t k = 0; k < LS_SORT_EACH; k++)
 		m->at[k] = (uint16_t)(m->at[k] + rank[digit_of(p, key[k])]);
@@ -343,7 +343,7 @@ LS_DEVICE void move_tile(const struct ls_cuda_args &a, struct mover *m, struct p
 	load_words<FULL>(*m, p.from.with, with);
 	order_words<FULL>(*m, with, sh->word);
 	if (threadIdx.x < digits)
-		sh->base[threadIdx.x] += tile_before(said, sh->tile, digits, n);
+		sh->base[threadIdx.x] += tile_before(published, sh->tile, digits, n);
 	__syncthreads();
 	write_words<FULL>(p, *m, sh, p.to.key, p.to.with);
 	if (!p.to.entry)

@@ -32,15 +32,15 @@ int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_
 
 /* Whether a GPU would be faster than the CPU at a training, transfers included: the rule of
  * --device auto, from sizes and measured constants alone (lockstep-fm(1) has it in words). */
-struct ls_cuda_case {
+struct ls_cuda_workload {
 	uint32_t epochs;
 	int threads;      /* of the CPU */
 	double bandwidth; /* of the GPU's memory, bytes a second (ls_gpu_bandwidth); 0: of the
 			     fastest there is */
 	bool compiled;    /* the kernels are in the cache */
 };
-bool ls_cuda_pays(const struct ls_fm_model *m, const struct ls_rows *rows,
-		  const struct ls_cuda_case *c);
+bool ls_cuda_is_faster(const struct ls_fm_model *m, const struct ls_rows *rows,
+		  const struct ls_cuda_workload *c);
 
 /* The kernels of a kind, as gpu/kernels.h and the cache name them; "cuda_sort" serves all kinds. */
 const char *ls_cuda_module(enum ls_fm_kind kind);

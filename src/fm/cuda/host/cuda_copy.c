@@ -125,8 +125,8 @@ int ls_cuda_copy_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const
 }
 
 /* Asks for the piece at `at`. Copies in that still read the buffer are before it in the stream. */
-static int ask(struct ls_fm_cuda *c, const void *from, uint64_t bytes, uint64_t at,
-	       struct ls_err *err)
+static int start_download(struct ls_fm_cuda *c, const void *from, uint64_t bytes, uint64_t at,
+			  struct ls_err *err)
 {
 	struct ls_cuda_pieces *p = &c->pieces;
 	uint32_t i = (uint32_t)(at / PIECE % LS_CUDA_PIECES);
@@ -145,7 +145,7 @@ int ls_cuda_copy_out(struct ls_fm_cuda *c, const struct ls_cuda_runs *to, const 
 		return small_out(c, to, from, err);
 	int rc = make_pieces(c, err);
 	for (uint64_t at = 0; at < bytes && at < ahead && rc == 0; at += PIECE)
-		rc = ask(c, from, bytes, at, err);
+		rc = start_download(c, from, bytes, at, err);
 	for (uint64_t at = 0; at < bytes && rc == 0; at += PIECE) {
 		uint32_t i = (uint32_t)(at / PIECE % LS_CUDA_PIECES);
 		struct move m = {to, p->host + (uint64_t)i * PIECE, at, piece_at(bytes, at), true};
@@ -153,7 +153,7 @@ int ls_cuda_copy_out(struct ls_fm_cuda *c, const struct ls_cuda_runs *to, const 
 		if (rc == 0)
 			ls_pool_run(c->pool, move_share, &m);
 		if (rc == 0 && at + ahead < bytes)
-			rc = ask(c, from, bytes, at + ahead, err);
+			rc = start_download(c, from, bytes, at + ahead, err);
 	}
 	memset(p->busy, 0, sizeof p->busy);
 	return rc;

@@ -266,7 +266,7 @@ static void place_rows(const struct gather *g)
 }
 
 /* Asks for the entries and the label of a row. */
-static void ask_for(const struct gather *g, uint64_t i)
+static void prefetch_row(const struct gather *g, uint64_t i)
 {
 	enum { LINE = 64 };
 	const struct ls_rows *r = g->c->rows;
@@ -282,7 +282,7 @@ static void ask_for(const struct gather *g, uint64_t i)
 	__builtin_prefetch(r->label + number[i]);
 }
 
-static void take_rows(const struct gather *g, uint64_t lo, uint64_t hi)
+static void copy_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 {
 	enum { AHEAD = 8 };
 	const struct ls_rows *r = g->c->rows;
@@ -290,7 +290,7 @@ static void take_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 	const uint64_t *number = to[LS_A_NUMBER], *start = to[LS_A_START];
 	for (uint64_t i = lo; i < hi; i++) {
 		if (i + AHEAD < hi)
-			ask_for(g, i + AHEAD);
+			prefetch_row(g, i + AHEAD);
 		uint64_t row = number[i], from = g->w->from[i], at = start[i],
 			 n = start[i + 1] - at;
 		memcpy((uint32_t *)to[LS_A_FEATURE] + at, r->feature + from,
@@ -317,7 +317,7 @@ static void gather(void *context, int thread, int threads)
 		place_rows(g);
 	ls_pool_barrier(g->c->pool);
 	ls_pool_share(g->w->rows, thread, threads, &lo, &hi);
-	take_rows(g, lo, hi);
+	copy_rows(g, lo, hi);
 }
 
 /* Fills a window with the steps from `first` on, as many as it has room for and the epoch has left.

@@ -37,22 +37,22 @@ struct machine {
 };
 
 /* A call's work, or the stretch's: what the crew does of it. Returns the seconds. */
-static double work(struct machine *m, struct ls_crew *c, uint64_t most)
+static double work(struct machine *m, struct ls_active_threads *c, uint64_t most)
 {
-	uint64_t units = ls_crew_units(c);
+	uint64_t units = ls_active_units(c);
 	units = units < most ? units : most;
 	if (c->now > m->cores)
 		m->crowd = m->seconds + 1e-9;
 	bool crowded = m->crowd > 0.0 && m->seconds <= m->crowd + 0.01, waits = crowded;
 	waits |= m->incurable && (!m->flickers || ls_philox(6, m->turn++, 0).v[0] % 2);
 	double seconds = (double)units * 0.001 / (c->now * (crowded ? 0.3 : 1.0));
-	ls_crew_did(c, units, seconds, seconds * c->now * (waits ? 0.5 : 0.98));
+	ls_active_did(c, units, seconds, seconds * c->now * (waits ? 0.5 : 0.98));
 	m->seconds += seconds;
 	return seconds;
 }
 
 /* For so many seconds; returns the share of them in which `wanted` threads worked. */
-static double share_of(struct machine *m, struct ls_crew *c, int wanted, double seconds,
+static double share_of(struct machine *m, struct ls_active_threads *c, int wanted, double seconds,
 		       uint64_t most)
 {
 	double end = m->seconds + seconds, with = 0.0;
@@ -69,8 +69,8 @@ static void all_work_on_a_machine_of_their_own(void **state)
 {
 	(void)state;
 	struct machine m = {.cores = THREADS};
-	struct ls_crew c;
-	ls_crew_init(&c, THREADS);
+	struct ls_active_threads c;
+	ls_active_init(&c, THREADS);
 	for (int i = 0; i < 10000; i++) {
 		work(&m, &c, UINT64_MAX);
 		assert_int_equal(c.now, THREADS);
@@ -87,8 +87,8 @@ static void who_has_no_core_stays_away(void **state)
 		for (int taken = 1; taken <= THREADS / 2;
 		     taken++) { /* of more, crowding costs less */
 			struct machine m = {.cores = THREADS};
-			struct ls_crew c;
-			ls_crew_init(&c, THREADS);
+			struct ls_active_threads c;
+			ls_active_init(&c, THREADS);
 			assert_true(share_of(&m, &c, THREADS, 1.0, calls[k]) > 0.99);
 			m.cores = THREADS - taken;
 			share_of(&m, &c, m.cores, 4.0, calls[k]); /* the time to find it out */
@@ -103,8 +103,8 @@ static void who_waits_for_something_else_stays(void **state)
 {
 	(void)state;
 	struct machine m = {.cores = THREADS, .incurable = true};
-	struct ls_crew c;
-	ls_crew_init(&c, THREADS);
+	struct ls_active_threads c;
+	ls_active_init(&c, THREADS);
 	share_of(&m, &c, THREADS, 4.0, UINT64_MAX);
 	assert_true(share_of(&m, &c, THREADS, 100.0, UINT64_MAX) >
 		    0.95); /* the rest with half of them or more */
@@ -116,8 +116,8 @@ static void who_waits_now_and_then_stays(void **state)
 {
 	(void)state;
 	struct machine m = {.cores = THREADS, .incurable = true, .flickers = true};
-	struct ls_crew c;
-	ls_crew_init(&c, 2);
+	struct ls_active_threads c;
+	ls_active_init(&c, 2);
 	assert_true(share_of(&m, &c, 2, 100.0, UINT64_MAX) > 0.95);
 }
 
@@ -126,21 +126,21 @@ static void who_waits_now_and_then_stays(void **state)
 static void some_never_change(void **state)
 {
 	(void)state;
-	struct ls_crew c;
-	ls_crew_init(&c, 1);
-	assert_true(ls_crew_units(&c) == UINT64_MAX);
-	ls_crew_did(&c, 1000, 1.0, 0.1);
+	struct ls_active_threads c;
+	ls_active_init(&c, 1);
+	assert_true(ls_active_units(&c) == UINT64_MAX);
+	ls_active_did(&c, 1000, 1.0, 0.1);
 	assert_int_equal(c.now, 1);
-	ls_crew_init(&c, 7);
-	ls_crew_hold(&c, 5);
-	assert_true(ls_crew_units(&c) == UINT64_MAX);
+	ls_active_init(&c, 7);
+	ls_active_hold(&c, 5);
+	assert_true(ls_active_units(&c) == UINT64_MAX);
 	for (int i = 0; i < 100; i++)
-		ls_crew_did(&c, 1000, 1.0, 0.1);
+		ls_active_did(&c, 1000, 1.0, 0.1);
 	assert_int_equal(c.now, 5);
-	ls_crew_init(&c, 7);
+	ls_active_init(&c, 7);
 	for (int i = 0; i < 100; i++) {
-		ls_crew_did(&c, 1, 0.0, 0.0);
-		assert_true(ls_crew_units(&c) > 0);
+		ls_active_did(&c, 1, 0.0, 0.0);
+		assert_true(ls_active_units(&c) > 0);
 	}
 	assert_int_equal(c.now, 7);
 }
