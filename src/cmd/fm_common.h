@@ -5,7 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "fm/data/data.h"
-#include "fm/model/engine.h"
+#include "fm/train/device.h"
 
 #define LS_FM_DATA_OPTS                                                                            \
 	{"format", 0, "svm|ffm|npz|lsd",                                                           \
@@ -24,29 +24,16 @@
 			"GPU memory to use at most: 512M, 40G (default: what is free)"             \
 	}
 
-struct ls_fm_engine_choice {
-	int threads;
-	const char *kernels;     /* NULL: the best */
-	bool want_cuda, is_auto; /* is_auto: the GPU where it pays and works */
-	int cuda_device;
-	uint64_t device_memory; /* 0: what is free */
-	bool stream;            /* the data, even where they would fit the GPU */
-	uint32_t epochs;        /* of a training, for auto */
-};
-
-int ls_fm_engine_options(const struct ls_args *args, const char *kernels,
-			 struct ls_fm_engine_choice *ret, struct ls_err *err);
-int ls_fm_engine_make(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m,
+int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct ls_fm_device *ret,
+			 struct ls_err *err);
+/* rows NULL: an engine that only predicts. Says on standard error if compiled GPU kernels cannot be
+ * kept. */
+int ls_fm_engine_make(const struct ls_fm_device *device, struct ls_fm_model *m,
 		      const struct ls_rows *rows, struct ls_pool *pool, struct ls_engine *ret,
 		      struct ls_err *err);
 
-/* An engine that only predicts. */
-int ls_fm_engine_make_predictor(const struct ls_fm_engine_choice *choice, struct ls_fm_model *m,
-				struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err);
-
 /* Which of a command's options are about the data: --labels, --weights and --format, or
- * --valid-labels and
- * --valid-weights. */
+ * --valid-labels and --valid-weights. */
 enum ls_fm_part { LS_FM_DATA, LS_FM_VALID };
 int ls_fm_load(const struct ls_args *args, const char *path, enum ls_fm_part part, bool fields,
 	       bool need_labels, int threads, struct ls_data **ret, struct ls_err *err);

@@ -12,6 +12,7 @@
 #include "cmd/progress.h"
 #include "fm/data/data.h"
 #include "fm/model/save.h"
+#include "fm/train/check_options.h"
 #include "fm/train/train.h"
 
 static const struct ls_opt opts[] = {
@@ -89,7 +90,7 @@ static void on_early_signal(int number)
 struct session {
 	const struct ls_args *args;
 	struct ls_train train;
-	struct ls_fm_engine_choice engine;
+	struct ls_fm_device engine;
 	struct ls_data *data, *valid;
 	char digest[LS_SHA256_HEX], valid_digest[LS_SHA256_HEX];
 	struct ls_progress progress;
@@ -231,11 +232,7 @@ static int valid_options(const struct ls_args *a, const struct ls_train *t, stru
 			return ls_err_set(err, LS_EINPUT, "--%s needs --valid DATA", need[i]);
 	if (valid && strcmp(a->pos[0], "-") == 0 && strcmp(valid, "-") == 0)
 		return ls_err_set(err, LS_EINPUT, "DATA and --valid cannot both be standard input");
-	if ((t->metric == LS_RMSE) != (t->opts.task == LS_REGRESSION) ||
-	    (t->metric == LS_AUC && t->opts.task != LS_BINARY))
-		return ls_err_set(err, LS_EINPUT, "--metric %s does not go with --task %s",
-				  ls_metric_name(t->metric), ls_fm_task_name(t->opts.task));
-	return 0;
+	return ls_fm_check_metric(t->opts.task, t->metric, err);
 }
 
 static int run_options(struct session *s, struct ls_err *err)

@@ -29,8 +29,7 @@ static void scored_done(struct scored *s)
 	free(s->score);
 }
 
-static int compute_scores(struct scored *s, const struct ls_fm_engine_choice *choice,
-			  struct ls_err *err)
+static int compute_scores(struct scored *s, const struct ls_fm_device *choice, struct ls_err *err)
 {
 	struct ls_pool *pool = NULL;
 	struct ls_engine engine = {0};
@@ -40,7 +39,7 @@ static int compute_scores(struct scored *s, const struct ls_fm_engine_choice *ch
 				  s->rows->n_rows);
 	int rc = ls_pool_new(choice->threads, &pool, err);
 	if (rc == 0)
-		rc = ls_fm_engine_make_predictor(choice, s->m, pool, &engine, err);
+		rc = ls_fm_engine_make(choice, s->m, NULL, pool, &engine, err);
 	if (rc == 0)
 		rc = engine.predict(engine.state, s->rows, s->score, err);
 	if (engine.free)
@@ -53,7 +52,7 @@ static int compute_scores(struct scored *s, const struct ls_fm_engine_choice *ch
 static int score_data(const struct ls_args *args, bool need_labels, struct scored *ret,
 		      struct ls_err *err)
 {
-	struct ls_fm_engine_choice choice;
+	struct ls_fm_device choice;
 	int rc = ls_fm_engine_options(args, NULL, &choice, err);
 	if (rc == 0)
 		rc = ls_fm_load_model(args->pos[0], choice.threads, &ret->m, err);

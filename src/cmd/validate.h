@@ -30,7 +30,7 @@ enum { LS_VALIDATE_MAX_WAYS = 64 };
 
 struct ls_validate_ways {
 	struct ls_val_way ways[LS_VALIDATE_MAX_WAYS]; /* the first: all threads */
-	struct ls_fm_engine_choice choice[LS_VALIDATE_MAX_WAYS];
+	struct ls_fm_device choice[LS_VALIDATE_MAX_WAYS];
 	size_t n;
 	struct ls_pool *pools[16];
 	size_t n_pools;

@@ -16,7 +16,7 @@ enum { COUNTS = sizeof counts / sizeof *counts };
 static int make_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows,
 		       struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err)
 {
-	const struct ls_fm_engine_choice *choice = context;
+	const struct ls_fm_device *choice = context;
 	return ls_fm_engine_make(choice, m, rows, pool, ret, err);
 }
 
@@ -34,8 +34,8 @@ static int pool_of(struct ls_validate_ways *w, int threads, struct ls_pool **ret
 	return rc;
 }
 
-static int add(struct ls_validate_ways *w, const struct ls_fm_engine_choice *choice,
-	       char *name_take, bool main, struct ls_err *err)
+static int add(struct ls_validate_ways *w, const struct ls_fm_device *choice, char *name_take,
+	       bool main, struct ls_err *err)
 {
 	struct ls_pool *pool = NULL;
 	int rc = w->n == LS_VALIDATE_MAX_WAYS
@@ -59,7 +59,7 @@ static int add(struct ls_validate_ways *w, const struct ls_fm_engine_choice *cho
 static int add_cpu(struct ls_validate_ways *w, int threads, const char *kernels, bool main,
 		   struct ls_err *err)
 {
-	struct ls_fm_engine_choice choice = {.threads = threads, .kernels = kernels};
+	struct ls_fm_device choice = {.threads = threads, .kernels = kernels};
 	return add(w, &choice,
 		   ls_xasprintf("cpu, %d thread%s, %s", threads, threads == 1 ? "" : "s", kernels),
 		   main, err);
@@ -97,10 +97,10 @@ static int cpu_ways(struct ls_validate_ways *w, bool full, struct ls_err *err)
 
 static int add_cuda(struct ls_validate_ways *w, int device, bool stream, struct ls_err *err)
 {
-	struct ls_fm_engine_choice choice = {.threads = w->choice[0].threads,
-					     .want_cuda = true,
-					     .cuda_device = device,
-					     .stream = stream};
+	struct ls_fm_device choice = {.threads = w->choice[0].threads,
+				      .want_cuda = true,
+				      .cuda_device = device,
+				      .stream = stream};
 	char *name = device < 0
 			     ? ls_xstrdup("cuda")
 			     : ls_xasprintf("cuda:%d%s", device, stream ? ", data streamed" : "");

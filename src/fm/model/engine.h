@@ -4,6 +4,7 @@
 #ifndef LS_FM_MODEL_ENGINE_H
 #define LS_FM_MODEL_ENGINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -13,7 +14,8 @@
 
 struct ls_engine {
 	void *state;
-	char name[128];        /* for people: "cpu, 2 threads, baseline" */
+	char name[128]; /* for people: "cpu, 2 threads, baseline" */
+	bool on_gpu;
 	uint64_t stretch_rows; /* that one call of steps should take: its costs vanish, it ends
 				  within a second */
 	/* Steps first .. first + n (counted through all epochs); each one's loss, summed over its

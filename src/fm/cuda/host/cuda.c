@@ -240,6 +240,7 @@ int ls_engine_cuda(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_
 				  .predict = cuda_predict,
 				  .fetch = cuda_fetch,
 				  .free = cuda_free,
+				  .on_gpu = true,
 				  .stretch_rows = 1 << 22};
 	snprintf(ret->name, sizeof ret->name, "cuda:%d (%s)%s", conf->device,
 		 ls_gpu_info(c->gpu)->name, c->streams ? ", data streamed" : "");

@@ -40,7 +40,7 @@ struct ls_cuda_workload {
 	bool compiled;    /* the kernels are in the cache */
 };
 bool ls_cuda_is_faster(const struct ls_fm_model *m, const struct ls_rows *rows,
-		  const struct ls_cuda_workload *c);
+		       const struct ls_cuda_workload *c);
 
 /* The kernels of a kind, as gpu/kernels.h and the cache name them; "cuda_sort" serves all kinds. */
 const char *ls_cuda_module(enum ls_fm_kind kind);

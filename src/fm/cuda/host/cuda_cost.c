@@ -28,7 +28,7 @@ static double lanes(const struct ls_fm_model *m)
 }
 
 bool ls_cuda_is_faster(const struct ls_fm_model *m, const struct ls_rows *rows,
-		  const struct ls_cuda_workload *c)
+		       const struct ls_cuda_workload *c)
 {
 	double times = c->epochs ? c->epochs : 1, work = times * (double)rows->n_entries * lanes(m);
 	double steps = times * (double)ls_fm_steps_per_epoch(&m->opts, rows->n_rows);
