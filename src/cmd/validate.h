@@ -55,7 +55,7 @@ struct ls_validate_report {
 	const char *created; /* "2026-11-15T02:00:00Z" */
 };
 
-enum { LS_VALIDATE_ITEMS = 7 };
+enum { LS_VALIDATE_ITEMS = 6 };
 
 /* A line of the checklist. */
 struct ls_validate_item {

@@ -24,41 +24,6 @@ static json_t *checks_json(const struct ls_validate_report *r)
 	return list;
 }
 
-static json_t *real_or_null(bool there, double value)
-{
-	return there ? json_real(value) : json_null();
-}
-
-static json_t *speed_json(const struct ls_validate_report *r, const struct ls_val_speed *s)
-{
-	bool ran = !s->reason && s->seconds > 0;
-	json_t *o = json_object();
-	json_object_set_new(o, "kind", json_string(ls_fm_kind_name(s->kind)));
-	json_object_set_new(o, "factors", json_integer(s->factors));
-	json_object_set_new(o, "features_a_row", json_integer(s->fields));
-	json_object_set_new(o, "batch", json_integer(s->batch));
-	json_object_set_new(o, "on", json_string(r->ways->ways[s->way].name));
-	json_object_set_new(o, "rows", json_integer((json_int_t)s->rows));
-	json_object_set_new(o, "repeats", json_integer(s->repeats));
-	json_object_set_new(o, "seconds", real_or_null(ran, s->seconds));
-	json_object_set_new(o, "step_seconds", real_or_null(ran, s->step_seconds));
-	json_object_set_new(o, "first_seconds", real_or_null(ran, s->first_seconds));
-	json_object_set_new(o, "rows_per_second",
-			    real_or_null(ran, ran ? (double)s->rows / s->seconds : 0));
-	double gain = ls_val_speedup(r->val, s);
-	json_object_set_new(o, "against_reference", real_or_null(ran && gain > 0, gain));
-	json_object_set_new(o, "reason", text_or_null(s->reason));
-	return o;
-}
-
-static json_t *speeds_json(const struct ls_validate_report *r)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < r->val->n_speeds; i++)
-		json_array_append_new(list, speed_json(r, &r->val->speeds[i]));
-	return list;
-}
-
 static json_t *checklist_json(const struct ls_validate_report *r)
 {
 	struct ls_validate_item items[LS_VALIDATE_ITEMS];
@@ -86,7 +51,7 @@ json_t *ls_validate_json(const struct ls_validate_report *r)
 {
 	json_t *o = json_object();
 	json_object_set_new(o, "format", json_string("lockstep-validate"));
-	json_object_set_new(o, "version", json_integer(1));
+	json_object_set_new(o, "version", json_integer(2));
 	json_object_set_new(o, "lockstep", json_string(LS_VERSION));
 	json_object_set_new(o, "commit", text_or_null(ls_facts_value(r->facts, "commit")));
 	json_object_set_new(o, "created", json_string(r->created));
@@ -100,6 +65,5 @@ json_t *ls_validate_json(const struct ls_validate_report *r)
 	json_object_set_new(o, "facts", ls_validate_facts_json(r));
 	json_object_set_new(o, "ways", ways_json(r));
 	json_object_set_new(o, "checks", checks_json(r));
-	json_object_set_new(o, "speeds", speeds_json(r));
 	return o;
 }

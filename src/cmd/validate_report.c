@@ -41,14 +41,6 @@ static enum ls_val_state state_of(const struct tally *t)
 	return t->n[LS_VAL_NOT_RUN] || !t->n[LS_VAL_PASSED] ? LS_VAL_NOT_RUN : LS_VAL_PASSED;
 }
 
-static struct tally count_speeds(const struct ls_val *v)
-{
-	struct tally t = {{0}};
-	for (size_t i = 0; i < v->n_speeds; i++)
-		t.n[v->speeds[i].reason ? LS_VAL_NOT_RUN : LS_VAL_PASSED]++;
-	return t;
-}
-
 const char *ls_validate_verdict(const struct ls_validate_report *r)
 {
 	static const char *const names[] = {"green", "differs", "incomplete"};
@@ -123,8 +115,6 @@ void ls_validate_checklist(const struct ls_validate_report *r,
 			 parts[i].part == LS_VAL_TWINS ? "pairs (with another seed: another digest)"
 						       : parts[i].what);
 	}
-	struct tally speeds = count_speeds(r->val);
-	describe(&ret[6], "speed grid, transfers included", &speeds, "points measured");
 }
 
 static void add_checklist(const struct ls_validate_report *r, struct ls_str *out)
@@ -269,84 +259,6 @@ static void add_gaps(const struct ls_validate_report *r, struct ls_str *out)
 	}
 }
 
-/* --- speed --- */
-
-static double rate(const struct ls_val_speed *s, double seconds)
-{
-	return seconds > 0 ? (double)s->rows / seconds / 1e6 : 0;
-}
-
-static void speed_row(const struct ls_validate_report *r, struct ls_table *t,
-		      const struct ls_val_speed *s)
-{
-	char model[48], batch[24], rows[24], seconds[32], all[32], steps[32], first[32], ratio[32];
-	const char *way = r->ways->ways[s->way].name;
-	snprintf(model, sizeof model, "%s k=%u", ls_fm_kind_name(s->kind), s->factors);
-	snprintf(batch, sizeof batch, "%u", s->batch);
-	if (s->reason) {
-		ls_table_row(t, (const char *const[]){model, batch, way, "could not run", "", "",
-						      "", "", ""});
-		return;
-	}
-	snprintf(rows, sizeof rows, "%llu", (unsigned long long)s->rows);
-	snprintf(seconds, sizeof seconds, "%.4f", s->seconds);
-	snprintf(all, sizeof all, "%.3f", rate(s, s->seconds));
-	snprintf(steps, sizeof steps, "%.3f", rate(s, s->step_seconds));
-	snprintf(first, sizeof first, "%.4f", s->first_seconds);
-	snprintf(ratio, sizeof ratio, "%.2f", ls_val_speedup(r->val, s));
-	ls_table_row(t, (const char *const[]){model, batch, way, rows, seconds, all, steps, first,
-					      ratio});
-}
-
-/* A GPU's gain is a sentence of its own, and only where the figure includes the
- * transfers. */
-static void add_claims(const struct ls_validate_report *r, struct ls_str *out)
-{
-	for (size_t i = 0; i < r->val->n_speeds; i++) {
-		const struct ls_val_speed *s = &r->val->speeds[i];
-		double gain = ls_val_speedup(r->val, s);
-		const struct ls_val_way *way = &r->ways->ways[s->way];
-		if (!way->gpu || s->reason || gain <= 0)
-			continue;
-		if (gain > 1)
-			ls_str_addf(out, "- %s, batch %u: %s is %.2f times as fast as %s.\n",
-				    ls_fm_kind_name(s->kind), s->batch, way->name, gain,
-				    r->ways->ways[0].name);
-		else
-			ls_str_addf(out,
-				    "- %s, batch %u: no speed-up; %s has %.2f of the rows a second "
-				    "of %s.\n",
-				    ls_fm_kind_name(s->kind), s->batch, way->name, gain,
-				    r->ways->ways[0].name);
-	}
-}
-
-static void add_speeds(const struct ls_validate_report *r, struct ls_str *out)
-{
-	struct ls_table t;
-	ls_table_init(&t, 9,
-		      (const char *const[]){"model", "batch", "on", "rows", "seconds", "M rows/s",
-					    "steps alone, M rows/s", "first run, s",
-					    "against all threads"});
-	for (size_t i = 0; i < r->val->n_speeds; i++)
-		speed_row(r, &t, &r->val->speeds[i]);
-	ls_str_addf(out,
-		    "\n## Speed, transfers included\n\nAdaGrad, %u features a row. Seconds go from "
-		    "upload to downloaded "
-		    "model, the best of %d; only this figure counts in the last column, which "
-		    "compares with %s. The first "
-		    "run also starts the device and may compile.\n\n",
-		    r->val->n_speeds ? r->val->speeds[0].fields : 0, r->full ? 3 : 2,
-		    r->ways->ways[0].name);
-	ls_table_markdown(&t, out);
-	ls_table_done(&t);
-	struct ls_str claims = {0};
-	add_claims(r, &claims);
-	if (claims.s)
-		ls_str_addf(out, "\n%s", claims.s);
-	ls_str_done(&claims);
-}
-
 /* --- the whole --- */
 
 void ls_validate_markdown(const struct ls_validate_report *r, struct ls_str *out)
@@ -364,5 +276,4 @@ void ls_validate_markdown(const struct ls_validate_report *r, struct ls_str *out
 	add_counts(r, out);
 	add_differences(r, out);
 	add_gaps(r, out);
-	add_speeds(r, out);
 }

@@ -124,10 +124,7 @@ static void setup(struct fixture *f, enum fault fault)
 				       .golden = &f->cell,
 				       .n_golden = 1,
 				       .small = &f->made->rows,
-				       .size = {.batches = {300, 3, 40},
-						.speeds = {300, 3, 40},
-						.speed_epochs = {1, 1, 1},
-						.repeats = 2},
+				       .size = {.batches = {300, 3, 40}},
 				       .scratch = f->scratch};
 }
 
@@ -173,13 +170,6 @@ static void test_green(void **state)
 	assert_int_equal(count(v, LS_VAL_TWINS, LS_VAL_PASSED), 6);
 	assert_int_equal(count(v, LS_VAL_CONTROL, LS_VAL_PASSED), 6);
 	assert_int_equal(count(v, LS_VAL_HANDOVER, LS_VAL_PASSED), 6);
-	assert_int_equal(v->n_speeds, 18);
-	for (size_t i = 0; i < v->n_speeds; i++) {
-		assert_int_equal(v->speeds[i].repeats, 2);
-		assert_true(v->speeds[i].seconds <= v->speeds[i].first_seconds);
-		assert_true(v->speeds[i].step_seconds <= v->speeds[i].seconds);
-		assert_true(ls_val_speedup(v, &v->speeds[i]) > 0);
-	}
 	ls_val_free(v);
 }
 
@@ -227,8 +217,6 @@ static void test_absent(void **state)
 	assert_int_equal(ls_val_verdict(v), LS_VAL_NOT_RUN);
 	for (int part = 0; part < LS_VAL_PARTS; part++)
 		assert_true(count(v, (enum ls_val_part)part, LS_VAL_NOT_RUN) > 0);
-	for (size_t i = 0; i < v->n_speeds; i++)
-		assert_int_equal(v->speeds[i].reason != NULL, v->speeds[i].way == 1);
 	ls_val_free(v);
 	v = run(NO_MEMORY, &made);
 	assert_true(made > 1); /* the next one may fit */

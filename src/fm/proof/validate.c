@@ -108,7 +108,7 @@ int ls_val_twins(struct ls_val_session *s, struct ls_err *err)
 int ls_val_run(const struct ls_val_plan *plan, struct ls_val **ret, struct ls_err *err)
 {
 	static int (*const parts[])(struct ls_val_session *, struct ls_err *) = {
-		ls_val_golden, ls_val_batches, ls_val_twins, ls_val_handover, ls_val_speeds};
+		ls_val_golden, ls_val_batches, ls_val_twins, ls_val_handover};
 	struct ls_val_session s = {.plan = plan, .v = ls_xalloc(sizeof *s.v)};
 	double from = ls_clock();
 	int rc = 0;
@@ -116,8 +116,7 @@ int ls_val_run(const struct ls_val_plan *plan, struct ls_val **ret, struct ls_er
 	for (size_t i = 0; i < plan->n_ways; i++)
 		s.dead[i] = plan->ways[i].absent ? ls_xstrdup(plan->ways[i].absent) : NULL;
 	s.total = plan->n_golden * plan->n_ways + ls_val_batch_count(plan) +
-		  KINDS * ls_val_mains(plan) + ls_val_handover_count(plan) +
-		  ls_val_speed_count(plan);
+		  KINDS * ls_val_mains(plan) + ls_val_handover_count(plan);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts && rc == 0; i++)
 		rc = parts[i](&s, err);
 	s.v->seconds = ls_clock() - from;
@@ -139,22 +138,17 @@ void ls_val_free(struct ls_val *v)
 		free(v->checks[i].cell);
 		free(v->checks[i].reason);
 	}
-	for (size_t i = 0; i < v->n_speeds; i++)
-		free(v->speeds[i].reason);
 	free(v->checks);
-	free(v->speeds);
 	free(v);
 }
 
 enum ls_val_state ls_val_verdict(const struct ls_val *v)
 {
-	bool incomplete = v->n_checks == 0 || v->n_speeds == 0;
+	bool incomplete = v->n_checks == 0;
 	for (size_t i = 0; i < v->n_checks; i++) {
 		if (v->checks[i].state == LS_VAL_DIFFERS)
 			return LS_VAL_DIFFERS;
 		incomplete |= v->checks[i].state == LS_VAL_NOT_RUN;
 	}
-	for (size_t i = 0; i < v->n_speeds; i++)
-		incomplete |= v->speeds[i].reason != NULL;
 	return incomplete ? LS_VAL_NOT_RUN : LS_VAL_PASSED;
 }

@@ -1,7 +1,7 @@
 /* The proof that this machine computes what every other does: trainings on every device and thread
- * count that is here, compared with golden digests and with each other, and a measured grid that
- * includes transfers. The plan is borrowed for the call; the result owns its texts but for the
- * names of ways, which are the plan's; ls_val_free accepts NULL. Prints nothing. One thread calls.
+ * count that is here, compared with golden digests and with each other. The plan is borrowed for
+ * the call; the result owns its texts but for the names of ways, which are the plan's; ls_val_free
+ * accepts NULL. Prints nothing. One thread calls.
  *
  * A training that could not run is a result, never a pass: LS_VAL_NOT_RUN with the reason. */
 #ifndef LS_FM_PROOF_VALIDATE_H
@@ -47,10 +47,8 @@ struct ls_val_size {
 	struct ls_val_data {
 		uint64_t rows;
 		uint32_t fields, features_a_field;
-	} batches, speeds;        /* the made-up rows of these two parts */
-	bool every_optimizer;     /* in the part batches; otherwise AdaGrad */
-	uint32_t speed_epochs[3]; /* by kind */
-	int repeats;              /* of each measurement */
+	} batches;            /* the synthetic rows of this part */
+	bool every_optimizer; /* otherwise AdaGrad */
 };
 
 struct ls_val_size ls_val_quick(void), ls_val_full(void);
@@ -92,24 +90,9 @@ struct ls_val_check {
 	char *reason;                                     /* unless passed */
 };
 
-/* A point of the grid: the best of `repeats`, each from upload to downloaded model. */
-struct ls_val_speed {
-	enum ls_fm_kind kind;
-	uint32_t factors, fields, batch;
-	size_t way;
-	int repeats;
-	uint64_t rows;        /* passed */
-	double seconds;       /* with transfers */
-	double step_seconds;  /* of the steps alone, in that repeat */
-	double first_seconds; /* of the first repeat: also starts the device, and may compile */
-	char *reason;         /* why it could not run, or NULL */
-};
-
 struct ls_val {
 	struct ls_val_check *checks;
 	size_t n_checks, cap_checks;
-	struct ls_val_speed *speeds;
-	size_t n_speeds, cap_speeds;
 	double seconds;
 };
 
@@ -120,11 +103,7 @@ void ls_val_free(struct ls_val *v);
 const char *ls_val_part_name(enum ls_val_part part);    /* "golden", … */
 const char *ls_val_state_name(enum ls_val_state state); /* "passed", "differs", "not-run" */
 
-/* The worst state: a difference, else a check or a measurement that could not run, else passed.
+/* The worst state: a difference, else a check that could not run, else passed.
  * Nothing at all counts as not run. */
 enum ls_val_state ls_val_verdict(const struct ls_val *v);
-/* How many times faster, transfers included, way i's entry is than the reference's of the same kind
- * and batch; 0: one of them is missing. */
-double ls_val_speedup(const struct ls_val *v, const struct ls_val_speed *speed);
-
 #endif

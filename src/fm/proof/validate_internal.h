@@ -35,10 +35,8 @@ int ls_val_golden(struct ls_val_session *s, struct ls_err *err);
 int ls_val_batches(struct ls_val_session *s, struct ls_err *err);
 int ls_val_twins(struct ls_val_session *s, struct ls_err *err);
 int ls_val_handover(struct ls_val_session *s, struct ls_err *err);
-int ls_val_speeds(struct ls_val_session *s, struct ls_err *err);
 size_t
 ls_val_batch_count(const struct ls_val_plan *p); /* trainings of the part, for the progress line */
-size_t ls_val_speed_count(const struct ls_val_plan *p);
 size_t ls_val_handover_count(const struct ls_val_plan *p);
 
 size_t ls_val_mains(const struct ls_val_plan *p);

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "fm/model/batch.h"
 #include "fm/model/tensors.h"
@@ -52,15 +51,11 @@ int ls_trial_run(const struct ls_trial *t, struct ls_trial_result *ret, struct l
 	if (rc)
 		return rc;
 	ls_fm_model_init(m, t->pool);
-	double from = ls_clock();
 	rc = t->make_engine(t->context, m, t->rows, t->pool, &e, err);
-	double first = ls_clock();
 	if (rc == 0)
 		rc = take_steps(t, &e, err);
-	res.step_seconds = ls_clock() - first;
 	if (rc == 0)
 		rc = e.fetch(e.state, err);
-	res.seconds = ls_clock() - from;
 	if (rc == 0 && t->predict)
 		rc = ls_trial_scores(&e, t->rows, m->outputs, res.scores, err);
 	if (rc == 0) {

@@ -1,5 +1,5 @@
-/* One training in memory, for validation and for measuring: data in, digest and time out; nothing
- * is written. Borrows everything in struct ls_trial for the time of the call. One thread calls. */
+/* One training in memory, for validation: data in, digest out; nothing is written. Borrows
+ * everything in struct ls_trial for the time of the call. One thread calls. */
 #ifndef LS_FM_TRAIN_TRIAL_H
 #define LS_FM_TRAIN_TRIAL_H
 
@@ -29,8 +29,6 @@ struct ls_trial_result {
 	char scores[LS_SHA256_HEX]; /* of the scores as little-endian floats; empty without predict
 				     */
 	uint64_t rows;              /* passed in training */
-	double seconds;      /* from making the engine (which uploads) to the fetched model */
-	double step_seconds; /* of the steps alone */
 };
 
 /* Fails with what the engine failed with; LS_EDIFFER: the numbers left the finite range. */
