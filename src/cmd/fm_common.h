@@ -26,8 +26,8 @@
 
 int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct ls_fm_device *ret,
 			 struct ls_err *err);
-/* rows NULL: an engine that only predicts. Says on standard error if compiled GPU kernels cannot be
- * kept. */
+/* rows NULL: an engine that only predicts. Says on standard error if compiled GPU kernels
+ * cannot be kept. */
 int ls_fm_engine_make(const struct ls_fm_device *device, struct ls_fm_model *m,
 		      const struct ls_rows *rows, struct ls_pool *pool, struct ls_engine *ret,
 		      struct ls_err *err);
@@ -38,8 +38,8 @@ enum ls_fm_part { LS_FM_DATA, LS_FM_VALID };
 int ls_fm_load(const struct ls_args *args, const char *path, enum ls_fm_part part, bool fields,
 	       bool need_labels, int threads, struct ls_data **ret, struct ls_err *err);
 
-/* The options that decide the bytes of a model, from the table of `fm train`. Then, once the data
- * are there, what depends on them: the number of classes, balanced weights. */
+/* The options that decide the bytes of a model, from the table of `fm train`. Then, once
+ * the data are there, what depends on them: the number of classes, balanced weights. */
 int ls_fm_model_options(const struct ls_args *args, struct ls_fm_opts *ret, struct ls_err *err);
 int ls_fm_data_options(const struct ls_args *args, const struct ls_rows *rows, struct ls_fm_opts *o,
 		       struct ls_err *err);

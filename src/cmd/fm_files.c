@@ -13,8 +13,8 @@
 
 /* --- places to write to --- */
 
-/* error: of a call, or 0. What may not be written is no mistake of the command line, nor is a
- * disk's. */
+/* error: of a call, or 0. What may not be written is no mistake of the command line, nor
+ * is a disk's. */
 static int refuse(const struct ls_fm_file *f, int error, const char *why, struct ls_err *err)
 {
 	bool name = !error || error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG ||
@@ -61,8 +61,8 @@ static const char *why_fixed(const char *path, const struct stat *file)
 	return NULL;
 }
 
-/* A file is replaced, which its folder must allow; one that is added to, a device or a pipe is
- * written to. */
+/* A file is replaced, which its folder must allow; one that is added to, a device or a
+ * pipe is written to. */
 static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 {
 	struct stat st;
@@ -80,7 +80,8 @@ static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 		return refuse(f, 0, "it is a folder", err);
 	if (there && (!S_ISREG(st.st_mode) || f->append))
 		return access(f->path, W_OK) < 0 ? refuse(f, errno, NULL, err) : 0;
-	char *target = ls_file_follow(f->path); /* the link's folder is not asked, the file's is */
+	/* the link's folder is not asked, the file's is */
+	char *target = ls_file_follow(f->path);
 	int rc = check_folder(f, target, err);
 	const char *fixed = rc == 0 && there ? why_fixed(target, &st) : NULL;
 	if (fixed)
@@ -141,15 +142,17 @@ static void on_bus(int number, siginfo_t *info, void *context)
 	(void)number;
 	(void)context;
 	if (info->si_code != BUS_ADRERR)
-		return; /* broken memory or the like: the next try ends the process in the usual way
-			 */
+		/* broken memory or the like: the next try ends the process in the usual
+		 * way */
+		return;
 	say("lockstep: a file became shorter, or its disk failed, while it was read; files in use "
 	    "must not be "
 	    "changed\n");
 	_exit(LS_EXIT_INPUT);
 }
 
-/* Numbers that were in range when the file was opened, and are not any more, lead anywhere. */
+/* Numbers that were in range when the file was opened, and are not any more, lead
+ * anywhere. */
 static void on_fault(int number)
 {
 	say("lockstep: ends here, for a data file was written to while it was in use, or by a "

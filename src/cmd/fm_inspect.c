@@ -1,5 +1,5 @@
-/* lockstep fm inspect: the heaviest features and the strongest pairs of a model, or of data by a
- * model. */
+/* lockstep fm inspect: the heaviest features and the strongest pairs of a model, or of
+ * data by a model. */
 #include <math.h>
 #include <stdio.h>
 
@@ -211,7 +211,8 @@ static int find_ranks(const struct wish *w, struct inspection *in, struct ls_err
 	int rc = ls_fm_rank_rows(in->m, output, top, ls_data_rows(in->data), (int)w->threads,
 				 &in->ranks, err);
 	int changed =
-		ls_data_unchanged(in->data, err); /* of which all else may come that is wrong */
+		/* of which all else may come that is wrong */
+		ls_data_unchanged(in->data, err);
 	return changed ? changed : rc;
 }
 

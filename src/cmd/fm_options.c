@@ -1,5 +1,5 @@
-/* The options of `fm train` that decide the bytes of a model: what the command line says, and what
- * the data add. */
+/* The options of `fm train` that decide the bytes of a model: what the command line says,
+ * and what the data add. */
 #include "cmd/fm_common.h"
 #include "fm/train/check_options.h"
 #include "fm/train/classes.h"

@@ -142,7 +142,8 @@ static double epoch_rows(const struct session *s, const struct ls_train_event *e
 
 static void tell_epoch(struct session *s, const struct ls_train_event *e)
 {
-	char line[1024], valid[400] = "", fewer[80] = ""; /* a number may have 300 digits */
+	/* a number may have 300 digits */
+	char line[1024], valid[400] = "", fewer[80] = "";
 	if (e->has_valid)
 		snprintf(valid, sizeof valid, "  valid %s %.5f%s", ls_metric_name(s->train.metric),
 			 e->valid.value[s->train.metric], e->is_best ? " (best)" : "");
@@ -203,7 +204,8 @@ static void tell(void *context, const struct ls_train_event *e)
 		s->valid_value = e->valid.value[s->train.metric];
 	}
 	if (e->step <
-	    e->total_steps) /* after an epoch's line too: the next stretch may be all of an epoch */
+	    /* after an epoch's line too: the next stretch may be all of an epoch */
+	    e->total_steps)
 		show_progress(s, e);
 }
 
@@ -299,8 +301,8 @@ static int check_added_to(const char *path, struct ls_err *err)
 					 path);
 }
 
-/* Before hours of training, not after them. A model may be trained further in its place: the warm
- * start as -o. */
+/* Before hours of training, not after them. A model may be trained further in its place:
+ * the warm start as -o. */
 static int check_files(const struct session *s, struct ls_err *err)
 {
 	const struct ls_args *a = s->args;

@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "num/port.h"
 
-/* What the scanner saw: mantissa * 10^exponent, the mantissa cut after 19 significant digits. */
+/* What the scanner saw: mantissa * 10^exponent, the mantissa cut after 19 significant
+ * digits. */
 struct decimal {
 	uint64_t mantissa;
 	int64_t exponent;
@@ -37,8 +38,8 @@ static const char *scan_digits(const char *p, struct decimal *d, bool fraction)
 	return p;
 }
 
-/* p is behind the 'e'. Exponents beyond 10^17 are all the same: no text has as many zeros that
- * would outweigh them. */
+/* p is behind the 'e'. Exponents beyond 10^17 are all the same: no text has as many zeros
+ * that would outweigh them. */
 static const char *scan_exponent(const char *p, struct decimal *d)
 {
 	bool negative = *p == '-';
@@ -78,10 +79,10 @@ static const double ten[] = {
 	1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}; /* exact */
 
-/* Two roundings at most lie between the decimal and x here (mantissa to double, one multiplication
- * or division by an exact power of ten), and the cut digits weigh less than one: x is within 4
- * units of the decimal in its last place. So rounding x to binary32 is right unless x is that near
- * to a midpoint of two floats; then say no. */
+/* Two roundings at most lie between the decimal and x here (mantissa to double, one
+ * multiplication or division by an exact power of ten), and the cut digits weigh less
+ * than one: x is within 4 units of the decimal in its last place. So rounding x to
+ * binary32 is right unless x is that near to a midpoint of two floats; then say no. */
 static bool quick(const struct decimal *d, float *ret)
 {
 	if (d->exponent < -22 || d->exponent > 22)
@@ -100,7 +101,8 @@ static bool quick(const struct decimal *d, float *ret)
 	return true;
 }
 
-/* The rare case: the C library's conversion, which is correctly rounded, in the C locale. */
+/* The rare case: the C library's conversion, which is correctly rounded, in the C
+ * locale. */
 static float slow(const char *p, size_t len)
 {
 	char small[128], *text = len < sizeof small ? small : ls_xalloc(len + 1);
@@ -158,16 +160,17 @@ const char *ls_number_fault_text(enum ls_number_fault fault)
 
 /* --- and back --- */
 
-/* |v| as its first nine digits, rounded to nearest, ties to even, and the exponent of the first;
- * false if it is not within [1e-4, 1e9), where all of it is exact in 64 bits: 24 of v's times 10^12
- * at most. */
+/* |v| as its first nine digits, rounded to nearest, ties to even, and the exponent of the
+ * first; false if it is not within [1e-4, 1e9), where all of it is exact in 64 bits: 24
+ * of v's times 10^12 at most. */
 static bool nine_digits(float v, uint32_t *ret_digits, int *ret_exponent)
 {
 	uint32_t bits = ls_bits_f(v) & 0x7fffffffu;
 	double size = (double)ls_f_bits(bits) * 1e4; /* exact, too */
 	if (!(size >= 1.0 && size < 1e13))
 		return false;
-	int at = 0, shift = 150 - (int)(bits >> 23); /* v is its 24 bits divided by 2^shift */
+	/* v is its 24 bits divided by 2^shift */
+	int at = 0, shift = 150 - (int)(bits >> 23);
 	while (size >= ten[at + 1])
 		at++;
 	uint64_t n = (uint64_t)((bits & 0x7fffff) | 0x800000) * (uint64_t)ten[12 - at];
@@ -178,7 +181,8 @@ static bool nine_digits(float v, uint32_t *ret_digits, int *ret_exponent)
 	} else {
 		n <<= -shift;
 	}
-	*ret_digits = (uint32_t)n; /* never 10^9: no binary32 is so little below a power of ten */
+	/* never 10^9: no binary32 is so little below a power of ten */
+	*ret_digits = (uint32_t)n;
 	*ret_exponent = at - 4;
 	return true;
 }

@@ -1,6 +1,7 @@
-/* Decimal text to binary32, correctly rounded (nearest, ties to even), and back, the same on every
- * machine and in every locale. Nothing is owned or kept; any thread. The text that is read must be
- * followed by a byte that cannot belong to a number (the readers end every text with a newline). */
+/* Decimal text to binary32, correctly rounded (nearest, ties to even), and back, the same
+ * on every machine and in every locale. Nothing is owned or kept; any thread. The text
+ * that is read must be followed by a byte that cannot belong to a number (the readers end
+ * every text with a newline). */
 #ifndef LS_NUM_DECIMAL_H
 #define LS_NUM_DECIMAL_H
 
@@ -20,8 +21,8 @@ const char *ls_number_float(const char *p, float *ret, enum ls_number_fault *ret
 /* What the fault is called in messages: "not a number". */
 const char *ls_number_fault_text(enum ls_number_fault fault);
 
-/* v with 9 significant digits, from which every binary32 can be read back: the text of printf's
- * "%.9g", ended by 0. Returns its length. */
+/* v with 9 significant digits, from which every binary32 can be read back: the text of
+ * printf's "%.9g", ended by 0. Returns its length. */
 enum { LS_NUMBER_TEXT = 32 };
 size_t ls_number_print(float v, char ret[LS_NUMBER_TEXT]);
 

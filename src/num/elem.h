@@ -1,14 +1,15 @@
-/* exp, log, log1p, sigmoid, softplus, softmax, log-sum-exp: range reduction and a polynomial in
- * binary64 by + - * /, then one rounding to binary32. Owns nothing. Any thread; device code too.
- * Accuracy over all 2^32 inputs and golden digests: docs/NUMERICS.md. The coefficients are minimax
- * fits of our own. */
+/* exp, log, log1p, sigmoid, softplus, softmax, log-sum-exp: range reduction and a
+ * polynomial in binary64 by + - * /, then one rounding to binary32. Owns nothing. Any
+ * thread; device code too. Accuracy over all 2^32 inputs and golden digests:
+ * docs/NUMERICS.md. The coefficients are minimax fits of our own. */
 #ifndef LS_NUM_ELEM_H
 #define LS_NUM_ELEM_H
 
 #include "num/port.h"
 #include "num/sum.h"
 
-#define LS_LN2_HI     0x1.62e42fefa38p-1   /* 42 bits: times an integer below 2^11 it is exact */
+/* 42 bits: times an integer below 2^11 it is exact */
+#define LS_LN2_HI     0x1.62e42fefa38p-1
 #define LS_LN2_LO     0x1.ef35793c7673p-45 /* ln 2 - LS_LN2_HI */
 #define LS_LOG2_E     0x1.71547652b82fep+0 /* 1 / ln 2 */
 #define LS_EXP_D_MIN  (-708.0)             /* below: 0 */
@@ -17,8 +18,8 @@
 
 /* --- inner functions in binary64, shared by the binary32 ones; a NaN may have any bits here --- */
 
-/* (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2; relative error of e^r from it below 2^-57. Estrin's
- * order. */
+/* (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2; relative error of e^r from it below 2^-57.
+ * Estrin's order. */
 LS_FN double ls_exp_poly(double r)
 {
 	double r2 = r * r, r4 = r2 * r2;
@@ -36,17 +37,19 @@ LS_FN double ls_exp_d(double x)
 	double c = x < LS_EXP_D_MIN ? LS_EXP_D_MIN : x;
 	c = c > LS_EXP_D_MAX ? LS_EXP_D_MAX : c;
 	double m =
-		c * LS_LOG2_E + LS_MAGIC; /* the integer k nearest to x / ln 2, in the low bits */
+		/* the integer k nearest to x / ln 2, in the low bits */
+		c * LS_LOG2_E + LS_MAGIC;
 	double k = m - LS_MAGIC;
 	double r = (c - k * LS_LN2_HI) - k * LS_LN2_LO;
-	double scale = ls_d_bits((ls_bits_d(m) + 1023) << 52); /* 2^k; the higher bits fall out */
+	/* 2^k; the higher bits fall out */
+	double scale = ls_d_bits((ls_bits_d(m) + 1023) << 52);
 	double y = (1.0 + (r + r * r * ls_exp_poly(r))) * scale;
 	y = x < LS_EXP_D_MIN ? 0.0 : y;
 	return x > LS_EXP_D_MAX ? ls_d_bits(LS_INF_BITS_D) : y;
 }
 
-/* (2 atanh(s) / s - 2) / z with z = s^2, |s| <= 0.172; relative error of 2 atanh(s) from it below
- * 2^-59. */
+/* (2 atanh(s) / s - 2) / z with z = s^2, |s| <= 0.172; relative error of 2 atanh(s) from
+ * it below 2^-59. */
 LS_FN double ls_log_poly(double z)
 {
 	double z2 = z * z;
@@ -56,8 +59,8 @@ LS_FN double ls_log_poly(double z)
 	return a + z2 * (b + z2 * (c + z2 * 0x1.2f0977ffd270ep-3));
 }
 
-/* e ln 2 + log(1 + f) for 1 + f in about [sqrt(1/2), sqrt(2)). With s = f / (2 + f), log(1 + f) = 2
- * atanh(s), and 2 s = f - s f keeps the leading term exact. */
+/* e ln 2 + log(1 + f) for 1 + f in about [sqrt(1/2), sqrt(2)). With s = f / (2 + f),
+ * log(1 + f) = 2 atanh(s), and 2 s = f - s f keeps the leading term exact. */
 LS_FN double ls_log_parts(double e, double f)
 {
 	double s = f / (2.0 + f), z = s * s;
@@ -65,8 +68,8 @@ LS_FN double ls_log_parts(double e, double f)
 	return e * LS_LN2_HI + (f - (tail - e * LS_LN2_LO));
 }
 
-/* e with u = 2^e m, m in about [sqrt(1/2), sqrt(2)); u positive and normal. As a double, without a
- * conversion. */
+/* e with u = 2^e m, m in about [sqrt(1/2), sqrt(2)); u positive and normal. As a double,
+ * without a conversion. */
 LS_FN double ls_log_split(double u, double *ret_m)
 {
 	uint64_t bits = ls_bits_d(u) + (0x3ff0000000000000u - 0x3fe6a09e00000000u);
@@ -82,8 +85,8 @@ LS_FN double ls_log_d(double x)
 	return ls_log_parts(e, m - 1.0);
 }
 
-/* log(1 + x) for finite x > -1. Where 1 + x needs no scaling x itself is the argument, so that
- * small x stay exact. */
+/* log(1 + x) for finite x > -1. Where 1 + x needs no scaling x itself is the argument, so
+ * that small x stay exact. */
 LS_FN double ls_log1p_d(double x)
 {
 	double m, e = ls_log_split(1.0 + x, &m);
@@ -96,15 +99,16 @@ LS_FN double ls_sigmoid_d(double x)
 	return 1.0 / (1.0 + ls_exp_d(-x));
 }
 
-/* log(1 + e^x) = max(x, 0) + log(1 + e^-|x|): nothing overflows, and small results keep their
- * relative accuracy. */
+/* log(1 + e^x) = max(x, 0) + log(1 + e^-|x|): nothing overflows, and small results keep
+ * their relative accuracy. */
 LS_FN double ls_softplus_d(double x)
 {
 	uint64_t bits = ls_bits_d(x), sign = bits >> 63;
 	double minus_abs = ls_d_bits(bits | 0x8000000000000000u);
-	double positive = ls_d_bits(
-		bits &
-		(sign - 1)); /* by bits: a comparison would become the GPU's max instruction */
+	double positive =
+		ls_d_bits(bits &
+			  /* by bits: a comparison would become the GPU's max instruction */
+			  (sign - 1));
 	return positive + ls_log1p_d(ls_exp_d(minus_abs));
 }
 
@@ -115,7 +119,8 @@ LS_FN float ls_nanf(void)
 	return ls_f_bits(LS_NAN_BITS);
 }
 
-/* exp(+-0) = 1, exp(-inf) = 0, exp(inf) = inf; overflows to inf, underflows gradually to 0. */
+/* exp(+-0) = 1, exp(-inf) = 0, exp(inf) = inf; overflows to inf, underflows gradually to
+ * 0. */
 LS_FN float ls_expf(float x)
 {
 	float y = (float)ls_exp_d((double)x);
@@ -176,8 +181,8 @@ LS_FN double ls_exp_sum(const float *score, float max, int n)
 	return sum;
 }
 
-/* ret_p may be score. All are LS_NAN_BITS when a score is NaN or +inf, or when every score is -inf.
- */
+/* ret_p may be score. All are LS_NAN_BITS when a score is NaN or +inf, or when every
+ * score is -inf. */
 LS_FN void ls_softmaxf(const float *score, float *ret_p, int n)
 {
 	float max = n > 0 ? ls_max_score(score, n) : 0.0f;
@@ -188,8 +193,8 @@ LS_FN void ls_softmaxf(const float *score, float *ret_p, int n)
 	}
 }
 
-/* log of the sum of e^score: -inf for n = 0 and where every score is -inf, inf where one is and
- * none is NaN. */
+/* log of the sum of e^score: -inf for n = 0 and where every score is -inf, inf where one
+ * is and none is NaN. */
 LS_FN float ls_logsumexpf(const float *score, int n)
 {
 	float inf = ls_f_bits(0x7f800000u);

@@ -1,6 +1,6 @@
-/* The sum with one written order: zero-padded to a power of two, then halved, t[i] += t[i + h] for
- * h = n/2 … 1. Owns nothing. Any thread; on a GPU the same order comes from shuffles of distance h.
- */
+/* The sum with one written order: zero-padded to a power of two, then halved, t[i] += t[i
+ * + h] for h = n/2 … 1. Owns nothing. Any thread; on a GPU the same order comes from
+ * shuffles of distance h. */
 #ifndef LS_NUM_HALVE_H
 #define LS_NUM_HALVE_H
 
@@ -8,8 +8,8 @@
 
 #define LS_HALVE_MAX 256
 
-/* The least power of two >= n; 1 for n <= 1. n <= LS_HALVE_MAX. No loop, so that a constant n
- * folds. */
+/* The least power of two >= n; 1 for n <= 1. n <= LS_HALVE_MAX. No loop, so that a
+ * constant n folds. */
 LS_FN int ls_halve_width(int n)
 {
 	if (n > 16)
@@ -52,7 +52,8 @@ LS_FN float ls_halve_in_place(float *a, int width)
 	return width == 2 ? a[0] + a[1] : a[0];
 }
 
-/* n in [0, LS_HALVE_MAX]; 0 gives 0, 1 gives t[0]. The padding is really added: -0 + 0 is +0. */
+/* n in [0, LS_HALVE_MAX]; 0 gives 0, 1 gives t[0]. The padding is really added: -0 + 0 is
+ * +0. */
 LS_FN float ls_halve_sum(const float *t, int n)
 {
 	float a[LS_HALVE_MAX / 2];

@@ -1,21 +1,22 @@
-/* A keyed bijection on [0, n): Feistel rounds over the next power of two, repeated while the result
- * is outside (cycle walking, fewer than 2 rounds of it on average). struct ls_perm is the caller's,
- * plain data, constant after init. Any thread; device code too: any rank computes any row's place
- * without the others. */
+/* A keyed bijection on [0, n): Feistel rounds over the next power of two, repeated while
+ * the result is outside (cycle walking, fewer than 2 rounds of it on average). struct
+ * ls_perm is the caller's, plain data, constant after init. Any thread; device code too:
+ * any rank computes any row's place without the others. */
 #ifndef LS_NUM_PERM_H
 #define LS_NUM_PERM_H
 
 #include "num/philox.h"
 #include "num/port.h"
 
-#define LS_PERM_ROUNDS   6
-#define LS_PERM_MIN_BITS 8 /* smaller domains have too few round functions to look shuffled */
+#define LS_PERM_ROUNDS 6
+/* smaller domains have too few round functions to look shuffled */
+#define LS_PERM_MIN_BITS 8
 
 struct ls_perm {
 	uint64_t n;
 	uint64_t key[LS_PERM_ROUNDS];
-	uint32_t lo_bits, hi_bits; /* the two halves; alternate rounds change one by a function of
-				      the other */
+	/* the two halves; alternate rounds change one by a function of the other */
+	uint32_t lo_bits, hi_bits;
 };
 
 /* n in [1, 2^40] */

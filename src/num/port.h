@@ -1,6 +1,7 @@
-/* What lets one source be C17 and CUDA C++: the function qualifier, fixed-width integers, bit
- * casts, the root, fma. Owns nothing. Any thread; device code too. Every header of src/num but
- * num.h compiles with gcc, clang, nvcc and NVRTC and includes nothing beyond this file. */
+/* What lets one source be C17 and CUDA C++: the function qualifier, fixed-width integers,
+ * bit casts, the root, fma. Owns nothing. Any thread; device code too. Every header of
+ * src/num but num.h compiles with gcc, clang, nvcc and NVRTC and includes nothing beyond
+ * this file. */
 #ifndef LS_NUM_PORT_H
 #define LS_NUM_PORT_H
 
@@ -25,13 +26,12 @@ typedef long long int64_t;
 #if defined(__CUDACC__)
 #define LS_FN static __device__ __forceinline__
 #else
-#define LS_FN                                                                                      \
-	static inline                                                                              \
-		__attribute__((always_inline, unused)) /* a loop around a call must vectorise */
+#define LS_FN static inline /* a loop around a call must vectorise */
+__attribute__((always_inline, unused))
 #endif
 
-/* The NaN that a function of ours returns: one pattern on every machine (x86 would make ffc00000,
- * CUDA 7fffffff). */
+/* The NaN that a function of ours returns: one pattern on every machine (x86 would make
+ * ffc00000, CUDA 7fffffff). */
 #define LS_NAN_BITS 0x7fc00000u
 
 #if defined(__CUDACC__)
@@ -64,7 +64,8 @@ LS_FN float ls_fmaf(float a, float b, float c)
 	return __fmaf_rn(a, b, c);
 }
 #else
-LS_FN uint32_t ls_bits_f(float x)
+LS_FN uint32_t
+ls_bits_f(float x)
 {
 	uint32_t u;
 	__builtin_memcpy(&u, &x, sizeof u);
@@ -96,10 +97,10 @@ LS_FN float ls_sqrtf(float x)
 {
 	return __builtin_sqrtf(x);
 }
-/* fma without an instruction for it. The product is exact in binary64. Their sum is rounded to odd:
- * where something is lost and the last bit is 0, the neighbour on that side has a 1. With 29 bits
- * more than a float it is then on the same side of every float, and of every half way between two,
- * as the exact sum. */
+/* fma without an instruction for it. The product is exact in binary64. Their sum is
+ * rounded to odd: where something is lost and the last bit is 0, the neighbour on that
+ * side has a 1. With 29 bits more than a float it is then on the same side of every
+ * float, and of every half way between two, as the exact sum. */
 LS_FN float ls_fmaf_by_sum(float a, float b, float c)
 {
 	double p = (double)a * (double)b, s = p + (double)c, part = s - p;

@@ -1,5 +1,6 @@
-/* The device half of the self-test: the functions of the numerics contract at n indices, and order-free sums of what
- * they give, by atomics. Any grid gives the same bytes. tests/gpu/gpu_selftest.c compares them with the host's. */
+/* The device half of the self-test: the functions of the numerics contract at n indices,
+ * and order-free sums of what they give, by atomics. Any grid gives the same bytes.
+ * tests/gpu/gpu_selftest.c compares them with the host's. */
 #include "num/selftest.h"
 
 /* out: n rows of LS_SELFTEST_COLUMNS; sums: zeroed before. */
@@ -14,8 +15,8 @@ extern "C" __global__ void __launch_bounds__(1024) selftest(uint32_t *out, struc
 	atomicAdd((unsigned long long *)&sums->checksum, (unsigned long long)mine.checksum);
 }
 
-/* Function number which at the count inputs whose bits are first, first + 1, …; tests/gpu/gpu_selftest.c asks for all.
- */
+/* Function number which at the count inputs whose bits are first, first + 1, …;
+ * tests/gpu/gpu_selftest.c asks for all. */
 extern "C" __global__ void __launch_bounds__(1024)
 	selftest_function(float *out, uint32_t first, uint32_t count, int which)
 {

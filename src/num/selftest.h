@@ -1,7 +1,7 @@
-/* What the GPU self-test computes for one index, on the device (selftest.cu) and on the host
- * (tests/gpu/gpu_selftest.c; the golden tests of the functions take them from here too): every
- * elementary function, the random functions and terms of an order-free sum, over arguments of all
- * sizes. Owns nothing. Any thread; device code too. */
+/* What the GPU self-test computes for one index, on the device (selftest.cu) and on the
+ * host (tests/gpu/gpu_selftest.c; the golden tests of the functions take them from here
+ * too): every elementary function, the random functions and terms of an order-free sum,
+ * over arguments of all sizes. Owns nothing. Any thread; device code too. */
 #ifndef LS_NUM_SELFTEST_H
 #define LS_NUM_SELFTEST_H
 
@@ -13,7 +13,8 @@
 
 enum { LS_SELFTEST_COLUMNS = 12 }; /* numbers written for an index */
 
-/* Sums over the indices, one a kind of term; added to with 64-bit integer atomics on a device. */
+/* Sums over the indices, one a kind of term; added to with 64-bit integer atomics on a
+ * device. */
 struct ls_selftest_sums {
 	int64_t exp_sum, log_sum, checksum;
 };
@@ -35,15 +36,16 @@ LS_FN float ls_selftest_function(int which, float x)
 	}
 }
 
-/* Any bit pattern for most, and moderate values for every fourth, where functions do something. */
+/* Any bit pattern for most, and moderate values for every fourth, where functions do
+ * something. */
 LS_FN float ls_selftest_argument(uint64_t i)
 {
 	struct ls_u32x4 r = ls_philox(ls_seed_key(7, 1), i, 0);
 	return i % 4 == 0 ? ls_symf(r.v[0]) * 20.0f : ls_f_bits(r.v[0]);
 }
 
-/* Fills out[0 … LS_SELFTEST_COLUMNS) and adds what index i gives to the sums: integers, so that no
- * order matters. */
+/* Fills out[0 … LS_SELFTEST_COLUMNS) and adds what index i gives to the sums: integers,
+ * so that no order matters. */
 LS_FN void ls_selftest_row(uint64_t i, uint64_t n, uint32_t *out, struct ls_selftest_sums *sums)
 {
 	float x = ls_selftest_argument(i), t[5];
@@ -60,7 +62,8 @@ LS_FN void ls_selftest_row(uint64_t i, uint64_t n, uint32_t *out, struct ls_self
 	double v = (double)ls_sigmoidf(ls_symf(r.v[0]) * 8.0f);
 	out[10] = (uint32_t)(ls_bits_d(v / 3.0) >> 7);
 	out[11] =
-		ls_bits_f((float)(v * 1e-30) / 3e10f); /* a subnormal, which must not be flushed */
+		/* a subnormal, which must not be flushed */
+		ls_bits_f((float)(v * 1e-30) / 3e10f);
 	int p = ls_sum_grid(1, n);
 	sums->exp_sum += ls_sum_term(v * ls_pow2(p));
 	p = ls_sum_grid(8, n);

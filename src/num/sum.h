@@ -1,12 +1,12 @@
-/* The order-free sum: terms rounded once onto a power-of-two grid 2^-p and added as 64-bit
- * integers. Owns nothing. Any thread, device code too: integer addition is associative, so every
- * split gives the same bits.
+/* The order-free sum: terms rounded once onto a power-of-two grid 2^-p and added as
+ * 64-bit integers. Owns nothing. Any thread, device code too: integer addition is
+ * associative, so every split gives the same bits.
  *
- * Use: the largest ls_exp_of of each factor over all terms (max is associative) gives bound_exp =
- * the sum over factors of (exponent + 1), so that every |term| < 2^bound_exp. p =
- * ls_sum_grid(bound_exp, terms), scale = ls_pow2(p); acc += ls_sum_term(term * scale) in any order,
- * on any thread; ls_sum_float(acc, p). A factor exponent of LS_EXP_INF says that a value was not
- * finite: report it, there is no sum. */
+ * Use: the largest ls_exp_of of each factor over all terms (max is associative) gives
+ * bound_exp = the sum over factors of (exponent + 1), so that every |term| < 2^bound_exp.
+ * p = ls_sum_grid(bound_exp, terms), scale = ls_pow2(p); acc += ls_sum_term(term * scale)
+ * in any order, on any thread; ls_sum_float(acc, p). A factor exponent of LS_EXP_INF says
+ * that a value was not finite: report it, there is no sum. */
 #ifndef LS_NUM_SUM_H
 #define LS_NUM_SUM_H
 
@@ -17,8 +17,9 @@
 #define LS_POW2_MIN (-1022)
 #define LS_POW2_MAX 1022
 
-/* 1.5 * 2^52: added to |x| <= 2^51 it leaves x rounded to the nearest even integer in the low bits
- * of the double. A vector loop may add raw bits and take off n * LS_MAGIC_BITS at the end. */
+/* 1.5 * 2^52: added to |x| <= 2^51 it leaves x rounded to the nearest even integer in the
+ * low bits of the double. A vector loop may add raw bits and take off n * LS_MAGIC_BITS
+ * at the end. */
 #define LS_MAGIC      6755399441055744.0
 #define LS_MAGIC_BITS 0x4338000000000000u
 
@@ -34,9 +35,10 @@ LS_FN int ls_log2_ceil(uint64_t n)
 	return n <= 1 ? 0 : 64 - ls_clz64(n - 1);
 }
 
-/* p such that |term * 2^p| < 2^51 for every |term| < 2^bound_exp, and `terms` of them stay below
- * 2^62 in sum. Held within [LS_POW2_MIN, LS_POW2_MAX]. The upper end only makes the grid coarser
- * than it might be; the lower is reached at bound_exp > 1073 alone, where no finite double is. */
+/* p such that |term * 2^p| < 2^51 for every |term| < 2^bound_exp, and `terms` of them
+ * stay below 2^62 in sum. Held within [LS_POW2_MIN, LS_POW2_MAX]. The upper end only
+ * makes the grid coarser than it might be; the lower is reached at bound_exp > 1073
+ * alone, where no finite double is. */
 LS_FN int ls_sum_grid(int bound_exp, uint64_t terms)
 {
 	int bits = 62 - ls_log2_ceil(terms);
@@ -45,7 +47,8 @@ LS_FN int ls_sum_grid(int bound_exp, uint64_t terms)
 	return p > LS_POW2_MAX ? LS_POW2_MAX : p;
 }
 
-/* 2^e, exact; e is held within [LS_POW2_MIN, LS_POW2_MAX], so that both 2^e and 2^-e are normal. */
+/* 2^e, exact; e is held within [LS_POW2_MIN, LS_POW2_MAX], so that both 2^e and 2^-e are
+ * normal. */
 LS_FN double ls_pow2(int e)
 {
 	e = e < LS_POW2_MIN ? LS_POW2_MIN : e;

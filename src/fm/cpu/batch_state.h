@@ -1,11 +1,13 @@
-/* The state of one batch, which all workers of a step share: borrowed pointers, no ownership.
- * cpu.c fills it, and the kernels read and write it; each worker writes its own part.
+/* The state of one batch, which all workers of a step share: borrowed pointers, no
+ * ownership. cpu.c fills it, and the kernels read and write it; each worker writes its
+ * own part.
  *
- * Entries are numbered within the batch. A worker's entries have consecutive numbers; those of the
- * worker whose first row is b start at b times the length of the longest row.
+ * Entries are numbered within the batch. A worker's entries have consecutive numbers;
+ * those of the worker whose first row is b start at b times the length of the longest
+ * row.
  *
- * back[] holds the vectors that the gradient of the factors is a multiple of (cell.h): one a row
- * for fm, one a row and field for fwfm, one an entry for ffm. */
+ * back[] holds the vectors that the gradient of the factors is a multiple of (cell.h):
+ * one a row for fm, one a row and field for fwfm, one an entry for ffm. */
 #ifndef LS_FM_CPU_BATCH_STATE_H
 #define LS_FM_CPU_BATCH_STATE_H
 
@@ -32,15 +34,16 @@ struct ls_batch {
 	uint16_t *field;  /* fwfm: by entry; otherwise NULL */
 	float *back;      /* back_stride floats a row (fm, fwfm) or an entry (ffm) */
 	size_t back_stride;
-	float *sums;     /* fwfm: U and W, 2 × back_stride floats a row */
-	float *score;    /* n_rows × outputs */
-	float *slope;    /* n_rows × outputs */
-	float *loss;     /* n_rows */
-	uint64_t *terms; /* the worker's own terms of all rows (kern_columns.inl.h), or NULL */
+	float *sums;  /* fwfm: U and W, 2 × back_stride floats a row */
+	float *score; /* n_rows × outputs */
+	float *slope; /* n_rows × outputs */
+	float *loss;  /* n_rows */
+	/* the worker's own terms of all rows (kern_columns.inl.h), or NULL */
+	uint64_t *terms;
 };
 
-/* An fm whose values are all 1 needs only the row of an entry: then sort keys hold the row instead
- * of the entry. */
+/* An fm whose values are all 1 needs only the row of an entry: then sort keys hold the
+ * row instead of the entry. */
 static inline bool ls_keys_are_rows(const struct ls_batch *st)
 {
 	return st->m->opts.kind == LS_FM && !st->has_x;

@@ -59,7 +59,7 @@ static uint32_t first_entry(const struct worker *w, const struct rows_of *of)
 	return of->lo * w->next.longest;
 }
 
-/* A worker's rows of a step, found and sorted as far as it can alone. */
+/* Finds a worker's rows of a step and sorts them as far as one worker can. */
 static void prepare_rows(struct ls_cpu *c, const struct ls_batch *batch, struct worker *w,
 			 int thread, uint64_t step)
 {
@@ -105,8 +105,8 @@ static int self_exp(const struct ls_fm_model *m)
 	return m->pair ? e : 0;
 }
 
-/* The largest exponents and the number of entries of the whole batch; false when a row was not
- * finite. */
+/* The largest exponents and the number of entries of the whole batch. False: a row was
+ * not finite. */
 static bool whole_batch(const struct ls_cpu *c, uint64_t step, struct ls_exps *ret_exps,
 			uint64_t *ret_entries, uint64_t *ret_bad)
 {
@@ -135,7 +135,8 @@ static void scalar_sums(struct ls_cpu *c, struct ls_batch *batch, struct worker 
 			w->bias_sum[o] +=
 				ls_sum_term((double)batch->slope[b * outputs + o] * bias_scale);
 	}
-	if (batch->terms) { /* own rows first, so that not all workers read the same one's */
+	/* own rows first, so that workers do not all read the same ones */
+	if (batch->terms) {
 		c->kern->terms(batch, of->lo, batch->n_rows);
 		c->kern->terms(batch, 0, of->lo);
 	}
@@ -194,7 +195,7 @@ static double batch_loss(const struct ls_cpu *c, const struct ls_batch *batch)
 
 /* --- a stretch of steps --- */
 
-/* Phase A with its barrier, and the worker's keys. */
+/* Half A with its barrier, and the worker's keys. */
 static void rows_half(struct ls_cpu *c, struct ls_batch *batch, struct worker *w, int thread,
 		      uint64_t step)
 {
@@ -218,8 +219,7 @@ static void all_columns(struct ls_cpu *c, struct ls_batch *batch, struct worker 
 	w->elapsed[COLUMNS] += ls_clock() - begun;
 }
 
-/* Phase B with its barrier. `last` of a round: then workers tell each other how long they elapsed.
- */
+/* Half B with its barrier. `last` of a round: workers also report how long they took. */
 static void columns_half(struct ls_cpu *c, struct ls_batch *batch, struct worker *w, bool last)
 {
 	all_columns(c, batch, w);
@@ -279,7 +279,7 @@ static void steps_main(void *context, int thread, int threads)
 	ls_fp_leave(saved);
 }
 
-/* So many at work from now on, with parts of their own. */
+/* Sets the number of workers, with equal shares. */
 static void set_workers(struct ls_cpu *c, int n)
 {
 	c->sort.threads = (uint32_t)n;
@@ -303,7 +303,7 @@ static uint64_t batch_steps(struct ls_cpu *c)
 	return bad;
 }
 
-/* Steps first .. first + n by as many as are to work now. */
+/* Steps first..first + n by the threads that are active now. */
 static uint64_t some_steps(struct ls_cpu *c, uint64_t first, uint64_t n)
 {
 	double begun = ls_clock(), cpu = ls_clock_process();

@@ -1,6 +1,6 @@
-/* Training steps and prediction on the CPU, by all threads of a pool, with the same bytes for any
- * number of them. The engine borrows model, rows and pool; ls_cpu_free accepts NULL. One call at a
- * time. */
+/* Training steps and prediction on the CPU, by all threads of a pool, with the same bytes
+ * for any number of them. The engine borrows model, rows and pool. ls_cpu_free accepts
+ * NULL. One call at a time. */
 #ifndef LS_FM_CPU_CPU_H
 #define LS_FM_CPU_CPU_H
 
@@ -15,27 +15,26 @@
 
 struct ls_cpu;
 
-/* isa: NULL for the best build of the kernels, or its name (step.h). */
+/* isa: the name of a build of the kernels (dispatch.h); NULL: the best. */
 int ls_cpu_new(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
 	       const char *isa, struct ls_cpu **ret, struct ls_err *err);
 void ls_cpu_free(struct ls_cpu *cpu);
 /* The name of the kernels. */
 const char *ls_cpu_isa(const struct ls_cpu *cpu);
-/* Parts of a batch's rows, or of its features, as they are now. For tests. */
+/* The workers' shares of a batch's rows, or of its features. For tests. */
 const struct ls_balance *ls_cpu_shares(const struct ls_cpu *cpu, bool of_rows);
-/* Whether workers have the terms of all rows (cpu.c). For tests. */
+/* Whether workers keep the terms of all rows (cpu_alloc.c). For tests. */
 bool ls_cpu_terms(const struct ls_cpu *cpu);
 
-/* How many of the pool's threads take steps now, trials left aside, which changes with what else
- * the machine does (base/active_threads.h). For tests: so many from now on, or other numbers in
- * turn, whatever it does. */
+/* How many of the pool's threads take steps, apart from trials (base/active_threads.h).
+ * hold fixes the number, drill changes it in every stretch. For tests. */
 int ls_cpu_at_work(const struct ls_cpu *cpu);
 void ls_cpu_hold(struct ls_cpu *cpu, int workers);
 void ls_cpu_drill(struct ls_cpu *cpu);
 
-/* Steps first .. first + n of the whole training (steps are counted through all epochs). Each
- * step's loss, summed over its rows, is added to *loss in turn. LS_EDIFFER: a score was not finite;
- * the message names step and row. */
+/* Takes steps first..first + n of the whole training, counted through all epochs. Adds
+ * each step's loss, summed over its rows, to *loss in turn. LS_EDIFFER: a score was not
+ * finite; the message names step and row. */
 int ls_cpu_steps(struct ls_cpu *cpu, uint64_t first, uint64_t n, double *loss, struct ls_err *err);
 
 /* Scores of all rows: n_rows × outputs floats. */

@@ -35,9 +35,9 @@ static int check_sizes(const struct ls_fm_model *m, const struct ls_rows *rows, 
 	return ls_fm_check_states(m, err);
 }
 
-/* What a worker needs for the terms of all rows, or 0 where it would have too few entries a row for
- * them to pay: then each entry's are worked out when it is its turn, as where there is no memory
- * for them. */
+/* Bytes for the terms of all rows in one worker. 0: it would have too few entries a row
+ * for that to be faster, or there is too little memory. Then each entry's terms are
+ * computed when it is its turn. */
 static size_t terms_bytes(const struct ls_cpu *c, size_t max_rows)
 {
 	uint64_t threads = (uint64_t)ls_pool_threads(c->pool);

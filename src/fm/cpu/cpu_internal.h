@@ -1,5 +1,6 @@
-/* The engine on threads, as cpu.c and cpu_alloc.c see it. The engine owns everything but model,
- * rows and pool. Each worker writes its own struct worker; the others read it behind a barrier. */
+/* The engine on threads, as cpu.c and cpu_alloc.c see it. The engine owns everything but
+ * model, rows and pool. Each worker writes its own struct worker; the others read it
+ * behind a barrier. */
 #ifndef LS_FM_CPU_CPU_INTERNAL_H
 #define LS_FM_CPU_CPU_INTERNAL_H
 
@@ -24,14 +25,16 @@ struct worker {
 	struct ls_next_batch next; /* its rows of this step, later those of the next */
 	struct rows_of rows[2];    /* by the parity of the step */
 	struct ls_sort_part part;
-	const uint64_t *keys;             /* sorted keys of its features in this step */
-	size_t n_keys, before;            /* how many; how many the workers before it have */
+	const uint64_t *keys; /* sorted keys of its features in this step */
+	/* how many; how many the workers before it have */
+	size_t n_keys, before;
 	struct ls_balance shares[HALVES]; /* every worker keeps equal copies */
 	double elapsed[HALVES];           /* seconds since the shares were adjusted */
-	double reported[HALVES];          /* the same of the last round, read by all workers */
-	double *times;                    /* threads: scratch for adjusting */
-	float *bias;                      /* outputs × (1 + states): its own copy */
-	int64_t *bias_sum;                /* outputs */
+	/* the same of the last round, read by all workers */
+	double reported[HALVES];
+	double *times;     /* threads: scratch for adjusting */
+	float *bias;       /* outputs × (1 + states): its own copy */
+	int64_t *bias_sum; /* outputs */
 	int64_t loss_sum;
 	double loss_total; /* worker 0: loss of all steps of a call */
 	uint64_t *terms;   /* terms of all rows of a batch, or NULL (batch_state.h) */
@@ -46,8 +49,9 @@ struct ls_cpu {
 	struct ls_active_threads active; /* how many of the pool's threads take steps */
 	struct ls_batch batch;           /* every worker works on a copy */
 	struct ls_sort sort;
-	struct ls_wide_entry *wide; /* by place of a sorted key; NULL: no column is wide */
-	size_t entries;             /* that a batch can have */
+	/* by place of a sorted key; NULL: no column is wide */
+	struct ls_wide_entry *wide;
+	size_t entries; /* that a batch can have */
 	struct worker *workers;
 	uint64_t first, n; /* the steps of this call */
 	double loss;       /* before them */

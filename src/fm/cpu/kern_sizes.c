@@ -9,7 +9,7 @@ bool ls_kern_is_wide(enum ls_fm_kind kind, uint32_t lanes)
 size_t ls_kern_sums(const struct ls_fm_model *m)
 {
 	bool some = m->padded == 4 || m->padded == 8 ||
-		    m->padded == 16; /* that an fwfm may have side by side */
+		    m->padded == 16; /* what fwfm predicts side by side */
 	uint32_t rows = some && m->outputs < LS_KERN_ROWS ? LS_KERN_ROWS : m->outputs;
 	return (size_t)m->padded *
 	       (m->opts.kind == LS_FWFM ? (size_t)m->n_fields * rows : m->outputs);

@@ -1,5 +1,5 @@
-/* The kernel table: what every build of the kernels provides. dispatch.h chooses a build. Static
- * data; any thread. */
+/* The kernel table: what every build of the kernels provides. dispatch.h chooses a build.
+ * Static data; any thread. */
 #ifndef LS_FM_CPU_KERN_TABLE_H
 #define LS_FM_CPU_KERN_TABLE_H
 
@@ -8,11 +8,12 @@
 
 struct ls_kern {
 	const char *name;
-	/* Scores, losses, slopes and back[] of rows lo..hi of the batch, with entries from `entry`
-	 * on. */
+	/* Scores, losses, slopes and back[] of rows lo..hi of the batch, with entries
+	 * from `entry` on. */
 	void (*forward)(struct ls_batch *batch, struct ls_scratch *w, uint32_t lo, uint32_t hi,
 			uint32_t entry);
-	/* If there is batch->terms: fills it for rows lo..hi, once the grids are known. */
+	/* If there is batch->terms: fills it for rows lo..hi, once the grids are
+	 * known. */
 	void (*terms)(struct ls_batch *batch, uint32_t lo, uint32_t hi);
 	/* Gradient and update of every feature in `keys`, which are sorted. */
 	void (*columns)(struct ls_batch *batch, struct ls_scratch *w, const uint64_t *keys,

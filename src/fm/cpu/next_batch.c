@@ -6,12 +6,12 @@
 #include "base/huge_pages.h"
 #include "fm/model/model.h"
 
-/* With small pages, for most of it is never touched. */
+/* On small pages, because most of it is never touched. */
 static void *alloc(size_t bytes)
 {
 	void *p = ls_huge_alloc(bytes);
 	if (p)
-		madvise(p, bytes, MADV_NOHUGEPAGE); /* only advice */
+		madvise(p, bytes, MADV_NOHUGEPAGE); /* a refusal only costs memory */
 	return p;
 }
 
@@ -29,7 +29,7 @@ void ls_next_batch_free(struct ls_next_batch *a)
 	ls_huge_free(a->feature, sizeof *a->feature * a->batch * a->longest);
 }
 
-/* Which row, and where it lies is asked for; */
+/* Finds out which row it is and prefetches where it lies. */
 static inline void pick(const struct ls_rows *rows, const struct ls_order *order, uint32_t b,
 			struct ls_row_place *at)
 {
@@ -38,8 +38,9 @@ static inline void pick(const struct ls_rows *rows, const struct ls_order *order
 	__builtin_prefetch(rows->label + at->row);
 }
 
-/* where it lies, and its features are asked for. A row that cannot be is in a file that somebody
- * writes to, which comes out later (ls_data_unchanged): until then it is empty. */
+/* Finds out where the row lies and prefetches its features. A row that cannot be is in a
+ * file that somebody writes to. ls_data_unchanged finds that later; until then the row
+ * counts as empty. */
 static inline void locate(const struct ls_rows *rows, uint32_t longest, struct ls_row_place *at)
 {
 	at->first = rows->start[at->row];
@@ -50,8 +51,7 @@ static inline void locate(const struct ls_rows *rows, uint32_t longest, struct l
 		__builtin_prefetch(rows->feature + at->first + i);
 }
 
-/* A thing at a time for some rows: memory has time to bring the next, and pages that are not known
- * yet are looked up together. */
+/* One stage at a time for SOME rows: the prefetches have time, and page walks overlap. */
 uint32_t ls_next_batch_find(const struct ls_next_batch *a, const struct ls_rows *rows,
 			    const struct ls_order *order, uint32_t lo, uint32_t hi)
 {

@@ -1,8 +1,9 @@
-/* A worker's rows of a batch, found before their turn, since none of it needs a parameter: which
- * they are, where they lie, and their features side by side, so that the data's pages are looked up
- * once for them. struct ls_next_batch owns its arrays: ls_next_batch_init, ls_next_batch_free. Any
- * worker may come to have all rows of a batch; of its arrays there is in memory what it has had at
- * most. */
+/* The rows that a worker has in the next batch, found ahead of time because none of it
+ * needs a parameter: which rows they are, where they lie, and a copy of their features.
+ *
+ * struct ls_next_batch owns its arrays: ls_next_batch_init, ls_next_batch_free. A worker
+ * may get all rows of a batch, so the arrays have room for all; pages are only allocated
+ * when they are touched. */
 #ifndef LS_FM_CPU_NEXT_BATCH_H
 #define LS_FM_CPU_NEXT_BATCH_H
 
@@ -13,12 +14,12 @@
 #include "fm/model/order.h"
 
 struct ls_next_batch {
-	uint32_t batch, longest;    /* rows of a batch, entries of a row, at most */
+	uint32_t batch, longest;    /* rows of a batch and entries of a row, at most */
 	struct ls_row_place *place; /* by row, from the worker's first on */
 	uint32_t *feature;          /* of all their entries, without gaps */
 };
 
-/* false: no memory; free it all the same. */
+/* False: no memory. ls_next_batch_free is called all the same. */
 bool ls_next_batch_init(struct ls_next_batch *a, uint32_t batch, uint32_t longest);
 void ls_next_batch_free(struct ls_next_batch *a);
 

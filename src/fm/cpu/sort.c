@@ -9,8 +9,7 @@
 #include "fm/model/model.h"
 #include "num/sum.h"
 
-/* MANY: workers from which on gather() is worth its while (a Xeon: 21 us instead of 33 with 16, as
- * much with 8, more with 4). */
+/* MANY: with so many workers gather_digits() is faster (bench/threads.md). */
 enum { MAX_BITS = 11, MANY = 8 };
 
 static size_t digits_of(const struct ls_sort *s)
@@ -18,7 +17,7 @@ static size_t digits_of(const struct ls_sort *s)
 	return (size_t)1 << s->bits;
 }
 
-/* Numbers of a worker's in `from`, which begin on a line of their own. */
+/* Numbers that a worker has in `from`, in whole cache lines (no false sharing). */
 static size_t from_stride(const struct ls_sort *s)
 {
 	return digits_of(s) / LS_CACHE_LINE_FLOATS * LS_CACHE_LINE_FLOATS + LS_CACHE_LINE_FLOATS;
@@ -74,8 +73,8 @@ void ls_sort_free(struct ls_sort *s)
 
 /* --- parts --- */
 
-/* Entries and digits count half each: entries are added up, features updated, of which each digit
- * has about as many. No digit is without work, or it might be in no part. */
+/* Work is half entries, which are added up, and half digits, which stand for the features
+ * to update. No digit is without work, or it might be in no part. */
 void ls_sort_weigh(struct ls_sort *s, const struct ls_rows *rows)
 {
 	enum { SOME = 1 << 17 }; /* entries */
@@ -133,8 +132,7 @@ INLINE uint64_t key_at(struct keys keys, size_t i)
 	return (uint64_t)(key >> keys.number_bits) << 32 | (key & mask);
 }
 
-/* What the first pass leaves of a batch: a worker's keys of digit d are from[d] .. from[d + 1] of
- * it. */
+/* The result of the first pass: a worker's keys of digit d are from[d]..from[d + 1]. */
 static void *first_of(const struct ls_sort *s, uint64_t batch)
 {
 	return (char *)s->first + batch % 2 * first_bytes(s);
@@ -145,7 +143,7 @@ static uint32_t *from_of(const struct ls_sort *s, uint64_t batch, uint32_t worke
 	return s->from + (batch % 2 * s->threads + worker) * from_stride(s);
 }
 
-/* Counts become the places where each digit begins. */
+/* Replaces counts by where each digit begins (an exclusive prefix sum). */
 static void begin(uint32_t *count, size_t digits, uint32_t at)
 {
 	for (size_t d = 0; d < digits; d++) {
@@ -196,7 +194,7 @@ static void put_all(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *pl
 		put_entries(rows, mask, place, to, 0, false);
 }
 
-/* A digit's place, from[digit + 1], moves on with each key, up to where the next digit begins. */
+/* from[digit + 1] moves on with each key until it is where the next digit begins. */
 void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread,
 		   const struct ls_sort_rows *rows)
 {
@@ -209,8 +207,8 @@ void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread,
 	put_all(rows, mask, from + 1, first_of(s, batch), s->number_bits);
 }
 
-/* Of two neighbours, which often have the same digit, one counts behind all digits, so that it does
- * not wait for the other. */
+/* Neighbours often have the same digit. Every second one is counted apart, so that it
+ * does not wait for the store of the other. */
 INLINE void count(struct keys keys, size_t i, size_t end, uint32_t shift, uint32_t mask,
 		  uint32_t *counts)
 {
@@ -236,8 +234,7 @@ INLINE void scatter(struct keys keys, size_t i, size_t end, uint32_t shift, uint
 		to[place[feature_at(keys, i) >> shift & mask]++] = key_at(keys, i);
 }
 
-/* The second pass reads the workers' results of the first, digit by digit, so that equal features
- * come together. */
+/* The second pass reads what all workers left in the first, digit by digit. */
 INLINE void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part,
 			struct keys first, uint64_t *to)
 {
@@ -255,10 +252,10 @@ INLINE void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls
 		}
 }
 
-/* With many workers the runs of a digit are too short for that: they are put together by digit
- * first. On the way the next digits are counted: ret_place is where each of them begins. */
-INLINE void gather(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part,
-		   struct keys first, uint64_t *restrict to, uint32_t *restrict ret_place)
+/* With many workers the runs of a digit are too short for that: the keys are gathered by
+ * digit first. The next digits are counted on the way; ret_place is where each begins. */
+INLINE void gather_digits(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part,
+			  struct keys first, uint64_t *restrict to, uint32_t *restrict ret_place)
 {
 	uint32_t place[1 << MAX_BITS], mask = (uint32_t)digits_of(s) - 1, lo = part->lo,
 				       hi = part->hi;
@@ -288,13 +285,13 @@ INLINE void after_first(const struct ls_sort *s, uint64_t batch, const struct ls
 			struct keys first, uint64_t *to, uint32_t *ret_place)
 {
 	if (s->threads >= MANY)
-		gather(s, batch, part, first, to, ret_place);
+		gather_digits(s, batch, part, first, to, ret_place);
 	else
 		second_pass(s, batch, part, first, to);
 }
 
-/* place: where each digit of the pass begins, if they were counted before it (the second), and
- * room. */
+/* place: where each digit of the pass begins, if that is known before (second pass), and
+ * scratch. */
 static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *from, size_t n,
 		       uint32_t *place, uint64_t *to)
 {

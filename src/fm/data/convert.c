@@ -1,6 +1,5 @@
-/* Data to .lsd. Text goes through block by block, so that it may be larger than memory; other forms
- * are mapped anyway.
- */
+/* Data to .lsd. Text goes through block by block, so that it may be larger than memory;
+ * other forms are mapped anyway. */
 
 #include "base/cpus.h"
 #include "fm/data/data.h"
@@ -77,8 +76,8 @@ int ls_data_convert(const char *path, const struct ls_data_opts *o, const char *
 		return rc;
 	if (!(rc = ls_data_check_format(source, o, err)))
 		rc = ls_lsd_create(to, &w, err);
-	/* Labels and weights from elsewhere want the number of rows first: then text is loaded too.
-	 */
+	/* Labels and weights from elsewhere want the number of rows first: then text is
+	 * loaded too. */
 	bool whole =
 		o->labels_path || o->weights_path || ls_source_content(source) != LS_CONTENT_TEXT;
 	if (rc == 0 && whole) {

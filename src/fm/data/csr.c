@@ -16,8 +16,8 @@ static bool is_integer(enum ls_dtype t)
 	return t >= LS_DT_BOOL && t <= LS_DT_I64;
 }
 
-/* Element i as an integer; beyond int64 (uint64 only) it becomes negative, which every caller
- * refuses. */
+/* Element i as an integer; beyond int64 (uint64 only) it becomes negative, which every
+ * caller refuses. */
 static int64_t integer_at(const struct ls_tensor *t, uint64_t i)
 {
 	const uint8_t *p = t->data + i * t->elem_size;
@@ -58,7 +58,8 @@ static float float_at(const struct ls_tensor *t, uint64_t i)
 	if (t->dtype == LS_DT_F64) {
 		double x;
 		memcpy(&x, p, sizeof x);
-		return (float)x; /* beyond the range: infinity, which every caller refuses */
+		/* beyond the range: infinity, which every caller refuses */
+		return (float)x;
 	}
 	if (t->dtype == LS_DT_U64) {
 		uint64_t x;
@@ -207,8 +208,8 @@ static int fill_features(const struct ls_tensor *t, const char *path, uint64_t c
 	return 0;
 }
 
-/* Numbers as floats, refused when not finite or below least; *ret is NULL when drop_ones and all
- * are 1. */
+/* Numbers as floats, refused when not finite or below least; *ret is NULL when drop_ones
+ * and all are 1. */
 static int floats(const struct ls_tensor *t, const char *path, const char *what, float least,
 		  bool drop_ones, float **ret, struct ls_err *err)
 {

@@ -1,5 +1,6 @@
-/* scipy's CSR matrices in .npz (scipy.sparse.save_npz) and vectors in .npy, as arrays for rows.
- * What is returned belongs to the caller: free() each array, or ls_csr_done. Any thread. */
+/* scipy's CSR matrices in .npz (scipy.sparse.save_npz) and vectors in .npy, as arrays for
+ * rows. What is returned belongs to the caller: free() each array, or ls_csr_done. Any
+ * thread. */
 #ifndef LS_FM_DATA_CSR_H
 #define LS_FM_DATA_CSR_H
 
@@ -11,7 +12,8 @@ struct ls_bundle;
 
 struct ls_csr {
 	uint64_t n_rows, n_entries;
-	uint64_t n_features; /* largest index that occurs + 1, not the width of the matrix */
+	/* largest index that occurs + 1, not the width of the matrix */
+	uint64_t n_features;
 	uint64_t *start;
 	uint32_t *feature;
 	float *value; /* NULL when all are 1 */
@@ -23,8 +25,8 @@ int ls_csr_from_bundle(struct ls_bundle *b, const char *path, struct ls_csr *ret
 		       struct ls_err *err);
 void ls_csr_done(struct ls_csr *c);
 
-/* A .npy with n numbers (shape [n] or [n, 1]), finite and not below least; what names one of them:
- * "label". */
+/* A .npy with n numbers (shape [n] or [n, 1]), finite and not below least; what names one
+ * of them: "label". */
 int ls_csr_vector(const char *path, uint64_t n, const char *what, float least, float **ret,
 		  struct ls_err *err);
 

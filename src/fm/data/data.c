@@ -20,7 +20,8 @@ struct ls_data {
 	int threads;
 	struct ls_source *source; /* of .lsd: the rows lie in its mapping */
 	uint64_t sum;             /* ls_lsd_sum, when they were looked at */
-	bool changed; /* others were in their place once: for good, for they have been used */
+	/* others were in their place once: for good, for they have been used */
+	bool changed;
 	struct ls_origin origin;
 	void *owned[12];
 	size_t n_owned;
@@ -52,8 +53,8 @@ static void *own(struct ls_data *d, uint64_t count, size_t size)
 	enum { HUGE_PAGE = 2 << 20 };
 	size_t bytes = count > SIZE_MAX / size ? SIZE_MAX : count ? count * size : 1;
 	void *p = NULL;
-	/* rows are read in shuffled order: on small pages every row would cost a walk through the
-	 * page table */
+	/* rows are read in shuffled order: on small pages every row would cost a walk
+	 * through the page table */
 	if (bytes < HUGE_PAGE)
 		p = malloc(bytes);
 	else if (bytes < SIZE_MAX && posix_memalign(&p, HUGE_PAGE, bytes) == 0)
@@ -330,7 +331,8 @@ int ls_data_unchanged(struct ls_data *d, struct ls_err *err)
 	if (d->source && !d->changed && !ls_source_unchanged(d->source)) {
 		const struct ls_map *map = ls_source_map(d->source);
 		ls_source_accept(
-			d->source); /* first: what is written from here on is seen the next time */
+			/* first: what is written from here on is seen the next time */
+			d->source);
 		d->changed = ls_lsd_view(d->origin.name, map, d->threads, &now, NULL) != 0 ||
 			     ls_lsd_sum(map) != d->sum;
 	}

@@ -1,7 +1,7 @@
-/* Files to rows: libsvm and libffm text, plain or gzip, scipy CSR .npz, and .lsd, told apart by
- * their first bytes. A struct ls_data owns everything its rows point to, or the mapping they lie
- * in; ls_data_free frees it. Loading makes threads of its own; what was loaded is read-only and may
- * be read by any thread. */
+/* Files to rows: libsvm and libffm text, plain or gzip, scipy CSR .npz, and .lsd, told
+ * apart by their first bytes. A struct ls_data owns everything its rows point to, or the
+ * mapping they lie in; ls_data_free frees it. Loading makes threads of its own; what was
+ * loaded is read-only and may be read by any thread. */
 #ifndef LS_FM_DATA_DATA_H
 #define LS_FM_DATA_DATA_H
 
@@ -12,15 +12,18 @@
 #include "fm/data/rows.h"
 
 struct ls_data_opts {
-	int threads;              /* 0: as many as there are CPUs; never changes the result */
-	const char *format;       /* "svm", "ffm", "npz", "lsd"; NULL: found out from the content */
-	const char *labels_path;  /* .npy with a label a row, for data that have none (.npz never
-				     has); or NULL */
-	const char *weights_path; /* .npy with a weight a row, for data that have none; or NULL */
-	bool need_labels;         /* data without labels are refused */
-	bool want_fields;         /* data without fields are refused */
-	size_t slice_bytes; /* 0: the usual; text is cut into slices of about this size, one a task
-			     */
+	/* 0: as many as there are CPUs; never changes the result */
+	int threads;
+	/* "svm", "ffm", "npz", "lsd"; NULL: found out from the content */
+	const char *format;
+	/* .npy with a label a row, for data that have none (.npz never has); or NULL */
+	const char *labels_path;
+	/* .npy with a weight a row, for data that have none; or NULL */
+	const char *weights_path;
+	bool need_labels; /* data without labels are refused */
+	bool want_fields; /* data without fields are refused */
+	/* 0: the usual; text is cut into slices of about this size, one a task */
+	size_t slice_bytes;
 };
 
 struct ls_data;
@@ -29,8 +32,8 @@ struct ls_source;
 /* path "-" is standard input, which may hold text, gzip or not. o may be NULL. */
 int ls_data_load(const char *path, const struct ls_data_opts *o, struct ls_data **ret,
 		 struct ls_err *err);
-/* The same from memory, which must outlive the result; name stands for it in messages. .npz is not
- * read from memory. */
+/* The same from memory, which must outlive the result; name stands for it in messages.
+ * .npz is not read from memory. */
 int ls_data_load_memory(const char *name, const void *bytes, size_t len,
 			const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err);
 /* The same from a source, which belongs to the result, or is freed on failure. */
@@ -40,17 +43,17 @@ void ls_data_free(struct ls_data *d);
 
 const struct ls_rows *ls_data_rows(const struct ls_data *d);
 
-/* Fails where rows lie in a file that has others in their place by now, since somebody has written
- * to it, and from then on. One thread. */
+/* Fails where rows lie in a file that has others in their place by now, since somebody
+ * has written to it, and from then on. One thread. */
 int ls_data_unchanged(struct ls_data *d, struct ls_err *err);
 
-/* SHA-256 over the rows themselves, whatever form they came in: docs/FORMATS.md, "The data digest".
- */
+/* SHA-256 over the rows themselves, whatever form they came in: docs/FORMATS.md, "The
+ * data digest". */
 void ls_data_digest(const struct ls_data *d, char ret_hex[65]);
 void ls_rows_digest(const struct ls_rows *rows, int threads, char ret_hex[65]);
 
-/* Writes the data at path as .lsd to the path to; text of any length with memory that does not grow
- * with it. */
+/* Writes the data at path as .lsd to the path to; text of any length with memory that
+ * does not grow with it. */
 int ls_data_convert(const char *path, const struct ls_data_opts *o, const char *to,
 		    struct ls_err *err);
 
@@ -59,8 +62,8 @@ int ls_data_convert(const char *path, const struct ls_data_opts *o, const char *
 /* Whether the source may be read, and is of the format asked for. */
 int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o,
 			 struct ls_err *err);
-/* The vectors that o names, NULL where it names none; labels, weights: whether the data have their
- * own. */
+/* The vectors that o names, NULL where it names none; labels, weights: whether the data
+ * have their own. */
 int ls_data_vectors(const char *name, uint64_t n_rows, bool labels, bool weights,
 		    const struct ls_data_opts *o, float **ret_label, float **ret_weight,
 		    struct ls_err *err);

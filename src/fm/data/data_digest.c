@@ -1,5 +1,5 @@
-/* The digest of rows: leaves of a fixed number of rows, hashed by any thread, then the list of leaf
- * digests hashed. */
+/* The digest of rows: leaves of a fixed number of rows, hashed by any thread, then the
+ * list of leaf digests hashed. */
 #include <stdlib.h>
 
 #include "base/digest.h"

@@ -44,8 +44,8 @@ static bool all_zero(const uint8_t *p, size_t len)
 	return true;
 }
 
-/* Sizes follow from the counts, offsets from the sizes: there is one right header for given data.
- */
+/* Sizes follow from the counts, offsets from the sizes: there is one right header for
+ * given data. */
 static bool sizes_agree(const struct ls_lsd_header *h, uint64_t len)
 {
 	struct ls_lsd_header want = *h;

@@ -1,6 +1,6 @@
-/* The bytes of .lsd that reader and writer share: one page of header, then the sections, each on a
- * page boundary. Plain structs, nothing owned; any thread. All numbers are little-endian, and so is
- * every machine this is built for: arrays are used in place. */
+/* The bytes of .lsd that reader and writer share: one page of header, then the sections,
+ * each on a page boundary. Plain structs, nothing owned; any thread. All numbers are
+ * little-endian, and so is every machine this is built for: arrays are used in place. */
 #ifndef LS_FM_DATA_LSD_FORMAT_H
 #define LS_FM_DATA_LSD_FORMAT_H
 
@@ -24,8 +24,8 @@ enum {
 struct ls_lsd_section {
 	uint64_t offset; /* from the start of the file; 0 when absent */
 	uint64_t bytes;
-	uint64_t checksum; /* XXH3-64 of the XXH3-64s of its chunks of LS_LSD_CHUNK bytes; 0 when
-			      absent */
+	/* XXH3-64 of the XXH3-64s of its chunks of LS_LSD_CHUNK bytes; 0 when absent */
+	uint64_t checksum;
 	uint64_t zero;
 };
 
@@ -48,8 +48,8 @@ _Static_assert(sizeof(struct ls_lsd_header) == LS_LSD_PAGE, "the header is one p
 extern const uint8_t ls_lsd_magic[8];
 extern const uint8_t ls_lsd_element[LS_LSD_SECTIONS]; /* bytes an element */
 
-/* Fills offsets and file_bytes from the sizes of the sections, which must not overflow when added
- * up. */
+/* Fills offsets and file_bytes from the sizes of the sections, which must not overflow
+ * when added up. */
 void ls_lsd_place(struct ls_lsd_header *h);
 uint64_t ls_lsd_header_sum(const struct ls_lsd_header *h);
 

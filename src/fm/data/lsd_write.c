@@ -1,5 +1,6 @@
-/* Writing .lsd with memory that does not grow: each section gathers in an unlinked file beside the
- * target, chunk by chunk with its checksum, and commit strings them together behind the header. */
+/* Writing .lsd with memory that does not grow: each section gathers in an unlinked file
+ * beside the target, chunk by chunk with its checksum, and commit strings them together
+ * behind the header. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -97,8 +98,8 @@ static int append_ones(struct ls_lsd_writer *w, int section, uint64_t n, struct 
 	return rc;
 }
 
-/* An array that is absent while all is 1: the first other number brings the ones before it along.
- */
+/* An array that is absent while all is 1: the first other number brings the ones before
+ * it along. */
 static int append_unless_ones(struct ls_lsd_writer *w, int section, const float *a, uint64_t n,
 			      uint64_t before, struct ls_err *err)
 {

@@ -4,10 +4,10 @@
 #include "base/parallel.h"
 #include "fm/data/text.h"
 
-/* A worker takes the next slice (under the lock: a stream is inflated there), parses it beside the
- * others, and waits for its turn to hand the block on. So there are never more blocks than threads,
- * and everything after the cutting is done in an order that does not know how many threads there
- * are. */
+/* A worker takes the next slice (under the lock: a stream is inflated there), parses it
+ * beside the others, and waits for its turn to hand the block on. So there are never more
+ * blocks than threads, and everything after the cutting is done in an order that does not
+ * know how many threads there are. */
 struct reader {
 	pthread_mutex_t lock;
 	pthread_cond_t turned;
@@ -31,8 +31,8 @@ static void stop(struct reader *r, int rc)
 	pthread_cond_broadcast(&r->turned);
 }
 
-/* The source's own errors wait for the blocks before them: a fault in an earlier line comes first.
- */
+/* The source's own errors wait for the blocks before them: a fault in an earlier line
+ * comes first. */
 static int take(struct reader *r, struct ls_slice *ret, uint64_t *ret_number,
 		enum ls_text_format *ret_format, struct ls_err *err)
 {
@@ -55,7 +55,8 @@ static int place_fault(const struct reader *r, const struct ls_text_place *at, c
 			  msg);
 }
 
-/* Rows of this slice that have labels while those before it had none, or the other way round. */
+/* Rows of this slice that have labels while those before it had none, or the other way
+ * round. */
 static bool mixed(const struct reader *r, uint64_t rows, bool unlabelled)
 {
 	return r->rows && rows && (r->unlabelled != 0) != unlabelled;

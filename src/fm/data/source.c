@@ -15,8 +15,9 @@
 
 enum { SLICE = 4 << 20, INPUT = 256 << 10, MAGIC = 8, LONGEST_LINE = 1 << 30 };
 
-/* Bytes come from the map (at) or, when there is none, from the descriptor through input; gzip is
- * undone between them and the slices. carry is the line that the last slice cut off. */
+/* Bytes come from the map (at) or, when there is none, from the descriptor through input;
+ * gzip is undone between them and the slices. carry is the line that the last slice cut
+ * off. */
 struct ls_source {
 	char *name;
 	size_t slice_bytes;
@@ -196,8 +197,8 @@ static int map_take(struct ls_source *s, int fd, struct ls_err *err)
 	return rc;
 }
 
-/* Opened once: what a quick writer has put into a named pipe is gone with the last descriptor that
- * is closed. */
+/* Opened once: what a quick writer has put into a named pipe is gone with the last
+ * descriptor that is closed. */
 static int open_path(struct ls_source *s, const char *path, struct ls_err *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
@@ -249,8 +250,8 @@ static int no_memory(const struct ls_source *s, size_t n, struct ls_err *err)
 	return ls_err_set(err, LS_ENOMEM, "%s: no memory for %zu bytes of text", s->name, n);
 }
 
-/* The last slice has nothing readable behind it and perhaps no newline at its end: it becomes a
- * copy that has both. */
+/* The last slice has nothing readable behind it and perhaps no newline at its end: it
+ * becomes a copy that has both. */
 static int last_slice(const struct ls_source *s, const char *text, size_t len, struct ls_slice *ret,
 		      struct ls_err *err)
 {
@@ -362,9 +363,9 @@ static const char *last_newline(const char *text, size_t len)
 	return memrchr(text, '\n', len);
 }
 
-/* Fills *buf (which may move) until it holds slice_bytes with a line's end among them, or the text
- * ends. A line that never ends, as gzip makes of little, is not read until there is no memory left.
- */
+/* Fills *buf (which may move) until it holds slice_bytes with a line's end among them, or
+ * the text ends. A line that never ends, as gzip makes of little, is not read until there
+ * is no memory left. */
 static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, struct ls_err *err)
 {
 	size_t cap = s->slice_bytes > *len ? s->slice_bytes : *len + s->slice_bytes;
@@ -394,7 +395,8 @@ static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, str
 	}
 }
 
-/* Text alone is read out of gzip: of anything else that was packed it is said what it is. */
+/* Text alone is read out of gzip: of anything else that was packed it is said what it
+ * is. */
 static int check_inflated(const struct ls_source *s, const char *bytes, size_t len,
 			  struct ls_err *err)
 {
@@ -430,8 +432,8 @@ static int fill_checked(struct ls_source *s, char **buf, size_t *len, bool *ret_
 	return wrong ? wrong : rc;
 }
 
-/* Damage behind whole lines waits for the next call: what those lines say comes first, whatever the
- * slices' size. */
+/* Damage behind whole lines waits for the next call: what those lines say comes first,
+ * whatever the slices' size. */
 static int postpone(struct ls_source *s, int rc, const struct ls_err *err, size_t whole)
 {
 	if (whole == 0)

@@ -12,8 +12,8 @@ struct job {
 	uint64_t key;
 };
 
-/* Log-uniform in [0, range): a number of bits first, then that many bits; too large ones wrap
- * around. */
+/* Log-uniform in [0, range): a number of bits first, then that many bits; too large ones
+ * wrap around. */
 static uint32_t draw(uint32_t a, uint32_t b, uint32_t range)
 {
 	uint32_t bits = 0;

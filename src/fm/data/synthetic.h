@@ -1,6 +1,6 @@
-/* Made-up rows for validation and measuring: a function of their description, the same on every
- * machine. A struct ls_synthetic owns what its rows point to; ls_synthetic_free accepts NULL. Made
- * by the threads of a pool; then read-only. */
+/* Made-up rows for validation and measuring: a function of their description, the same on
+ * every machine. A struct ls_synthetic owns what its rows point to; ls_synthetic_free
+ * accepts NULL. Made by the threads of a pool; then read-only. */
 #ifndef LS_FM_DATA_SYNTHETIC_H
 #define LS_FM_DATA_SYNTHETIC_H
 
@@ -11,8 +11,8 @@
 #include "base/pool.h"
 #include "fm/data/rows.h"
 
-/* A row has one feature of each field, log-uniform within the field's own range of features: a few
- * are in nearly every row, most are rare, as in click-through data. */
+/* A row has one feature of each field, log-uniform within the field's own range of
+ * features: a few are in nearly every row, most are rare, as in click-through data. */
 struct ls_synthetic_spec {
 	uint64_t n_rows, n_features; /* n_features: at least 2 a field */
 	uint32_t n_fields;

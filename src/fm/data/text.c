@@ -8,9 +8,9 @@
 
 #include "num/decimal.h"
 
-/* Where the parser stands. Capacities come from the length of the slice: the shortest entry is "
- * 0:0", the shortest row "0\n", so nothing below grows inside the loops, and untouched pages cost
- * nothing. */
+/* Where the parser stands. Capacities come from the length of the slice: the shortest
+ * entry is " 0:0", the shortest row "0\n", so nothing below grows inside the loops, and
+ * untouched pages cost nothing. */
 struct parser {
 	struct ls_block *b;
 	size_t cap_entries, cap_rows;
@@ -52,8 +52,8 @@ static inline const char *skip_blanks(const char *p)
 	return p;
 }
 
-/* The end of what counts on this line: its newline, with or without carriage return, or a comment.
- */
+/* The end of what counts on this line: its newline, with or without carriage return, or a
+ * comment. */
 static inline bool at_end(const char *p)
 {
 	return *p == '\n' || *p == '#' || (*p == '\r' && p[1] == '\n');
@@ -81,8 +81,8 @@ __attribute__((cold)) static const char *word(struct parser *s, const char *p)
 	return s->word;
 }
 
-/* Up to eight digits at p in one load: their number, and their value in *ret (0 when there are
- * none). */
+/* Up to eight digits at p in one load: their number, and their value in *ret (0 when
+ * there are none). */
 static inline unsigned digits8(const char *p, uint32_t *ret)
 {
 	uint64_t w;
@@ -103,9 +103,8 @@ static inline unsigned digits8(const char *p, uint32_t *ret)
 	return n;
 }
 
-/* An unsigned number of any length; anything beyond max gives max + 1. Returns the byte after it, p
- * when there is none.
- */
+/* An unsigned number of any length; anything beyond max gives max + 1. Returns the byte
+ * after it, p when there is none. */
 static const char *long_number(const char *p, uint64_t max, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -162,8 +161,8 @@ __attribute__((cold)) static const char *bad_number(struct parser *s, const char
 	const char *w = word(s, p);
 	int len = (int)strcspn(w, ":"); /* of the number alone */
 	bool part = p > s->line && p[-1] == ':';
-	/* A token without a colon says nothing of the format, which may be found out before or
-	 * behind it, as text is cut. */
+	/* A token without a colon says nothing of the format, which may be found out
+	 * before or behind it, as text is cut. */
 	if (!part && !has_colon(p))
 		return fault(s, p, "\"%s\" is not index:value", w);
 	if (*p == '-' && end > p + 1)

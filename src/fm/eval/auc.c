@@ -25,8 +25,8 @@ static void sort_few(uint64_t *v, uint64_t n)
 	}
 }
 
-/* Each to a place of its digit, whose free ones are from next to end: what was there goes on to its
- * own. */
+/* Each to a place of its digit, whose free ones are from next to end: what was there goes
+ * on to its own. */
 static void share_out(uint64_t *v, int shift, uint64_t next[DIGITS], const uint64_t end[DIGITS])
 {
 	for (uint64_t d = 0; d < DIGITS; d++)
@@ -41,7 +41,8 @@ static void share_out(uint64_t *v, int shift, uint64_t next[DIGITS], const uint6
 		}
 }
 
-/* By score, where they are, a digit of 8 bits after the other from the one at shift on. */
+/* By score, where they are, a digit of 8 bits after the other from the one at shift
+ * on. */
 static void sort(uint64_t *v, uint64_t n, int shift)
 {
 	if (n <= FEW) {
@@ -63,8 +64,8 @@ static void sort(uint64_t *v, uint64_t n, int shift)
 	}
 }
 
-/* Rows of a class, and how much each counts: its weight in units of a grid, or 1. Pairs are of one
- * row of each class, so that the two need no grid in common. */
+/* Rows of a class, and how much each counts: its weight in units of a grid, or 1. Pairs
+ * are of one row of each class, so that the two need no grid in common. */
 struct group {
 	uint64_t *v, n, at, sum;
 	double scale;
@@ -80,7 +81,8 @@ static void set_scale(struct group *g, const struct ls_rows *rows)
 	g->scale = rows->weight ? ls_pow2(ls_sum_grid(top + 1, rows->n_rows)) : 1.0;
 }
 
-/* How much the rows with this score count, which are the next of the group, if it has any. */
+/* How much the rows with this score count, which are the next of the group, if it has
+ * any. */
 static uint64_t take(struct group *g, uint32_t score)
 {
 	uint64_t sum = 0;
@@ -98,9 +100,9 @@ static uint32_t least(const struct group g[2])
 	return (uint32_t)((a < b ? a : b) >> 32);
 }
 
-/* Pairs of a positive and a negative row in which the positive scores higher, ties counting half;
- * in half pairs. A pair counts as much as both of its rows multiplied, and those of a class are
- * below 2^62 in sum. */
+/* Pairs of a positive and a negative row in which the positive scores higher, ties
+ * counting half; in half pairs. A pair counts as much as both of its rows multiplied, and
+ * those of a class are below 2^62 in sum. */
 static unsigned __int128 half_pairs(struct group g[2])
 {
 	unsigned __int128 halves = 0;

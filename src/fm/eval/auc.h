@@ -1,5 +1,5 @@
-/* The area under the ROC curve, counted in integers: the same bits in whatever order rows come.
- * Borrows its arguments; any thread. Takes 8 bytes a row while it works. */
+/* The area under the ROC curve, counted in integers: the same bits in whatever order rows
+ * come. Borrows its arguments; any thread. Takes 8 bytes a row while it works. */
 #ifndef LS_FM_EVAL_AUC_H
 #define LS_FM_EVAL_AUC_H
 
@@ -7,8 +7,8 @@
 
 #include "fm/data/rows.h"
 
-/* Of finite scores, one a row, and labels above 0 or not. *has is false where the rows that count
- * are of one class: there is none then. False: no memory. */
+/* Of finite scores, one a row, and labels above 0 or not. *has is false where the rows
+ * that count are of one class: there is none then. False: no memory. */
 bool ls_auc(const struct ls_rows *rows, const float *score, bool *has, double *ret);
 
 #endif

@@ -64,8 +64,8 @@ static int fit_weights(const struct ls_fm_opts *o, const struct ls_rows *rows, s
 			     "the weight of every row is 0");
 }
 
-/* The squares of a row's values are added up in binary32: past its range the length would be wrong,
- * and the row with it. m: of the entries that it knows; NULL: of all. */
+/* The squares of a row's values are added up in binary32: past its range the length would
+ * be wrong, and the row with it. m: of the entries that it knows; NULL: of all. */
 static bool has_length(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row)
 {
 	float squares = 0.0f;

@@ -1,5 +1,5 @@
-/* Whether rows can be trained on, measured on or scored with a model's options: labels, weights,
- * and lengths where rows are normalised. Borrows its arguments; any thread. */
+/* Whether rows can be trained on, measured on or scored with a model's options: labels,
+ * weights, and lengths where rows are normalised. Borrows its arguments; any thread. */
 #ifndef LS_FM_EVAL_CHECK_ROWS_H
 #define LS_FM_EVAL_CHECK_ROWS_H
 

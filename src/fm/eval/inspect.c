@@ -76,8 +76,8 @@ void ls_fm_ranks_done(struct ls_fm_ranks *r)
 	free(r->pair);
 }
 
-/* The first n features by some order. Those with first factors are left out, unless they have a
- * weight and linear says that it counts. */
+/* The first n features by some order. Those with first factors are left out, unless they
+ * have a weight and linear says that it counts. */
 static size_t top(const struct ls_fm_model *m, uint32_t output, uint32_t n, ls_best_order *order,
 		  bool linear, struct ls_feature_rank *ret)
 {

@@ -12,7 +12,8 @@ static inline float ls_rank_size(float x)
 	return x < 0.0f ? -x : x;
 }
 
-/* n is a multiple of 4: four sums, one for every fourth product, are halved at the end. */
+/* n is a multiple of 4: four sums, one for every fourth product, are halved at the
+ * end. */
 static inline float ls_rank_dot(const float *v, const float *u, uint32_t n)
 {
 	float sum[4] = {0};

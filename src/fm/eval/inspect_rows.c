@@ -28,9 +28,11 @@ struct scan {
 	const struct ls_fm_model *m;
 	const struct ls_rows *rows;
 	uint32_t output;
-	size_t apart; /* floats from a feature's factors for a field to those for the next; 0: one
-			 for all */
-	const float *weight;   /* of pairs of fields, for the output; NULL: they all weigh 1 */
+	/* floats from a feature's factors for a field to those for the next; 0: one for
+	 * all */
+	size_t apart;
+	/* of pairs of fields, for the output; NULL: they all weigh 1 */
+	const float *weight;
 	_Atomic uint64_t next; /* the first row that nobody has taken */
 	atomic_uchar *seen;    /* by feature of the model: is in a row */
 	struct worker *worker;
@@ -49,7 +51,8 @@ static uint64_t hash_pair(const void *item)
 static void see(const struct scan *s, uint32_t feature)
 {
 	if (!atomic_load_explicit(&s->seen[feature],
-				  memory_order_relaxed)) /* no write, no cache line to fetch back */
+				  /* no write, no cache line to fetch back */
+				  memory_order_relaxed))
 		atomic_store_explicit(&s->seen[feature], 1, memory_order_relaxed);
 }
 

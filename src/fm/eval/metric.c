@@ -35,7 +35,8 @@ enum ls_metric ls_metric_default(enum ls_fm_task task)
 	return task == LS_REGRESSION ? LS_RMSE : LS_LOGLOSS;
 }
 
-/* The grid of the order-free sum of n finite floats, which depends on nothing but them. */
+/* The grid of the order-free sum of n finite floats, which depends on nothing but
+ * them. */
 static int grid_of(const float *t, uint64_t n)
 {
 	int top = LS_EXP_MIN;
@@ -84,8 +85,8 @@ static float row_logloss(const struct ls_fm_model *m, const float *score, float 
 	return loss <= FLT_MAX ? loss : FLT_MAX; /* of scores beyond half of it */
 }
 
-/* An exponent to take off numbers of which the largest has this one, so that they are well within
- * binary32: 0 where they are anyway. */
+/* An exponent to take off numbers of which the largest has this one, so that they are
+ * well within binary32: 0 where they are anyway. */
 static int out_of_range(int top)
 {
 	enum { ROOM = 60 };
@@ -141,8 +142,8 @@ int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls
 			     rows->weight ? " with a weight" : "");
 }
 
-/* Mean over the classes of 2 TP / (2 TP + FP + FN); of those that occur or are said in rows that
- * count. */
+/* Mean over the classes of 2 TP / (2 TP + FP + FN); of those that occur or are said in
+ * rows that count. */
 static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score)
 {
 	uint32_t classes = ls_fm_classes(&m->opts);

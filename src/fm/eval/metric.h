@@ -1,6 +1,6 @@
-/* How good scores are: logloss, rmse, accuracy, AUC, macro-F1. Sums are order-free, and AUC and
- * macro-F1 are counted in integers, so a metric is the same bits everywhere. Borrows its arguments;
- * any thread. */
+/* How good scores are: logloss, rmse, accuracy, AUC, macro-F1. Sums are order-free, and
+ * AUC and macro-F1 are counted in integers, so a metric is the same bits everywhere.
+ * Borrows its arguments; any thread. */
 #ifndef LS_FM_EVAL_METRIC_H
 #define LS_FM_EVAL_METRIC_H
 
@@ -14,8 +14,8 @@
 enum ls_metric { LS_LOGLOSS, LS_RMSE, LS_ACCURACY, LS_AUC, LS_MACRO_F1, LS_METRICS };
 
 struct ls_metrics {
-	bool has[LS_METRICS]; /* a metric that the task or the data does not define is absent, never
-				 zero */
+	/* a metric that the task or the data does not define is absent, never zero */
+	bool has[LS_METRICS];
 	double value[LS_METRICS];
 };
 
@@ -30,13 +30,13 @@ int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls
 /* Refuses scores (n_rows × outputs) of which one is not finite, with its row. */
 int ls_scores_finite(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score,
 		     struct ls_err *err);
-/* score: n_rows × outputs. Row weights count in all of them; rows with a weight of 0 might as well
- * not be there. */
+/* score: n_rows × outputs. Row weights count in all of them; rows with a weight of 0
+ * might as well not be there. */
 int ls_metrics_compute(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score,
 		       struct ls_metrics *ret, struct ls_err *err);
 
-/* Scores to what predict prints: probabilities for binary and multiclass, the score itself for
- * regression; in place. */
+/* Scores to what predict prints: probabilities for binary and multiclass, the score
+ * itself for regression; in place. */
 void ls_fm_link(const struct ls_fm_model *m, float *score, uint64_t n_rows);
 
 #endif

@@ -1,5 +1,5 @@
-/* Which rows a step takes: a function of (seed, step) and the number of rows, known without state
- * to every worker. Owns nothing; any thread. */
+/* Which rows a step takes: a function of (seed, step) and the number of rows, known
+ * without state to every worker. Owns nothing; any thread. */
 #ifndef LS_FM_MODEL_BATCH_H
 #define LS_FM_MODEL_BATCH_H
 

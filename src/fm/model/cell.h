@@ -31,16 +31,17 @@
 /* What an optimizer needs beside the parameter: constants of the step. */
 struct ls_update {
 	int optimizer; /* enum ls_fm_optimizer */
-	float lr; /* of this step; for SGD divided by the rows of the batch, for Adam bias-corrected
-		   */
+	/* of this step; for SGD divided by the rows of the batch, for Adam
+	 * bias-corrected */
+	float lr;
 	int regular; /* l1 or l2 is not 0 */
 	float l1, l2;
 	float beta1, beta2, eps;
 	float ftrl_alpha_inv, ftrl_beta; /* 1 / lr, beta */
 };
 
-/* A parameter with its state: 0 unused, 1 AdaGrad's sum of squares, 2 Adam's moments or FTRL's z
- * and n. */
+/* A parameter with its state: 0 unused, 1 AdaGrad's sum of squares, 2 Adam's moments or
+ * FTRL's z and n. */
 struct ls_param {
 	float v, s1, s2;
 };
@@ -51,19 +52,20 @@ struct ls_param {
 #define LS_AUTO __auto_type
 #endif
 
-/* These formulas are macros, because the CPU applies them to whole vectors of lanes and the GPU to
- * one: an entry's part in the sums of a row, a factor's gradient and AdaGrad's step from it, and a
- * term on its way into an order-free sum (num/sum.h: to be taken as bits), where slope is g x 2^p,
- * exact; slope times factor is exact as well (24 + 24 bits): the one rounding is onto the grid. */
+/* These formulas are macros, because the CPU applies them to whole vectors of lanes and
+ * the GPU to one: an entry's part in the sums of a row, a factor's gradient and AdaGrad's
+ * step from it, and a term on its way into an order-free sum (num/sum.h: to be taken as
+ * bits), where slope is g x 2^p, exact; slope times factor is exact as well (24 + 24
+ * bits): the one rounding is onto the grid. */
 #define LS_CELL_ADD(s, q, v, x)                                                                    \
 	do {                                                                                       \
 		LS_AUTO vx_ = (v) * (x);                                                           \
 		(s) += vx_;                                                                        \
 		(q) += vx_ * vx_;                                                                  \
 	} while (0)
-/* fwfm: an entry comes to those of its field, which add up to u; w is what they make with each
- * other. join(u, t, w) is fma, but w where u is 0: of a field with one entry it is +0 whatever that
- * is. */
+/* fwfm: an entry comes to those of its field, which add up to u; w is what they make with
+ * each other. join(u, t, w) is fma, but w where u is 0: of a field with one entry it is
+ * +0 whatever that is. */
 #define LS_CELL_JOIN(u, w, v, x, join)                                                             \
 	do {                                                                                       \
 		LS_AUTO vx_ = (v) * (x);                                                           \
@@ -85,7 +87,8 @@ LS_FN float ls_cell_join(float u, float t, float w)
 
 LS_FN float ls_cell_sign(float v)
 {
-	return (float)((v > 0.0f) - (v < 0.0f)); /* without a branch: it stands in vector loops */
+	/* without a branch: it stands in vector loops */
+	return (float)((v > 0.0f) - (v < 0.0f));
 }
 
 /* The gradient with the penalties' part, if there are any. */
@@ -138,8 +141,8 @@ LS_FN struct ls_param ls_cell_ftrl(struct ls_param p, float g, const struct ls_u
 	return p;
 }
 
-/* The z that makes FTRL's closed form give v when n is 0: a start that is not forgotten at the
- * first step. */
+/* The z that makes FTRL's closed form give v when n is 0: a start that is not forgotten
+ * at the first step. */
 LS_FN float ls_cell_ftrl_start(float v, const struct ls_update *u)
 {
 	return -(v * (u->ftrl_beta * u->ftrl_alpha_inv + u->l2) + ls_cell_sign(v) * u->l1);
@@ -159,9 +162,9 @@ LS_FN struct ls_param ls_cell_update(struct ls_param p, float g, const struct ls
 	}
 }
 
-/* From the two sums of a factor to its gradient: main / 2^p - v cross. The grid of main is such
- * that 2^-p is a normal float (grids.h): a sum that has become a float is scaled without another
- * rounding. */
+/* From the two sums of a factor to its gradient: main / 2^p - v cross. The grid of main
+ * is such that 2^-p is a normal float (grids.h): a sum that has become a float is scaled
+ * without another rounding. */
 LS_FN float ls_cell_gradient(int64_t main, float unit, float v, float cross)
 {
 	return LS_CELL_GRADIENT((float)(double)main, unit, v, cross);
@@ -170,8 +173,8 @@ LS_FN float ls_cell_gradient(int64_t main, float unit, float v, float cross)
 /* Loss and slope of one score. label is 0..1 for binary. */
 LS_FN float ls_cell_logistic_loss(float score, float label)
 {
-	/* each part only where its label has weight: a hard label costs one softplus and cancels
-	 * nothing */
+	/* each part only where its label has weight: a hard label costs one softplus and
+	 * cancels nothing */
 	float miss = label < 1.0f ? (1.0f - label) * ls_softplusf(score) : 0.0f;
 	return label > 0.0f ? miss + label * ls_softplusf(-score) : miss;
 }
@@ -181,8 +184,8 @@ LS_FN float ls_cell_logistic_slope(float score, float label)
 	return ls_sigmoidf(score) - label;
 }
 
-/* Loss of n scores against class y, its share 1 - soft + soft / n, every other soft / n; slope[]
- * gets p - target. */
+/* Loss of n scores against class y, its share 1 - soft + soft / n, every other soft / n;
+ * slope[] gets p - target. */
 LS_FN float ls_cell_softmax(const float *score, uint32_t n, uint32_t y, float soft, float *slope)
 {
 	float even = soft / (float)n, loss = 0.0f, total = ls_logsumexpf(score, (int)n);

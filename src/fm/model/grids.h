@@ -1,5 +1,6 @@
-/* The grids of the order-free sums of a step (num/sum.h), from the largest exponents of its batch:
- * C and CUDA alike. Owns nothing. Pure functions; any thread; device code too. */
+/* The grids of the order-free sums of a step (num/sum.h), from the largest exponents of
+ * its batch: C and CUDA alike. Owns nothing. Pure functions; any thread; device code
+ * too. */
 #ifndef LS_FM_MODEL_GRIDS_H
 #define LS_FM_MODEL_GRIDS_H
 
@@ -40,22 +41,23 @@ struct ls_grids {
 	int bias, pair, loss; /* p of the sums that are not scaled entry by entry */
 	double linear_scale, back_scale, self_scale, pair_scale; /* 2^p */
 	double self_unit;                                        /* 2^-p */
-	float linear_unit, back_unit;                            /* likewise, and normal */
+	/* likewise, and normal */
+	float linear_unit, back_unit;
 };
 
-/* A grid whose spacing is a normal float. It is coarser than it might be only where all terms are
- * below 2^-75: such a gradient has no weight. It is finer than the bound asks for only where that
- * is above 2^168: terms that are floats are then below 4 units and cannot overflow; with others
- * there is no gradient, for it takes a sum of less than 4 units to be finite, and what is not
- * finite is never written. */
+/* A grid whose spacing is a normal float. It is coarser than it might be only where all
+ * terms are below 2^-75: such a gradient has no weight. It is finer than the bound asks
+ * for only where that is above 2^168: terms that are floats are then below 4 units and
+ * cannot overflow; with others there is no gradient, for it takes a sum of less than 4
+ * units to be finite, and what is not finite is never written. */
 LS_FN int ls_fm_float_grid(int bound_exp, uint64_t terms)
 {
 	int p = ls_sum_grid(bound_exp, terms);
 	return p > 126 ? 126 : p < -126 ? -126 : p;
 }
 
-/* Grids from the largest exponents of a whole batch with that many rows and entries. self_weight:
- * the largest exponent of fwfm's r(f,f), 0 for the other kinds. */
+/* Grids from the largest exponents of a whole batch with that many rows and entries.
+ * self_weight: the largest exponent of fwfm's r(f,f), 0 for the other kinds. */
 LS_FN struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint64_t n_rows,
 				  uint64_t n_entries)
 {
@@ -66,7 +68,8 @@ LS_FN struct ls_grids ls_fm_grids(const struct ls_exps *e, int self_weight, uint
 	struct ls_grids g;
 	g.bias = ls_sum_grid(e->slope + 1, n_rows);
 	g.loss = ls_sum_grid(e->loss + 1, n_rows);
-	/* halve of up to 256 products of two sums: 2 (sums + 1) + 8, one more for rounding up */
+	/* halve of up to 256 products of two sums: 2 (sums + 1) + 8, one more for
+	 * rounding up */
 	g.pair = ls_sum_grid(e->slope + 1 + 2 * (e->sums + 1) + 9, n_rows);
 	g.linear_scale = ls_pow2(linear);
 	g.back_scale = ls_pow2(back);

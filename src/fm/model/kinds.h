@@ -1,4 +1,5 @@
-/* The names of what a model is, for C and CUDA alike. Owns nothing; constants; any thread. */
+/* The names of what a model is, for C and CUDA alike. Owns nothing; constants; any
+ * thread. */
 #ifndef LS_FM_MODEL_KINDS_H
 #define LS_FM_MODEL_KINDS_H
 

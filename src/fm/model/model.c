@@ -123,8 +123,8 @@ void ls_fm_model_free(struct ls_fm_model *m)
 	free(m);
 }
 
-/* The state that an optimizer starts from, for n parameters at v; it is `state` floats further, if
- * there is any. */
+/* The state that an optimizer starts from, for n parameters at v; it is `state` floats
+ * further, if there is any. */
 static void init_states(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n,
 			size_t state)
 {
@@ -156,10 +156,11 @@ struct init {
 	struct ls_update update;
 };
 
-static const float first_pair = 1.0f; /* every pair of fields counts alike at first: an fm */
+/* every pair of fields counts alike at first: an fm */
+static const float first_pair = 1.0f;
 
-/* Four factors, from lane d on, come from one Philox block, counted by (feature, quarter): uniform
- * with the wanted deviation. */
+/* Four factors, from lane d on, come from one Philox block, counted by (feature,
+ * quarter): uniform with the wanted deviation. */
 static void first_four(const struct ls_fm_model *m, uint64_t key, uint64_t feature, size_t d,
 		       float *ret)
 {
@@ -204,8 +205,8 @@ void ls_fm_model_start_states(struct ls_fm_model *m)
 	ls_fp_leave(saved);
 }
 
-/* Whether v is a parameter's first value. FTRL makes it anew from its state at each step, which may
- * round otherwise. */
+/* Whether v is a parameter's first value. FTRL makes it anew from its state at each step,
+ * which may round otherwise. */
 static bool is_first(const struct ls_fm_opts *o, float v, float first)
 {
 	if (ls_bits_f(v) == ls_bits_f(first) || o->optimizer != LS_FTRL)

@@ -1,12 +1,12 @@
 /* A factorization machine: its options, its parameters and their place in memory, outside
- * ls_cpu_steps and ls_cpu_fetch. ls_fm_model_new allocates and initialises; ls_fm_model_free
- * accepts NULL. Parameters are written by one engine at a time.
+ * ls_cpu_steps and ls_cpu_fetch. ls_fm_model_new allocates and initialises;
+ * ls_fm_model_free accepts NULL. Parameters are written by one engine at a time.
  *
- * All of a feature lies in one run of memory, so that a step asks for one place a feature: its
- * linear weights with the optimizer's state of each, [weights][state 1][state 2], outputs floats
- * each, filled up to a multiple of 4; then its factors, [factors][state 1][state 2], each of
- * outputs × blocks × padded factors, `width` floats apart. blocks is 1, or the number of fields for
- * ffm. Padding is zero and stays zero. */
+ * All of a feature lies in one run of memory, so that a step asks for one place a
+ * feature: its linear weights with the optimizer's state of each, [weights][state
+ * 1][state 2], outputs floats each, filled up to a multiple of 4; then its factors,
+ * [factors][state 1][state 2], each of outputs × blocks × padded factors, `width` floats
+ * apart. blocks is 1, or the number of fields for ffm. Padding is zero and stays zero. */
 #ifndef LS_FM_MODEL_MODEL_H
 #define LS_FM_MODEL_MODEL_H
 
@@ -22,7 +22,8 @@ enum ls_fm_decay { LS_DECAY_NONE, LS_DECAY_LINEAR, LS_DECAY_INVSQRT };
 
 enum { LS_FM_MAX_FACTORS = 256, LS_FM_MAX_CLASSES = 4096, LS_FM_MAX_BATCH = 1 << 24 };
 
-/* All that decides the bytes of a model, besides the data. Goes into the model file whole. */
+/* All that decides the bytes of a model, besides the data. Goes into the model file
+ * whole. */
 struct ls_fm_opts {
 	enum ls_fm_kind kind;
 	enum ls_fm_task task;
@@ -35,10 +36,10 @@ struct ls_fm_opts {
 	float beta1, beta2, eps; /* Adam */
 	float ftrl_beta;
 	float label_smoothing;
-	uint32_t n_class_weights;              /* 0: every class weighs 1 */
-	float class_weight[LS_FM_MAX_CLASSES]; /* by class; binary: of label 0 (or -1) and of label
-						  1 */
-	bool normalize;                        /* each row scaled to length 1 */
+	uint32_t n_class_weights; /* 0: every class weighs 1 */
+	/* by class; binary: of label 0 (or -1) and of label 1 */
+	float class_weight[LS_FM_MAX_CLASSES];
+	bool normalize; /* each row scaled to length 1 */
 	enum ls_fm_shuffle shuffle;
 	enum ls_fm_decay decay;
 	uint64_t warmup_steps, decay_steps;
@@ -52,15 +53,18 @@ struct ls_fm_model {
 	uint32_t outputs; /* 1, or the number of classes */
 	uint32_t blocks;  /* 1, or n_fields for ffm */
 	uint32_t padded;  /* factors rounded up to a multiple of 4 */
-	uint32_t width;   /* floats from factors to their state: outputs × blocks × padded */
-	uint32_t states;  /* optimizer floats a parameter: 0, 1 or 2; 0 of a model that is not
-			     trained */
-	uint32_t n_pairs; /* fwfm: fields × (fields + 1) / 2 weights an output; otherwise 0 */
-	float *linear;    /* of feature 0; the next feature's are ls_fm_stride floats further */
-	float *record;    /* factors of feature 0, likewise */
-	float *bias;      /* outputs × (1 + states) */
-	float *pair;      /* outputs × n_pairs × (1 + states), or NULL */
-	size_t bytes;     /* of all features, from linear on */
+	/* floats from factors to their state: outputs × blocks × padded */
+	uint32_t width;
+	/* optimizer floats a parameter: 0, 1 or 2; 0 of a model that is not trained */
+	uint32_t states;
+	/* fwfm: fields × (fields + 1) / 2 weights an output; otherwise 0 */
+	uint32_t n_pairs;
+	/* of feature 0; the next feature's are ls_fm_stride floats further */
+	float *linear;
+	float *record; /* factors of feature 0, likewise */
+	float *bias;   /* outputs × (1 + states) */
+	float *pair;   /* outputs × n_pairs × (1 + states), or NULL */
+	size_t bytes;  /* of all features, from linear on */
 };
 
 /* Scores of a row, and classes that its label may be of. */
@@ -80,21 +84,23 @@ struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task,
 
 int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
 		    struct ls_fm_model **ret, struct ls_err *err);
-/* The same for one that is in a file, which nobody without the memory for it can be advised to make
- * smaller. */
+/* The same for one that is in a file, which nobody without the memory for it can be
+ * advised to make smaller. */
 int ls_fm_model_new_stored(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
 			   struct ls_fm_model **ret, struct ls_err *err);
-/* And without room for the optimizer's state: for scores and digests, not for training. */
+/* And without room for the optimizer's state: for scores and digests, not for
+ * training. */
 int ls_fm_model_new_bare(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
 			 struct ls_fm_model **ret, struct ls_err *err);
-/* Initial factors: a function of (seed, feature, output, block, factor), whatever the thread. */
+/* Initial factors: a function of (seed, feature, output, block, factor), whatever the
+ * thread. */
 void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool);
-/* Whether n of a feature's factors from `lane` on, both multiples of 4, or weight i of all pairs of
- * fields, still have their first values: nothing was learnt. For callers between ls_fp_enter and
- * ls_fp_leave. What rows lack keeps them, but for penalties: l1 and l2 shrink all factors of a
- * feature that is in a row, an ffm's for other fields too, and the weights of all pairs (not with
- * FTRL, whose penalties are part of the first value), so that only those of features in no row are
- * known to be first ones then. */
+/* Whether n of a feature's factors from `lane` on, both multiples of 4, or weight i of
+ * all pairs of fields, still have their first values: nothing was learnt. For callers
+ * between ls_fp_enter and ls_fp_leave. What rows lack keeps them, but for penalties: l1
+ * and l2 shrink all factors of a feature that is in a row, an ffm's for other fields too,
+ * and the weights of all pairs (not with FTRL, whose penalties are part of the first
+ * value), so that only those of features in no row are known to be first ones then. */
 bool ls_fm_first_factors(const struct ls_fm_model *m, uint64_t feature, size_t lane, size_t n);
 bool ls_fm_first_pair(const struct ls_fm_model *m, size_t i);
 /* Puts the optimizer's state of every parameter at its start. */
@@ -124,16 +130,16 @@ static inline size_t ls_fm_lanes(const struct ls_fm_model *m)
 	return (size_t)m->outputs * m->blocks * m->padded;
 }
 
-/* Whether entry i has parameters; one that has not counts as absent. Without fields, field may be
- * NULL. */
+/* Whether entry i has parameters; one that has not counts as absent. Without fields,
+ * field may be NULL. */
 static inline bool ls_fm_knows(const struct ls_fm_model *m, const uint32_t *feature,
 			       const uint16_t *field, uint64_t i)
 {
 	return feature[i] < m->n_features && (!m->n_fields || field[i] < m->n_fields);
 }
 
-/* Floats of a feature's factors with their states; and of its linear weights, or of the bias, with
- * theirs. */
+/* Floats of a feature's factors with their states; and of its linear weights, or of the
+ * bias, with theirs. */
 static inline size_t ls_fm_record_size(const struct ls_fm_model *m)
 {
 	return (size_t)m->width * (1 + m->states);
@@ -144,7 +150,8 @@ static inline size_t ls_fm_linear_size(const struct ls_fm_model *m)
 	return (size_t)m->outputs * (1 + m->states);
 }
 
-/* Floats from a feature's linear weights to its factors, and from a feature to the next. */
+/* Floats from a feature's linear weights to its factors, and from a feature to the
+ * next. */
 static inline size_t ls_fm_linear_room(const struct ls_fm_model *m)
 {
 	return (ls_fm_linear_size(m) + 3) / 4 * 4;
@@ -163,8 +170,8 @@ const char *ls_fm_task_name(enum ls_fm_task task);
 const char *ls_fm_optimizer_name(enum ls_fm_optimizer optimizer);
 const char *ls_fm_shuffle_name(enum ls_fm_shuffle shuffle);
 const char *ls_fm_decay_name(enum ls_fm_decay decay);
-/* The number in its enum of what "kind", "task", "optimizer", "shuffle" or "decay" may be; -1: it
- * may not. */
+/* The number in its enum of what "kind", "task", "optimizer", "shuffle" or "decay" may
+ * be; -1: it may not. */
 int ls_fm_word(const char *option, const char *value);
 
 #endif

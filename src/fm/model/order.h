@@ -1,5 +1,5 @@
-/* Which rows a step takes, a row at a time: for C and CUDA alike. struct ls_order is the caller's,
- * plain data, constant after init. Any thread; device code too. */
+/* Which rows a step takes, a row at a time: for C and CUDA alike. struct ls_order is the
+ * caller's, plain data, constant after init. Any thread; device code too. */
 #ifndef LS_FM_MODEL_ORDER_H
 #define LS_FM_MODEL_ORDER_H
 

@@ -202,9 +202,9 @@ static void common_meta(struct meta *meta, const struct ls_fm_model *m, const ch
 	add_meta_take(meta, "options", ls_fm_opts_text(&m->opts));
 }
 
-/* The parameters and `states` of the optimizer's states. All states must be finite, written or not:
- * behind an infinite one AdaGrad and Adam divide by infinity, and a parameter that looks sound has
- * stood still. */
+/* The parameters and `states` of the optimizer's states. All states must be finite,
+ * written or not: behind an infinite one AdaGrad and Adam divide by infinity, and a
+ * parameter that looks sound has stood still. */
 static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t states, int threads,
 			const struct meta *meta, struct ls_file_id *ret_id, struct ls_err *err)
 {
@@ -362,7 +362,8 @@ static int read_header(const struct ls_bundle *b, const char *path, const char *
 	return rc;
 }
 
-/* Before memory is asked for: the file must be large enough to hold what its metadata claims. */
+/* Before memory is asked for: the file must be large enough to hold what its metadata
+ * claims. */
 static int check_claim(const struct ls_bundle *b, const struct ls_fm_opts *opts,
 		       uint64_t n_features, uint32_t n_fields, const char *path, struct ls_err *err)
 {
@@ -402,7 +403,8 @@ static int load(const char *path, const char *format, int threads, struct ls_bun
 	}
 	for (uint32_t s = 0; rc == 0 && s <= m->states; s++) {
 		struct ls_fm_group groups[LS_FM_GROUPS];
-		if (s == 1 && m->padded != opts.factors) /* padding, which is in no file */
+		/* padding, which is in no file */
+		if (s == 1 && m->padded != opts.factors)
 			ls_fm_model_start_states(m);
 		size_t n = ls_fm_groups(m, s, groups);
 		for (size_t i = 0; i < n && rc == 0; i++)
@@ -482,8 +484,8 @@ static bool get_text(const struct ls_bundle *b, const char *key, char *ret, size
 	return true;
 }
 
-/* What was written is what has been read: a flipped bit of a state, which may be any number, would
- * train on. */
+/* What was written is what has been read: a flipped bit of a state, which may be any
+ * number, would train on. */
 static int check_sum(const struct ls_bundle *b, const struct ls_fm_model *m, const char *path,
 		     int threads, struct ls_err *err)
 {

@@ -1,5 +1,5 @@
-/* Through real files: a training begun on one device, resumed on another and ended on the first;
- * and the scores of a model that comes from its file, on every device. */
+/* Through real files: a training begun on one device, resumed on another and ended on the
+ * first; and the scores of a model that comes from its file, on every device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,8 @@ static int travel(const struct journey *j, const struct ls_val_way *way, uint64_
 	return rc == LS_EINTR && leg.stop ? 0 : rc; /* it stopped where it was told to */
 }
 
-/* there and back: the file that comes out, as a digest. *ret_on_b: whether a failure was b's. */
+/* there and back: the file that comes out, as a digest. *ret_on_b: whether a failure was
+ * b's. */
 static int whole(const struct journey *j, const struct ls_val_way *a, const struct ls_val_way *b,
 		 char ret[LS_SHA256_HEX], bool *ret_on_b, struct ls_err *err)
 {
@@ -111,8 +112,8 @@ static bool is_dead(struct ls_val_session *s, enum ls_val_part part, size_t way,
 	return s->dead[way];
 }
 
-/* Between the reference and a way: from (0) reference to way and back, or (1) from way to reference
- * and back. */
+/* Between the reference and a way: from (0) reference to way and back, or (1) from way to
+ * reference and back. */
 static void exchange(struct ls_val_session *s, const struct journey *j, size_t way, int direction,
 		     const char *expected)
 {
@@ -197,8 +198,9 @@ static int exchanges_of_kind(struct ls_val_session *s, struct journey *j, struct
 		rc = files_of_kind(s, j, err);
 	remove_files(j);
 	if (rc)
-		return rc; /* the reference cannot train, or the folder cannot be written: nothing
-			      to compare with */
+		/* the reference cannot train, or the folder cannot be written: nothing to
+		 * compare with */
+		return rc;
 	for (size_t way = 1; way < p->n_ways; way++)
 		for (int direction = 0; direction < 2 && rc == 0 && p->ways[way].main;
 		     direction++) {

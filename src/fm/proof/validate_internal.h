@@ -1,4 +1,5 @@
-/* What the parts of a validation share. All of it lives for one ls_val_run; one thread. */
+/* What the parts of a validation share. All of it lives for one ls_val_run; one
+ * thread. */
 #ifndef LS_FM_PROOF_VALIDATE_INTERNAL_H
 #define LS_FM_PROOF_VALIDATE_INTERNAL_H
 
@@ -23,7 +24,8 @@ enum ls_val_state ls_val_judge(struct ls_val_session *s, size_t way, int rc,
 /* reason may be NULL and is taken over; expected and got may be NULL. */
 void ls_val_add_take(struct ls_val_session *s, enum ls_val_part part, size_t way, const char *cell,
 		     enum ls_val_state state, const char *expected, const char *got, char *reason);
-/* A training that failed: `part` has the state, and what would have come after it could not run. */
+/* A training that failed: `part` has the state, and what would have come after it could
+ * not run. */
 void ls_val_add_failed(struct ls_val_session *s, enum ls_val_part part, enum ls_val_part also,
 		       size_t way, const char *cell, enum ls_val_state state, char *reason_take);
 /* Adds the comparison of two digests. */
@@ -36,7 +38,8 @@ int ls_val_batches(struct ls_val_session *s, struct ls_err *err);
 int ls_val_twins(struct ls_val_session *s, struct ls_err *err);
 int ls_val_handover(struct ls_val_session *s, struct ls_err *err);
 size_t
-ls_val_batch_count(const struct ls_val_plan *p); /* trainings of the part, for the progress line */
+/* trainings of the part, for the progress line */
+ls_val_batch_count(const struct ls_val_plan *p);
 size_t ls_val_handover_count(const struct ls_val_plan *p);
 
 size_t ls_val_mains(const struct ls_val_plan *p);

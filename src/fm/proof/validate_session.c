@@ -1,4 +1,5 @@
-/* What the parts of a validation share: turns, single trainings and the list of checks. */
+/* What the parts of a validation share: turns, single trainings and the list of
+ * checks. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What a training refuses before it looks at any data: options that contradict each other, or that
- * would do nothing. Pure functions; any thread. */
+/* What a training refuses before it looks at any data: options that contradict each
+ * other, or that would do nothing. Pure functions; any thread. */
 #ifndef LS_FM_TRAIN_CHECK_OPTIONS_H
 #define LS_FM_TRAIN_CHECK_OPTIONS_H
 

@@ -26,8 +26,8 @@ int ls_fm_set_classes(struct ls_fm_opts *o, const struct ls_rows *rows, uint32_t
 	return 0;
 }
 
-/* n / (classes × rows of the class), as scikit-learn's "balanced". A label that is no class is
- * passed over here and refused when training starts. */
+/* n / (classes × rows of the class), as scikit-learn's "balanced". A label that is no
+ * class is passed over here and refused when training starts. */
 static void balance(struct ls_fm_opts *o, const struct ls_rows *rows)
 {
 	uint64_t count[LS_FM_MAX_CLASSES] = {0};

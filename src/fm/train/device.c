@@ -44,7 +44,8 @@ static bool cuda_is_faster(const struct ls_fm_device *d, const struct ls_kernels
 {
 	const char *cache = conf->cache_dir;
 	struct ls_cuda_workload w = {.epochs = d->epochs, .threads = d->threads};
-	/* The cache may hold these modules with kernels for other sizes: then this is too good. */
+	/* The cache may hold these modules with kernels for other sizes: then this is too
+	 * good. */
 	w.compiled = cache && ls_cache_has(cache, "cuda_sort") &&
 		     ls_cache_has(cache, ls_cuda_module(m->opts.kind));
 	return ls_cuda_is_faster(m, rows, &w) &&

@@ -1,5 +1,6 @@
-/* Which device computes: the CPU, a GPU, or, with "auto", the GPU where it is there and expected to
- * be faster. The result is the same on all of them. Plain data; one thread. */
+/* Which device computes: the CPU, a GPU, or, with "auto", the GPU where it is there and
+ * expected to be faster. The result is the same on all of them. Plain data; one
+ * thread. */
 #ifndef LS_FM_TRAIN_DEVICE_H
 #define LS_FM_TRAIN_DEVICE_H
 
@@ -20,12 +21,12 @@ struct ls_fm_device {
 	uint32_t epochs;        /* of the training, for auto */
 };
 
-/* Reads "auto", "cpu", "cuda" or "cuda:N" into d; NULL is auto. d->kernels must be set: naming
- * CPU kernels means the CPU. */
+/* Reads "auto", "cpu", "cuda" or "cuda:N" into d; NULL is auto. d->kernels must be set:
+ * naming CPU kernels means the CPU. */
 int ls_fm_device_parse(const char *name, struct ls_fm_device *d, struct ls_err *err);
 
-/* Makes the engine. rows NULL: an engine that only predicts. conf: where compiled GPU kernels are
- * kept. */
+/* Makes the engine. rows NULL: an engine that only predicts. conf: where compiled GPU
+ * kernels are kept. */
 int ls_fm_device_engine(const struct ls_fm_device *d, const struct ls_kernels_conf *conf,
 			struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
 			struct ls_engine *ret, struct ls_err *err);

@@ -20,8 +20,9 @@
 
 struct run {
 	const struct ls_train *t;
-	char *output; /* where links lead from t's, which may lead elsewhere once it is replaced */
-	int threads;  /* for files */
+	/* where links lead from t's, which may lead elsewhere once it is replaced */
+	char *output;
+	int threads; /* for files */
 	struct ls_fm_model *m;
 	struct ls_engine engine;
 	struct ls_fm_position at;
@@ -34,16 +35,17 @@ struct run {
 	bool kept;                  /* the checkpoint file is of this training … */
 	uint64_t saved;             /* … and of this step */
 	char digest[LS_SHA256_HEX]; /* of the model's file, where it is known */
-	struct ls_file_id left;     /* that file, as it was when the model was written to it, */
-	uint64_t sum;               /* and the checksum of that model's parameters */
-	struct ls_err late; /* why the last checkpoint is not written, which the model need not wait
-			       for */
+	/* that file, as it was when the model was written to it, */
+	struct ls_file_id left;
+	uint64_t sum; /* and the checksum of that model's parameters */
+	/* why the last checkpoint is not written, which the model need not wait for */
+	struct ls_err late;
 };
 
 /* --- the start --- */
 
-/* Parameters from another model, which has no more features; those that it has not keep their
- * start. */
+/* Parameters from another model, which has no more features; those that it has not keep
+ * their start. */
 static void take_parameters(struct ls_fm_model *m, const struct ls_fm_model *old)
 {
 	for (uint64_t j = 0; j < old->n_features; j++) {
@@ -135,8 +137,8 @@ static int value_len(const char *value)
 	return (int)(*value == '[' ? strcspn(value, "]") + 1 : strcspn(value, ",}"));
 }
 
-/* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the texts list
- * the same keys. */
+/* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the
+ * texts list the same keys. */
 static void first_difference(const char *was, const char *is, char *ret, size_t size)
 {
 	size_t i = 0, key = 1;
@@ -163,8 +165,8 @@ static int check_epochs(const struct run *r, struct ls_err *err)
 			  t->epochs);
 }
 
-/* With validation every epoch that is done is the best or counted since the best, and without none
- * is. */
+/* With validation every epoch that is done is the best or counted since the best, and
+ * without none is. */
 static int check_best_epoch(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -178,8 +180,8 @@ static int check_best_epoch(const struct run *r, struct ls_err *err)
 		t->checkpoint);
 }
 
-/* The model that --warm-start names is the one that the training started from, or, if that is
- * trained on in its place, what the training has left there. */
+/* The model that --warm-start names is the one that the training started from, or, if
+ * that is trained on in its place, what the training has left there. */
 static int check_warm_start(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -199,8 +201,9 @@ static int check_warm_start(const struct run *r, struct ls_err *err)
 		t->checkpoint, t->warm_start);
 }
 
-/* The best epoch so far is in the output file, or, if a kill came between the two files, a later
- * one. Whether it is that very model is seen at the end, if no better one takes its place. */
+/* The best epoch so far is in the output file, or, if a kill came between the two files,
+ * a later one. Whether it is that very model is seen at the end, if no better one takes
+ * its place. */
 static int check_best(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -215,7 +218,8 @@ static int check_best(const struct run *r, struct ls_err *err)
 			  why.msg, r->at.best_epoch, t->checkpoint);
 }
 
-/* A checkpoint belongs to this training only if options and data are the same to the bit. */
+/* A checkpoint belongs to this training only if options and data are the same to the
+ * bit. */
 static int check_resume(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -345,7 +349,8 @@ static int save_checkpoint(struct run *r, struct ls_err *err)
 	return rc;
 }
 
-/* A file takes a disk's time, its digest a processor's: side by side, where there are threads. */
+/* A file takes a disk's time, its digest a processor's: side by side, where there are
+ * threads. */
 struct saving {
 	struct run *r;
 	struct ls_err *err;
@@ -366,7 +371,8 @@ static int save_model(struct run *r, struct ls_err *err)
 {
 	struct saving s = {r, err, fetch(r, err)};
 	bool wanted =
-		r->threads > 1 || r->t->checkpoint; /* a checkpoint tells which model is the best */
+		/* a checkpoint tells which model is the best */
+		r->threads > 1 || r->t->checkpoint;
 	r->digest[0] = 0;
 	if (s.rc == 0)
 		ls_parallel(r->threads, wanted ? 2 : 1, save_task, &s);
@@ -408,8 +414,8 @@ static bool is_better(const struct run *r, double value)
 						      : value < r->at.best_value;
 }
 
-/* Validation at the end of an epoch: the best model so far goes to the output file at once, so a
- * kill keeps it. */
+/* Validation at the end of an epoch: the best model so far goes to the output file at
+ * once, so a kill keeps it. */
 static int validate(struct run *r, struct ls_train_event *e, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -449,8 +455,9 @@ static int end_of_epoch(struct run *r, struct ls_err *err)
 		rc = check_data(r, err);
 	if (rc)
 		return rc;
-	tell(r, &e); /* before the checkpoint: what a kill cuts off comes again, and nothing is left
-			out of a log */
+	/* before the checkpoint: what a kill cuts off comes again, and nothing is left
+	 * out of a log */
+	tell(r, &e);
 	r->at.loss_so_far = 0;
 	r->seconds = 0;
 	rc = save_checkpoint(r, err);
@@ -492,7 +499,8 @@ static int one_stretch(struct run *r, struct ls_err *err)
 	r->seconds += ls_clock() - from;
 	r->at.step += n;
 	if (r->at.step % per_epoch ==
-	    0) /* NOLINT(clang-analyzer-core.DivideZero): asserted above, and it forgets */
+	    /* NOLINT(clang-analyzer-core.DivideZero): asserted above, and it forgets */
+	    0)
 		return end_of_epoch(r, err);
 	struct ls_train_event e = event_at(r, LS_TRAIN_STEPS);
 	tell(r, &e);
@@ -501,9 +509,8 @@ static int one_stretch(struct run *r, struct ls_err *err)
 		       : 0;
 }
 
-/* With validation: whether the file is the one that the best epoch's model was written to, if that
- * was in this process.
- */
+/* With validation: whether the file is the one that the best epoch's model was written
+ * to, if that was in this process. */
 static bool is_as_left(const struct run *r)
 {
 	return r->at.best_epoch && ls_file_is(r->output, &r->left);
@@ -551,8 +558,8 @@ static int find_place(const char *output, char **ret, struct ls_err *err)
 	return ls_err_set(err, LS_EINPUT, "%s.ckpt and all that follow are there already", output);
 }
 
-/* Nobody has named a checkpoint: it goes beside the model. One training at a time, lest two find
- * the same name. */
+/* Nobody has named a checkpoint: it goes beside the model. One training at a time, lest
+ * two find the same name. */
 static int save_beside(struct run *r, char **ret_path, struct ls_err *err)
 {
 	int held = ls_file_hold_folder(r->output), rc = 0;
@@ -631,8 +638,8 @@ static void drop_model(struct run *r)
 	r->m = NULL;
 }
 
-/* Without validation the last parameters are the model; with it the best epoch's, whose file is
- * there already: what a resumed training finds there need not be what it left. */
+/* Without validation the last parameters are the model; with it the best epoch's, whose
+ * file is there already: what a resumed training finds there need not be what it left. */
 static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
 {
 	struct ls_train_result res = {.steps = r->at.step,
@@ -689,8 +696,8 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 		rc = steps(&r, &why);
 	if (rc == 0)
 		rc = finish(&r, ret, &why);
-	if (rc && rc != LS_EINTR) /* numbers that cannot be fail in many ways: what they come of is
-				     told */
+	/* numbers that cannot be fail in many ways: what they come of is told */
+	if (rc && rc != LS_EINTR)
 		changed = check_data(&r, &why);
 	if (r.engine_failed && rc != LS_EDIFFER && !changed)
 		add_what_is_kept(&r, &why);

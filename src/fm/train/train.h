@@ -1,6 +1,6 @@
-/* A whole training: epochs, validation, early stopping, checkpoints, resuming. Prints nothing: what
- * happens is told through callbacks. Borrows everything in struct ls_train for the time of the
- * call. One thread calls. */
+/* A whole training: epochs, validation, early stopping, checkpoints, resuming. Prints
+ * nothing: what happens is told through callbacks. Borrows everything in struct ls_train
+ * for the time of the call. One thread calls. */
 #ifndef LS_FM_TRAIN_TRAIN_H
 #define LS_FM_TRAIN_TRAIN_H
 
@@ -15,7 +15,8 @@
 #include "fm/model/model.h"
 #include "fm/model/save.h"
 
-/* What has happened so far; told after every stretch of steps and at the end of every epoch. */
+/* What has happened so far; told after every stretch of steps and at the end of every
+ * epoch. */
 struct ls_train_event {
 	enum ls_train_what { LS_TRAIN_STEPS, LS_TRAIN_EPOCH } what;
 	uint64_t step, steps_per_epoch, total_steps;
@@ -42,7 +43,8 @@ struct ls_train {
 	const char *data_digest, *valid_digest;
 	uint32_t epochs;
 	enum ls_metric metric;
-	uint32_t early_stop;    /* stop after so many epochs without a better metric; 0: never */
+	/* stop after so many epochs without a better metric; 0: never */
+	uint32_t early_stop;
 	const char *output;     /* the model; with validation, that of the best epoch */
 	const char *checkpoint; /* NULL: none */
 	uint64_t checkpoint_every, tell_every; /* steps; 0: at the end of an epoch */
@@ -50,10 +52,12 @@ struct ls_train {
 	const char *warm_start; /* a model to start from, or NULL */
 	struct ls_pool *pool;
 	ls_train_engine *make_engine;
-	ls_train_check *check;             /* before anything is told or written; may be NULL */
-	ls_train_tell *tell;               /* may be NULL */
-	void *context;                     /* of these three */
-	const volatile sig_atomic_t *stop; /* becomes non-zero: save and return LS_EINTR */
+	/* before anything is told or written; may be NULL */
+	ls_train_check *check;
+	ls_train_tell *tell; /* may be NULL */
+	void *context;       /* of these three */
+	/* becomes non-zero: save and return LS_EINTR */
+	const volatile sig_atomic_t *stop;
 };
 
 struct ls_train_result {
@@ -65,9 +69,9 @@ struct ls_train_result {
 	char engine[128];
 };
 
-/* Ends with the model at t->output. If it fails, what was there still is, or the best epoch's model
- * so far; LS_EINTR: stopped, checkpoint written if there is one; LS_EDIFFER: the numbers left the
- * finite range; the last checkpoint stands. */
+/* Ends with the model at t->output. If it fails, what was there still is, or the best
+ * epoch's model so far; LS_EINTR: stopped, checkpoint written if there is one;
+ * LS_EDIFFER: the numbers left the finite range; the last checkpoint stands. */
 int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* One training in memory, for validation: data in, digest out; nothing is written. Borrows
- * everything in struct ls_trial for the time of the call. One thread calls. */
+/* One training in memory, for validation: data in, digest out; nothing is written.
+ * Borrows everything in struct ls_trial for the time of the call. One thread calls. */
 #ifndef LS_FM_TRAIN_TRIAL_H
 #define LS_FM_TRAIN_TRIAL_H
 
@@ -26,15 +26,17 @@ struct ls_trial {
 
 struct ls_trial_result {
 	char digest[LS_SHA256_HEX]; /* of the model */
-	char scores[LS_SHA256_HEX]; /* of the scores as little-endian floats; empty without predict
-				     */
-	uint64_t rows;              /* passed in training */
+	/* of the scores as little-endian floats; empty without predict */
+	char scores[LS_SHA256_HEX];
+	uint64_t rows; /* passed in training */
 };
 
-/* Fails with what the engine failed with; LS_EDIFFER: the numbers left the finite range. */
+/* Fails with what the engine failed with; LS_EDIFFER: the numbers left the finite
+ * range. */
 int ls_trial_run(const struct ls_trial *t, struct ls_trial_result *ret, struct ls_err *err);
 
-/* The digest of the scores that an engine gives rows, under a model of so many outputs. */
+/* The digest of the scores that an engine gives rows, under a model of so many
+ * outputs. */
 int ls_trial_scores(const struct ls_engine *e, const struct ls_rows *rows, uint32_t outputs,
 		    char ret[LS_SHA256_HEX], struct ls_err *err);
 

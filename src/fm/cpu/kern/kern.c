@@ -1,10 +1,10 @@
-/* The CPU's loops over rows and columns, around the formulas of cell.h. This file is compiled once
- * for each instruction set (LS_KERN_NAME, see cmake/fm.cmake) and every build gives the same bytes:
- * lanes are independent, float sums over a row follow its stored order, sums over a batch are
- * integers.
+/* The kernels of the CPU: loops over rows and columns around the formulas of cell.h. This
+ * file is compiled once for each instruction set (LS_KERN_NAME, cmake/fm.cmake). All
+ * builds give the same bytes: lanes are independent, float sums over a row follow its
+ * stored order, and sums over a batch are integers.
  *
- * Where it pays, K (padded factors) is a constant of the call (4, 8, 16, 32), so that lanes stay in
- * registers. */
+ * K (the padded number of factors) is a compile-time constant for 4, 8, 16 and 32, so
+ * that lanes stay in registers. */
 #include <string.h>
 
 #include "fm/cpu/kern/kern_ffm.inl.h"
@@ -23,7 +23,7 @@
 
 /* --- a row: all outputs --- */
 
-/* Where a row's intermediate results go; for prediction all of it is scratch. */
+/* Where the intermediate results of a row go. For prediction all of it is scratch. */
 struct place {
 	float *back, *sums, *own;
 	size_t entry_stride;
@@ -72,7 +72,7 @@ static void row_outputs_any(const struct ls_fm_model *m, const struct row *r, co
 
 /* --- forward --- */
 
-/* What the backward pass needs to know of a row's entries. */
+/* Keeps what the backward pass needs of a row's entries. */
 INLINE void note_row(struct ls_batch *batch, uint32_t b, const struct ls_row_place *at,
 		     uint32_t entry)
 {
@@ -84,7 +84,7 @@ INLINE void note_row(struct ls_batch *batch, uint32_t b, const struct ls_row_pla
 		       at->n * sizeof *batch->field);
 }
 
-/* The largest exponents, and the first row that is not finite. */
+/* Keeps the largest exponents, and the first row that is not finite. */
 INLINE void note_exps(struct ls_scratch *w, uint64_t row, const struct ls_exps *e)
 {
 	if (e->slope == LS_EXP_INF || e->back == LS_EXP_INF || e->sums == LS_EXP_INF ||
@@ -93,16 +93,15 @@ INLINE void note_exps(struct ls_scratch *w, uint64_t row, const struct ls_exps *
 	ls_exps_max(&w->exps, e);
 }
 
-/* The exponent that bounds fwfm's U, and by its double W. */
+/* The exponent that bounds fwfm's U; its double bounds W. */
 INLINE int sums_exp(const struct place *at, size_t n)
 {
 	return ls_exps_larger(largest_exp(at->sums, n, LS_EXP_MIN),
 			      ls_exps_of_products(largest_exp(at->own, n, LS_EXP_MIN)));
 }
 
-/* The scores of row b of the batch, whose entries begin at `entry`; n_next features of the row
- * after it follow its own.
- */
+/* The scores of row b of the batch, whose entries begin at `entry`. n_next features of
+ * the next row follow its own. */
 static void forward_row(struct ls_batch *batch, struct ls_scratch *w, uint32_t b,
 			const struct ls_row_place *at, const uint32_t *feature, uint32_t entry,
 			uint32_t n_next)
@@ -137,7 +136,7 @@ static void forward_row(struct ls_batch *batch, struct ls_scratch *w, uint32_t b
 	note_exps(w, at->row, &e);
 }
 
-/* --- losses: of many rows at once, for the functions behind them are long and vectors do several
+/* --- losses: of many rows at once, so that the long functions behind them fill vectors
  * --- */
 
 /* One output; a plain vector loop. */
@@ -150,7 +149,7 @@ static NOINLINE void binary_losses(uint32_t n, float soft, const float *restrict
 					   slope + i);
 }
 
-/* Rows lo .. hi, LS_KERN_BLOCK at most. */
+/* Rows lo..hi, at most LS_KERN_BLOCK. */
 static void block_losses(struct ls_batch *batch, const struct ls_row_place *place, uint32_t lo,
 			 uint32_t hi)
 {
@@ -212,7 +211,8 @@ static void forward(struct ls_batch *batch, struct ls_scratch *w, uint32_t lo, u
 
 /* --- prediction --- */
 
-/* Whether the model knows all features of a row, as it does if it knows all that there can be. */
+/* Whether the model knows all features of a row; without looking, if it knows all
+ * features of the data. */
 INLINE bool all_known(const struct ls_fm_model *m, const struct ls_rows *rows, const struct row *r)
 {
 	bool known = true;
@@ -223,8 +223,8 @@ INLINE bool all_known(const struct ls_fm_model *m, const struct ls_rows *rows, c
 	return known;
 }
 
-/* Leaves out of a row the entries that the model does not know. Those that are left have their
- * values, if there are any, in scratch. */
+/* Leaves out the entries of a row that the model does not know. The values of the others
+ * are copied to scratch. */
 static void drop_unknown(const struct ls_fm_model *m, const float *value, struct row *r,
 			 float *scratch)
 {
@@ -244,9 +244,8 @@ static void drop_unknown(const struct ls_fm_model *m, const float *value, struct
 		.feature = feature, .field = r->field ? field : NULL, .x = r->x, .n = kept};
 }
 
-/* A row, of features that the model knows. Memory will be asked for the row that is `ahead` rows
- * later. scratch: LS_KERN_ENTRY floats an entry. Written where it is wanted: copied, it would be
- * read before it has been written. */
+/* Sets *ret to a row without the features that the model does not know. The row that is
+ * `ahead` rows later is prefetched with it. scratch: LS_KERN_ENTRY floats an entry. */
 static void known_row(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row,
 		      uint64_t ahead, float *scratch, struct row *ret)
 {

@@ -1,5 +1,5 @@
-/* What the parts of kern.c share: functions that are compiled with it, once for each instruction
- * set. Owns nothing; any thread. */
+/* What the parts of kern.c share. Like kern.c, compiled once for each instruction set.
+ * Owns nothing; any thread. */
 #ifndef LS_FM_CPU_KERN_KERN_H
 #define LS_FM_CPU_KERN_KERN_H
 
@@ -15,8 +15,8 @@
 #define NOINLINE __attribute__((noinline, noclone))
 #endif
 
-/* Before a loop that is to be straight code; clang sees that for itself, and reported so takes
- * minutes with sanitizers. */
+/* Before a loop that must be unrolled. clang unrolls such loops by itself, and with the
+ * pragma and sanitizers it takes minutes. */
 #if defined(__clang__)
 #define UNROLL
 #else
@@ -25,7 +25,8 @@
 
 enum { VECTORS_IN_4 = 4 / LS_SIMD, LINE = LS_CACHE_LINE_FLOATS, MAX_K = 256 };
 
-/* write is a constant of the call: whether to ask for lines that nobody else has. */
+/* Prefetches n floats, for writing if `write`, which is a compile-time constant of the
+ * call. */
 INLINE void prefetch_run(const float *p, size_t n, bool write)
 {
 	for (size_t i = 0; i < n; i += LINE)

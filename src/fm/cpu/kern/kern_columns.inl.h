@@ -1,25 +1,27 @@
-/* The backward half of kern.c, which includes it: sums over a batch, one feature at a time;
- * kern_update.h has what follows from them. Part of that file's compilation for each instruction
- * set, of no other. Owns nothing; workers have disjoint features. */
+/* The backward pass: sums over a batch, one feature (a column) at a time.
+ * kern_update.inl.h makes new parameters of them. Included by kern.c alone. Owns nothing;
+ * workers have disjoint features. */
 #ifndef LS_FM_CPU_KERN_KERN_COLUMNS_INL_H
 #define LS_FM_CPU_KERN_KERN_COLUMNS_INL_H
 
 #include "fm/cpu/kern/kern_update.inl.h"
 
-/* The two lanes beside the factors: sum of g x, and of g x times the entry's own part. */
+/* The two sums beside those of the factors: of g x, and of g x times the entry's own
+ * part. */
 typedef uint64_t two_u __attribute__((vector_size(16)));
 typedef double two_d __attribute__((vector_size(16)));
 
-/* What stays the same for all columns of a batch, in locals so that no store makes the compiler
- * read it again. */
+/* What is the same for all columns of a batch. Local copies: after a store the compiler
+ * would read the originals again. */
 struct columns {
 	const uint64_t *last; /* of the keys */
 	const uint32_t *row_of;
 	const float *x; /* NULL: every x is 1 */
 	const uint16_t *field;
 	const float *slope, *back;
-	const uint64_t *terms;    /* used by_row, see column() */
-	size_t back_stride, room; /* room: floats from a feature's linear weights to its factors */
+	const uint64_t *terms; /* used by_row, see column() */
+	/* room: floats from a feature's linear weights to its factors */
+	size_t back_stride, room;
 	uint32_t outputs, padded, fields;
 	double back_scale, self_unit;
 	two_d beside_scale; /* of the two sums beside the factors': linear, self */
@@ -37,8 +39,8 @@ INLINE const float *entry_back(const struct columns *k, enum ls_fm_kind kind, ui
 	return k->back + e * k->back_stride + at * k->fields;
 }
 
-/* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the
- * entry out). */
+/* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, 0 for ffm, whose P
+ * leaves the entry out. */
 INLINE float entry_self(const struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
 			uint32_t e, uint32_t o, float x)
 {
@@ -47,9 +49,8 @@ INLINE float entry_self(const struct ls_batch *batch, const struct columns *k, e
 	return kind == LS_FWFM ? x * fwfm_weight(batch->m, o, k->field[e], k->field[e]) : 0.0f;
 }
 
-/* One entry of a column: its slope on the grid of the factors, its vector, and its terms of the two
- * sums beside them.
- */
+/* One entry of a column: its slope on the grid of the factors, its vector, and its terms
+ * of the two other sums. */
 struct term {
 	double slope;
 	const float *back;
@@ -67,14 +68,15 @@ INLINE struct term entry_term(const struct ls_batch *batch, const struct columns
 			     (two_u)LS_CELL_TERM(k->beside_scale * (double)gx, beside)};
 }
 
-/* Where keys are rows': that of the key so many further on, or of the last. */
+/* If keys hold rows: the row of the key `further` places on, or of the last key. */
 INLINE uint32_t later_row(const struct columns *k, const uint64_t *key, size_t further)
 {
 	return (uint32_t)(further < (size_t)(k->last - key) ? key[further] : *k->last);
 }
 
-/* Adds the n entries of keys up in N lanes for output o and writes the sums; returns the two beside
- * them, still with their magic. N is small: the lanes stay in registers. */
+/* Adds up the n entries of `keys` in N lanes for output o and writes the sums. Returns
+ * the two other sums, which still contain LS_MAGIC. N is small, so that the lanes stay in
+ * registers. */
 INLINE two_u add_short(const struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
 		       const uint64_t *keys, size_t n, uint32_t o, uint32_t N, float *ret)
 {
@@ -103,11 +105,10 @@ INLINE two_u add_short(const struct ls_batch *batch, const struct columns *k, en
 	return sums;
 }
 
-/* --- an fm over values of 1: all entries of a row have the same terms, so they may be worked out
- * once a row --- */
+/* --- an fm whose values are all 1: all entries of a row have the same terms --- */
 
-/* Terms of rows lo..hi, without their magic: for each output the two beside the factors, then the
- * factors'. */
+/* The terms of rows lo..hi, without LS_MAGIC: for each output the two other sums', then
+ * the factors'. */
 INLINE void row_terms(struct ls_batch *batch, uint32_t lo, uint32_t hi, uint32_t N)
 {
 	enum { AHEAD = 16 };
@@ -118,7 +119,8 @@ INLINE void row_terms(struct ls_batch *batch, uint32_t lo, uint32_t hi, uint32_t
 		const float *back = batch->back + i * N;
 		uint64_t *to = batch->terms + i * ls_term_stride(N);
 		prefetch_run(back + (i + AHEAD < end ? AHEAD * N : 0), N,
-			     false); /* most are other workers' */
+			     /* most of these rows were written by other workers */
+			     false);
 		*(two_u *)to = (two_u)LS_CELL_TERM(
 				       ((two_d){g->linear_scale, g->self_scale}) * slope, 1.0) -
 			       LS_MAGIC_BITS;
@@ -166,7 +168,7 @@ INLINE two_u add_terms(const struct columns *k, const uint64_t *keys, size_t n, 
 	return sums;
 }
 
-/* Entries of a wide column: what its sums will be made of, and the two beside them. */
+/* The entries of a wide column, whose sums are taken later, and the two other sums. */
 INLINE two_u wide_terms(const struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
 			const uint64_t *keys, size_t n, uint32_t o, struct ls_wide_entry *ret)
 {
@@ -180,7 +182,7 @@ INLINE two_u wide_terms(const struct ls_batch *batch, const struct columns *k, e
 	return sums;
 }
 
-/* A column with its sums beside the factors joins the block. */
+/* Adds a column to the block of columns that wait for their update. */
 INLINE void join(const struct columns *k, struct block *q, float *feature, uint32_t o, uint32_t N,
 		 two_u beside)
 {
@@ -191,8 +193,8 @@ INLINE void join(const struct columns *k, struct block *q, float *feature, uint3
 	q->n++;
 }
 
-/* The n entries of one feature: its sums go to the block. by_row, in the usual cases a constant of
- * the call: entries' terms are those of their rows. */
+/* The n entries of one feature: its sums go to the block. by_row: an entry's terms are
+ * those of its row. It is a compile-time constant in the usual cases. */
 INLINE void column(struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
 		   bool by_row, struct block *q, float *feature, const uint64_t *keys, size_t n,
 		   uint32_t N)
@@ -207,9 +209,9 @@ INLINE void column(struct ls_batch *batch, const struct columns *k, enum ls_fm_k
 	}
 }
 
-/* The features of a run. Of the usual lanes first those of one entry, then the others, for how many
- * entries a feature has is what the processor guesses wrong most often; code for that is compiled
- * for no others. */
+/* The features of a run. With the usual numbers of lanes, features of one entry come
+ * first, and then the others: how many entries a feature has is what branch prediction
+ * misses most often. */
 INLINE void short_run(struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
 		      bool by_row, struct block *q, const uint64_t *keys, const struct run *now,
 		      uint32_t N)
@@ -231,14 +233,13 @@ INLINE void short_run(struct ls_batch *batch, const struct columns *k, enum ls_f
 	}
 }
 
-/* All features of a run, an output at a time: with the parameters of the run after it prefetched
- * for. */
+/* All features of a run, one output at a time. Prefetches the parameters of the run after
+ * it. */
 INLINE void wide_run(struct ls_batch *batch, const struct columns *k, enum ls_fm_kind kind,
 		     struct block *q, const uint64_t *keys, const struct run *now,
 		     const struct run *next, struct ls_wide_entry *found, uint32_t N)
 {
-	for (uint32_t c = 0; c < next->n;
-	     c++) /* all at once, so that their pages are looked up side by side */
+	for (uint32_t c = 0; c < next->n; c++) /* all at once, so that their page walks overlap */
 		for (uint32_t s = 0; s <= batch->m->states; s++)
 			prefetch_run(next->feature[c] + s * batch->m->width, 2 * LINE, true);
 	for (uint32_t o = 0; o < k->outputs; o++) {
@@ -253,8 +254,8 @@ INLINE void wide_run(struct ls_batch *batch, const struct columns *k, enum ls_fm
 	}
 }
 
-/* The next features from keys[at] on. Without a branch at a feature's end, which cannot be
- * foreseen. */
+/* Finds the next features from keys[at] on, without a branch at the end of a feature,
+ * which could not be predicted. */
 INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size_t n, size_t at,
 			 uint32_t room, struct run *ret)
 {
@@ -265,7 +266,7 @@ INLINE void find_columns(const struct ls_fm_model *m, const uint64_t *keys, size
 		found += keys[at] >> 32 != keys[at - 1] >> 32;
 	}
 	ret->n = found <= room ? found : room;
-	if (found <= room) /* otherwise at[room] is where the next run begins already */
+	if (found <= room) /* otherwise at[room] is where the next run begins */
 		ret->at[found] = n;
 	for (uint32_t c = 0; c < ret->n; c++)
 		ret->feature[c] = m->linear + (keys[ret->at[c]] >> 32) * ls_fm_stride(m);
@@ -302,7 +303,8 @@ INLINE void columns_of(struct ls_batch *batch, struct ls_scratch *w, const uint6
 	find_columns(batch->m, keys, n, 0, room, &next);
 	while (next.n) {
 		while (is_short &&
-		       q.prefetched < next.n) /* those that the last updates did not get to */
+		       /* those that the last updates did not prefetch */
+		       q.prefetched < next.n)
 			prefetch_column(&q, ls_fm_stride(batch->m));
 		now = next;
 		find_columns(batch->m, keys, n, now.at[now.n], room, &next);

@@ -1,6 +1,6 @@
-/* Rows of an ffm: scores, and back (entries × entry_stride), which is P, or NULL for a score alone;
- * each unordered pair of entries once, in stored order. Part of kern.c, compiled with it for each
- * instruction set. Owns nothing; workers have disjoint rows. */
+/* Rows of an ffm. Each unordered pair of entries is taken once, in stored order. back
+ * (entries × entry_stride floats) gets P; NULL: only the score is wanted. Included by
+ * kern.c alone. Owns nothing; workers have disjoint rows. */
 #ifndef LS_FM_CPU_KERN_KERN_FFM_INL_H
 #define LS_FM_CPU_KERN_KERN_FFM_INL_H
 
@@ -9,10 +9,11 @@
 #include "fm/cpu/kern/kern_row.inl.h"
 #include "num/halve.h"
 
-enum { LONG_RECORD = 24 * LINE }; /* from where on the hardware fetches the rest in time */
+/* floats; the hardware prefetches the rest of a longer record in time */
+enum { LONG_RECORD = 24 * LINE };
 
-/* The next row's records, this output's part of them. First a line of each, all at once: one whose
- * page is not known holds up what comes after it, but pages are looked up side by side. */
+/* Prefetches one line of each of the next row's records, all at once: a TLB miss holds up
+ * what comes after it, but several page walks overlap. */
 INLINE void prefetch_pages(const struct ls_fm_model *m, const struct row *r, size_t offset)
 {
 	const float *at = offset ? m->record + offset : m->linear;
@@ -21,7 +22,8 @@ INLINE void prefetch_pages(const struct ls_fm_model *m, const struct row *r, siz
 		__builtin_prefetch(at + r->next[i] * stride);
 }
 
-/* Then all of them, into the second-level cache: the first has no room for two rows. */
+/* Prefetches the record of entry i of the next row into the second-level cache. The first
+ * level has no room for the records of two rows. */
 INLINE void prefetch_next_record(const struct ls_fm_model *m, const struct row *r, uint32_t i,
 				 size_t offset, uint32_t K)
 {
@@ -35,7 +37,7 @@ INLINE void prefetch_next_record(const struct ls_fm_model *m, const struct row *
 	__builtin_prefetch(end - 1, 0, 2);
 }
 
-/* Where a row's records are, this output's part of them. */
+/* Where the records of a row are, this output's part of them. */
 INLINE void find_records(const struct ls_fm_model *m, const struct row *r, size_t offset,
 			 const float **ret_v)
 {
@@ -45,19 +47,21 @@ INLINE void find_records(const struct ls_fm_model *m, const struct row *r, size_
 		ret_v[i] = first + r->feature[i] * stride;
 }
 
-/* Entry i of the next row, and the lines that the entries behind i will need soon. */
+/* Prefetches entry i of the next row, and the lines that the entries after i need
+ * soon. */
 INLINE void prefetch_ahead(const struct ls_fm_model *m, const struct row *r, const float *const *v,
 			   uint32_t i, size_t offset, uint32_t K)
 {
 	const uint32_t line =
-		K < LINE ? LINE / K : 1; /* entries whose parts are in one line of a record */
+		/* entries whose vectors share a cache line of a record */
+		K < LINE ? LINE / K : 1;
 	prefetch_next_record(m, r, i, offset, K);
 	for (uint32_t j = i + 1; j < r->n && i % line == 0; j++)
 		__builtin_prefetch(v[j] + (size_t)(i + 2 * line) * K);
 }
 
-/* Adds the product of two entries' vectors to total; to_i and to_j, if not NULL, get what the
- * backward pass needs. */
+/* Adds the product of two entries' vectors to `total`. to_i and to_j get what the
+ * backward pass needs, unless they are NULL. */
 INLINE void ffm_pair(const float *vi, const float *vj, float xi, float xj, bool has_x, uint32_t K,
 		     float *to_i, float *to_j, ls_simd_f32 *total, ls_simd_u32 *top)
 {
@@ -73,8 +77,8 @@ INLINE void ffm_pair(const float *vi, const float *vj, float xi, float xj, bool 
 	}
 }
 
-/* The score alone of a row with one entry of each field. All pairs of the first entry, then of the
- * second: their records come to the first cache a line of each at a time. */
+/* The score of a row with one entry of each field. All pairs of the first entry come
+ * first, then those of the second, so that a record is read a cache line at a time. */
 INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, size_t offset, uint32_t K,
 		     ls_simd_f32 *total)
 {
@@ -91,7 +95,7 @@ INLINE void ffm_once(const struct ls_fm_model *m, const struct row *r, size_t of
 	}
 }
 
-/* One such row, with its back. has_x is a constant of the call. */
+/* The same with back. has_x is a compile-time constant. */
 INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool has_x,
 			  size_t offset, uint32_t K, float *back, size_t entry_stride,
 			  ls_simd_f32 *total, ls_simd_u32 *top)
@@ -112,7 +116,8 @@ INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool
 	}
 }
 
-/* Pairs of entry i with all behind it, of any row. with_back is a constant of the call. */
+/* The pairs of entry i with all entries after it, of any row. with_back is a compile-time
+ * constant. */
 INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t i, size_t offset,
 		      uint32_t K, float *back, size_t entry_stride, bool with_back,
 		      ls_simd_f32 *total)
@@ -142,7 +147,8 @@ INLINE void ffm_pairs(const struct ls_fm_model *m, const struct row *r, uint32_t
 	}
 }
 
-/* A row that is not like that: back is added to. */
+/* A row with other than one entry of each field: terms are added to back, which starts
+ * from zero. */
 INLINE void ffm_any(const struct ls_fm_model *m, const struct row *r, size_t offset, uint32_t K,
 		    float *back, size_t entry_stride, ls_simd_f32 *total)
 {

@@ -1,15 +1,13 @@
-/* Rows of an fm: scores, and back (K floats), which is what the entries' factors add up to and what
- * the backward pass multiplies by. Part of kern.c, compiled with it for each instruction set. Owns
- * nothing; workers have disjoint rows.
- */
+/* Rows of an fm. back (K floats) gets the sum of the entries' vectors, by which the
+ * backward pass multiplies. Included by kern.c alone. Owns nothing; workers have disjoint
+ * rows. */
 #ifndef LS_FM_CPU_KERN_KERN_FM_INL_H
 #define LS_FM_CPU_KERN_KERN_FM_INL_H
 
 #include "fm/cpu/kern/kern_row.inl.h"
 #include "num/halve.h"
 
-/* K sums and sums of squares. K is a constant of the calls where it pays, and then they are
- * registers. */
+/* K sums and sums of squares. With K a compile-time constant they are registers. */
 struct fm_sums {
 	float line;
 	ls_mid_f32 sum[MAX_K / LS_MID], square[MAX_K / LS_MID];
@@ -51,7 +49,7 @@ INLINE float fm_score(const struct fm_sums *s, uint32_t K, float *back)
 	return s->line + 0.5f * ls_halve_sum(t, (int)K);
 }
 
-/* x is r's: NULL as a constant of the call where it is NULL. */
+/* x is r->x: NULL as a compile-time constant if it is NULL. */
 INLINE float fm_output(const struct ls_fm_model *m, const struct row *r, const float *x, float bias,
 		       uint32_t o, uint32_t K, float *back)
 {

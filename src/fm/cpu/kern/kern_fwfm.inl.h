@@ -1,7 +1,6 @@
-/* Rows of an fwfm: scores with what the backward pass needs of them, and the gradient of the field
- * weights. Part of kern.c, compiled with it for each instruction set. Owns nothing; workers have
- * disjoint rows. sums (fields × K) are U, own (fields × K) is W, back (fields × K) is D, or NULL
- * for a score alone. */
+/* Rows of an fwfm, and the gradient of the field weights. The letters are those of
+ * cell.h: sums (fields × K floats) are U, own is W, and back is D, or NULL if only the
+ * score is wanted. Included by kern.c alone. Owns nothing; workers have disjoint rows. */
 #ifndef LS_FM_CPU_KERN_KERN_FWFM_INL_H
 #define LS_FM_CPU_KERN_KERN_FWFM_INL_H
 
@@ -10,19 +9,20 @@
 #include "fm/cpu/kern/kern_row.inl.h"
 #include "num/halve.h"
 
-/* Fields at a time if they have no more lanes than this, so that their sums are in registers and
- * need not wait for each other. */
+/* So many fields are taken at a time if they have no more lanes than FWFM_LANES: then
+ * their sums stay in registers and do not wait for each other. */
 enum { FWFM_FEW = 4, FWFM_LANES = LS_WIDE == 16 ? 32 : 16 };
 _Static_assert(FWFM_LANES / 4 <= LS_KERN_ROWS, "rows of four lanes side by side");
 
-/* K lanes. K is a constant of the calls where it pays, and then they are registers. */
+/* K lanes. With K a compile-time constant they are registers. */
 struct lanes {
 	ls_wide_f32 most[MAX_K / LS_WIDE];
 	ls_mid_f32 mid[LS_WIDE / LS_MID]; /* of a K that is no multiple of LS_WIDE, */
 	ls_simd_f32 last;                 /* or of LS_MID */
 };
 
-/* Where the lanes behind those in `most` begin, and how many vectors of LS_MID they are. */
+/* Where the lanes after those in `most` begin, and how many vectors of LS_MID they
+ * are. */
 INLINE uint32_t behind_most(uint32_t K)
 {
 	return K / LS_WIDE * LS_WIDE;
@@ -56,13 +56,15 @@ INLINE void add_scaled(struct lanes *d, const float *u, float weight, uint32_t K
 				      d->last);
 }
 
-/* The same of n neighbours, whose weights are neighbours too. n is a constant of the call. */
+/* The same of n neighbours, whose weights lie side by side. n is a compile-time
+ * constant. */
 INLINE void add_scaled_each(struct lanes *d, const float *u, const float *weight, uint32_t n,
 			    uint32_t K)
 {
 #if defined(__aarch64__)
-	if (n == 4) { /* by one load: fma takes any lane of it. (Left alone, gcc makes four loads of
-			 it.) */
+	/* One load instead of four, as gcc would have it: fma takes any lane of a
+	 * vector. */
+	if (n == 4) {
 		ls_simd_f32 four = *(const ls_simd_f32 *)weight;
 		__asm__("" : "+w"(four));
 		for (uint32_t i = 0; i < n; i++)
@@ -105,13 +107,13 @@ INLINE void clear_fields(const struct ls_fm_model *m, uint32_t K, size_t apart, 
 		memset(to + f * apart, 0, sizeof(float) * K);
 }
 
-/* Where a row's entries are. Copies, for whatever is written might change what the compiler has not
- * got at hand. */
+/* Where the entries of a row are. Local copies: after a store the compiler would read the
+ * originals again. */
 struct fwfm_place {
 	struct row r;
 	const float *linear;
-	size_t stride, factors, size; /* of a record; from linear weights to the output's factors;
-					 to the last of all */
+	/* of a record; from linear weights to the output's factors; to the last of all */
+	size_t stride, factors, size;
 };
 
 INLINE struct fwfm_place fwfm_place(const struct ls_fm_model *m, const struct row *r, uint32_t o,
@@ -122,7 +124,7 @@ INLINE struct fwfm_place fwfm_place(const struct ls_fm_model *m, const struct ro
 				   room + (size_t)m->outputs * K};
 }
 
-/* Linear weights of entry i; for the first output the next row's are asked for. */
+/* The linear weights of entry i. The first output prefetches those of the next row. */
 INLINE const float *fwfm_entry(const struct fwfm_place *at, uint32_t i, uint32_t o)
 {
 	if (o == 0)
@@ -130,8 +132,8 @@ INLINE const float *fwfm_entry(const struct fwfm_place *at, uint32_t i, uint32_t
 	return at->linear + at->r.feature[i] * at->stride;
 }
 
-/* U and W of any row, each field's `apart` floats behind the one before it; returns the linear
- * part, from `bias` on. */
+/* U and W of any row, `apart` floats from one field to the next. Returns the linear part,
+ * with `bias` as its first term. */
 INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float bias, uint32_t o,
 		       uint32_t K, size_t apart, float *sums, float *own)
 {
@@ -151,10 +153,11 @@ INLINE float fwfm_sums(const struct ls_fm_model *m, const struct row *r, float b
 	return line;
 }
 
-/* An entry that is alone in its field. has_x is a constant of the call. */
+/* An entry that is alone in its field. has_x is a compile-time constant. */
 INLINE void fwfm_copy(float *u, const float *v, bool has_x, float x, uint32_t K)
 {
-	for (uint32_t c = 0; c < K / LS_MID; c++) { /* as if added: never -0 */
+	/* + 0, as if it were added: never -0 */
+	for (uint32_t c = 0; c < K / LS_MID; c++) {
 		ls_mid_f32 vc = ((const ls_mid_f32 *)v)[c];
 		((ls_mid_f32 *)u)[c] = (ls_mid_f32){0} + (has_x ? vc * x : vc);
 	}
@@ -164,8 +167,8 @@ INLINE void fwfm_copy(float *u, const float *v, bool has_x, float x, uint32_t K)
 	}
 }
 
-/* The same of a row with one entry of each field: W is 0, and not written. x is r's: NULL as a
- * constant of the call where it is NULL. */
+/* The same of a row with one entry of each field. W is 0 and not written. x is r->x: NULL
+ * as a compile-time constant if it is NULL. */
 INLINE float fwfm_sums_once(const struct ls_fm_model *m, const struct row *r, const float *x,
 			    float bias, uint32_t o, uint32_t K, size_t apart, float *sums)
 {
@@ -179,7 +182,7 @@ INLINE float fwfm_sums_once(const struct ls_fm_model *m, const struct row *r, co
 	return line;
 }
 
-/* Entries whose records are asked for on the way, one after another. */
+/* Entries of later rows, whose records are prefetched one after another. */
 struct fwfm_prefetch {
 	const uint32_t *feature, *end;
 	const float *linear;
@@ -192,10 +195,9 @@ INLINE void prefetch_later(struct fwfm_prefetch *l)
 		prefetch_record(l->linear + *l->feature++ * l->stride, l->last);
 }
 
-/* n fields from f on. E_f = sum over fields g < f, ascending, of r(g,f) U_g, and *total gets U_f
- * E_f, in the order of fields; D_f goes on from E_f over the other g. Weights lie side by side for
- * neighbours f where g is less, otherwise for neighbours g. n, with_back and whether `ahead` is
- * NULL are constants of the call. */
+/* n fields from f on. E_f is the sum over fields g < f, ascending, of r(g,f) U_g, and
+ * *total gets U_f E_f, in the order of the fields. D_f goes on from E_f over the other
+ * fields. n, with_back and whether `ahead` is NULL are compile-time constants. */
 INLINE void fwfm_fields(const struct ls_fm_model *m, uint32_t o, uint32_t f, uint32_t n, uint32_t K,
 			const float *sums, float *back, bool with_back, struct lanes *total,
 			struct fwfm_prefetch *ahead)
@@ -239,7 +241,7 @@ INLINE void fwfm_all_fields(const struct ls_fm_model *m, uint32_t o, uint32_t K,
 		fwfm_fields(m, o, f, FWFM_FEW, K, sums, back, with_back, total, ahead);
 }
 
-/* The sum over fields, ascending, of r(f,f) W_f, of the four lanes that own begins with. */
+/* The sum over fields, ascending, of r(f,f) W_f, for the first four lanes of `own`. */
 INLINE ls_simd_f32 fwfm_own(const struct ls_fm_model *m, uint32_t o, const float *own, size_t apart)
 {
 	ls_simd_f32 sum = {0};
@@ -249,8 +251,8 @@ INLINE ls_simd_f32 fwfm_own(const struct ls_fm_model *m, uint32_t o, const float
 	return sum;
 }
 
-/* The sums of a row, whatever it is like; returns its linear part. own is filled for rows that may
- * need it, and if `all`. */
+/* The sums of any row. Returns its linear part. own is filled if the row may need it, or
+ * if `all`. */
 INLINE float fwfm_entries(const struct ls_fm_model *m, const struct row *r, bool once, bool all,
 			  float bias, uint32_t o, uint32_t K, size_t apart, float *sums, float *own)
 {
@@ -263,8 +265,9 @@ INLINE float fwfm_entries(const struct ls_fm_model *m, const struct row *r, bool
 }
 
 /* score = linear part + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f).
- * Of R rows side by side, as if they were one of R × K lanes; R is a constant of the call, and 1
- * with a back. */
+ *
+ * R rows side by side count as one row of R × K lanes. R is a compile-time constant, and
+ * 1 with a back. */
 INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32_t R, float bias,
 			uint32_t o, uint32_t K, float *sums, float *own, float *back, float *score)
 {
@@ -290,16 +293,17 @@ INLINE void fwfm_output(const struct ls_fm_model *m, const struct row *r, uint32
 	}
 }
 
-/* --- scores alone, of rows side by side --- */
+/* --- prediction: rows side by side, so that one row's latency is another's time --- */
 
-/* How many: as fill the lanes. */
+/* How many rows fill the lanes. */
 static inline uint32_t fwfm_at_once(uint32_t K)
 {
 	return K == 4 || K == 8 || K == 16 ? FWFM_LANES / K : 1;
 }
 
-/* U of R rows that are alike and have one entry of each field, and their linear parts; of the next
- * rows' records, some are asked for. R and has_x are constants of the call. */
+/* U and the linear parts of R rows that are alike and have one entry of each field.
+ * Prefetches records of the next rows on the way. R and has_x are compile-time
+ * constants. */
 INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, uint32_t R,
 			     bool has_x, uint32_t o, uint32_t K, float *sums, float *ret_line,
 			     struct fwfm_prefetch *ahead)
@@ -325,8 +329,8 @@ INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, u
 	*ahead = ask;
 }
 
-/* The sum over fields f of U_f E_f, of as many rows as fill the lanes. A function of its own, whose
- * loops have the registers for themselves. */
+/* The sum over fields f of U_f E_f, of as many rows as fill the lanes. A function of its
+ * own, so that its loops have all registers. */
 static NOINLINE void fwfm_beside(const struct ls_fm_model *m, uint32_t o, const float *sums,
 				 const struct fwfm_prefetch *ahead, float *ret)
 {
@@ -337,12 +341,11 @@ static NOINLINE void fwfm_beside(const struct ls_fm_model *m, uint32_t o, const 
 	while (ask.feature < ask.end)
 		prefetch_later(&ask);
 	store_lanes(ret, &total, FWFM_LANES);
-	for (uint32_t c = 0; c < FWFM_LANES;
-	     c += 4) /* as fwfm_output does with rows of one entry a field: never -0 */
+	for (uint32_t c = 0; c < FWFM_LANES; c += 4) /* + 0 as in fwfm_output: never -0 */
 		*(ls_simd_f32 *)(ret + c) += (ls_simd_f32){0};
 }
 
-/* What comes after the rows is asked for once, not for each output. */
+/* The entries after these rows, which the first output prefetches. */
 INLINE struct fwfm_prefetch fwfm_prefetch(const struct ls_fm_model *m, const struct row *r,
 					  uint32_t R, uint32_t o)
 {
@@ -352,7 +355,7 @@ INLINE struct fwfm_prefetch fwfm_prefetch(const struct ls_fm_model *m, const str
 				      ls_fm_linear_room(m) + ls_fm_lanes(m) - 1};
 }
 
-/* R rows; K is a constant of the call. */
+/* R rows that are alike. K is a compile-time constant. */
 INLINE void fwfm_alike(const struct ls_fm_model *m, const struct row *r, uint32_t o, uint32_t K,
 		       float *sums, float *score)
 {
@@ -368,8 +371,8 @@ INLINE void fwfm_alike(const struct ls_fm_model *m, const struct row *r, uint32_
 		score[k * m->outputs + o] = line[k] + ls_halve_sum(t + k * K, (int)K);
 }
 
-/* R rows of any sort. K is a constant of the call. (ARMs have records asked for with the entries:
- * between products it cost them more.) */
+/* R rows of any shape. K is a compile-time constant. On aarch64 records are prefetched
+ * with the entries: between the products it costs more. */
 INLINE void fwfm_some(const struct ls_fm_model *m, const struct row *r, uint32_t K, float *sums,
 		      float *own, float *score)
 {
@@ -405,7 +408,8 @@ INLINE ls_simd_f32 four_products(const ls_simd_f32 *u, const ls_simd_f32 *v, uin
 	return K == 8 ? u[0] * v[0] + u[1] * v[1] : u[0] * v[0];
 }
 
-/* What the last two halvings make of four such: of each one lane, (a0 + a2) + (a1 + a3). */
+/* The last two halvings of four such vectors at once: lane i of the result is (a0 + a2) +
+ * (a1 + a3) of vector i. */
 INLINE ls_simd_f32 halve_four(const ls_simd_f32 *t)
 {
 	ls_simd_f32 ab = __builtin_shufflevector(t[0], t[1], 0, 1, 4, 5) +
@@ -416,7 +420,7 @@ INLINE ls_simd_f32 halve_four(const ls_simd_f32 *t)
 	       __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
 }
 
-/* Pairs of u with the four vectors from v on, at once. */
+/* The pairs of u with the four vectors from v on. */
 INLINE void add_four_pairs(const ls_simd_f32 *u, const float *v, double slope, int64_t *into,
 			   uint32_t K)
 {
@@ -434,7 +438,7 @@ INLINE void add_four_pairs(const ls_simd_f32 *u, const float *v, double slope, i
 INLINE int64_t pair_term(const ls_simd_f32 *u, const ls_simd_f32 *v, double slope, uint32_t K)
 {
 	float t[MAX_K];
-	t[0] = 0.0f; /* K is not 0, which the compiler cannot know */
+	t[0] = 0.0f; /* K is never 0, which the compiler cannot know */
 	for (uint32_t c = 0; c < K / 4; c++)
 		*(ls_simd_f32 *)(t + 4 * c) = u[c] * v[c];
 	return ls_sum_term(slope * (double)ls_halve_sum(t, (int)K));

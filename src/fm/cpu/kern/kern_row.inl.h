@@ -1,4 +1,5 @@
-/* A row, as the parts of kern.c see it. Compiled with kern.c; owns nothing; any thread. */
+/* A row, as the parts of kern.c see it. Included by kern.c alone; owns nothing; any
+ * thread. */
 #ifndef LS_FM_CPU_KERN_KERN_ROW_INL_H
 #define LS_FM_CPU_KERN_KERN_ROW_INL_H
 
@@ -10,8 +11,8 @@ struct row {
 	const uint16_t *field;
 	const float *x;
 	uint32_t n;
-	const uint32_t *next; /* features of a row that comes soon, to ask memory for on the way;
-				 n_next may be 0 */
+	/* features of a row that comes soon, to be prefetched; n_next may be 0 */
+	const uint32_t *next;
 	uint32_t n_next;
 };
 
@@ -38,15 +39,15 @@ static inline int largest_exp(const float *t, size_t n, int so_far)
 	return e > so_far ? e : so_far;
 }
 
-/* A record that will be wanted soon, up to its float `last`; a long one is fetched by the hardware
- * from there on. */
+/* Prefetches the ends of a record, whose last float is number `last`. The hardware
+ * prefetches the rest of a long one. */
 INLINE void prefetch_record(const float *at, size_t last)
 {
 	__builtin_prefetch(at);
 	__builtin_prefetch(at + last);
 }
 
-/* The factors that entry i of the next row will need. */
+/* Prefetches the record of entry i of the next row. */
 INLINE void prefetch_next(const struct row *r, uint32_t i, const float *linear, size_t stride,
 			  size_t size)
 {
@@ -67,10 +68,10 @@ INLINE float linear_score(const struct ls_fm_model *m, const struct row *r, floa
 	return sum;
 }
 
-/* --- rows side by side, for their scores alone: what one waits for is another's time --- */
+/* --- rows side by side, for prediction --- */
 
-/* Whether n rows have as many entries each, which lie behind one another, and all have values or
- * none. */
+/* Whether n rows have equally many entries, which follow each other in memory, and either
+ * all have values or none has. */
 INLINE bool rows_alike(const struct row *r, uint32_t n)
 {
 	for (uint32_t k = 1; k < n; k++)
@@ -80,8 +81,8 @@ INLINE bool rows_alike(const struct row *r, uint32_t n)
 	return true;
 }
 
-/* Features of the n rows behind them, whose records can be asked for on the way; or their own, if
- * those have fewer, or the first or last of them none. */
+/* The features of the n rows after these, whose records can be prefetched; or their own,
+ * if those rows have fewer entries. */
 INLINE const uint32_t *rows_after(const struct row *r, uint32_t n)
 {
 	const struct row *last = &r[n - 1];

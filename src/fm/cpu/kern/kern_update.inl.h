@@ -1,21 +1,24 @@
-/* From sums over a batch to new parameters: part of kern.c, by way of kern_columns.h, and compiled
- * with it for each instruction set. Columns wait in blocks; the sums of wide ones are taken here
- * too. Owns nothing; workers have disjoint features. */
+/* From sums over a batch to new parameters. Columns wait in blocks; the sums of wide
+ * columns are taken here, too. Included by kern.c alone. Owns nothing; workers have
+ * disjoint features. */
 #ifndef LS_FM_CPU_KERN_KERN_UPDATE_INL_H
 #define LS_FM_CPU_KERN_KERN_UPDATE_INL_H
 
 #include "fm/cpu/kern/kern.h"
 
-/* Up to LS_KERN_BLOCK features: where the keys of each begin, and behind the last. */
+/* Up to LS_KERN_BLOCK features. at[] has where the keys of each begin, and the end of the
+ * last. */
 struct run {
 	uint32_t n;
 	size_t at[LS_KERN_BLOCK + 1];
-	float *feature[LS_KERN_BLOCK]; /* its linear weights, which all else of it follows */
+	/* where its linear weights begin, which all else of it follows */
+	float *feature[LS_KERN_BLOCK];
 };
 
 /* --- updates: columns wait until a block of them is full ---
- * Then their updates run one after the other without a branch between them, and the lines that were
- * prefetched for when a column came in have had time to arrive. */
+ *
+ * Then their updates run one after another without a branch in between, and the lines
+ * that were prefetched when a column came in have arrived. */
 
 struct block {
 	uint32_t n;
@@ -26,15 +29,16 @@ struct block {
 	float linear_sum[LS_KERN_BLOCK];
 	float *sums;                      /* short columns: N lanes each */
 	const struct ls_wide_entry *wide; /* wide columns: entries, summed when updated */
-	size_t at[LS_KERN_BLOCK + 1];     /* wide columns: where the entries of each begin */
-	uint64_t *acc;           /* wide columns: one column's sums, as integers and as floats */
+	/* wide columns: where the entries of each begin */
+	size_t at[LS_KERN_BLOCK + 1];
+	/* wide columns: one column's sums, as integers and as floats */
+	uint64_t *acc;
 	float unit, linear_unit; /* of the sums */
 	bool self;               /* entries have a part of their own, so cross is not 0 */
 };
 
-/* From sums to new parameters, n lanes. optimizer, regular and often n are constants of the call: a
- * plain vector loop.
- */
+/* From sums to new parameters, n lanes. optimizer, regular and mostly n are compile-time
+ * constants, so that this is a plain vector loop. */
 INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict s2, uint32_t n,
 			 const float *restrict sums, float unit, bool self, float cross,
 			 const struct ls_update *all, int optimizer, int regular)
@@ -55,7 +59,7 @@ INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict 
 	}
 }
 
-/* The linear weights of a block, gathered, so that their updates fill vectors too. */
+/* Updates the linear weights of a block: gathered, so that they fill vectors, too. */
 INLINE void update_linear(const struct ls_batch *batch, const struct block *q, int optimizer,
 			  int regular)
 {
@@ -72,21 +76,22 @@ INLINE void update_linear(const struct ls_batch *batch, const struct block *q, i
 			q->linear[c][s * outputs] = values[s][c];
 }
 
-/* Asks for the next feature to come, if there is one that nobody has prefetched for. */
+/* Prefetches the next feature of the run to come, if one is left. */
 INLINE void prefetch_column(struct block *q, size_t stride)
 {
 	if (q->prefetched < q->next->n)
 		prefetch_run(q->next->feature[q->prefetched++], stride, true);
 }
 
-/* --- wide columns: more lanes than registers hold, or a number that has no code of its own
- * (ls_kern_is_wide) --- One at a time, for its factors, their state and each entry's vector are
- * runs of memory. All but its last few entries are added up in memory (acc), the rest on the way to
- * the update. */
+/* --- wide columns: more lanes than fit into registers (ls_kern_is_wide) ---
+ *
+ * Taken one at a time: the factors, their state and the entries' vectors are runs of
+ * memory. All but the last few entries are added up in memory (acc), the rest on the way
+ * to the update. */
 
 enum { FEW = 4 }; /* entries at a time */
 
-/* Up to FEW entries, in locals. */
+/* Up to FEW entries, copied into locals. */
 struct few {
 	const float *back[FEW];
 	double slope[FEW];
@@ -102,7 +107,7 @@ INLINE struct few few_of(const struct ls_wide_entry *found, uint32_t m)
 	return f;
 }
 
-/* Adds the terms of four lanes. m is a constant of the call. */
+/* Adds the terms of four lanes. m is a compile-time constant. */
 INLINE void add_four(const struct few *f, uint32_t m, uint32_t at, ls_simd_u64 *lane)
 {
 	for (uint32_t i = 0; i < m; i++) {
@@ -113,8 +118,8 @@ INLINE void add_four(const struct few *f, uint32_t m, uint32_t at, ls_simd_u64 *
 	}
 }
 
-/* m of the n entries that are left into acc, which the first ones set. The m after them, if there
- * are as many, are prefetched for. */
+/* Adds m of the n entries that are left to acc, which the first ones set. Prefetches the
+ * m after them, if there are as many. */
 INLINE void add_some(const struct ls_wide_entry *found, uint32_t m, bool first, size_t n,
 		     uint32_t N, uint64_t *restrict acc)
 {
@@ -149,7 +154,7 @@ static NOINLINE size_t add_most(const struct ls_wide_entry *found, size_t n, uin
 	return i;
 }
 
-/* What a wide column's update needs to know of it, and of the next, which it asks memory for. */
+/* A wide column and, for prefetching, the next one. */
 struct wide {
 	float *v, *next_v;
 	const float *next_back;
@@ -176,8 +181,8 @@ INLINE void adagrad_four(const struct wide *c, uint32_t at, ls_simd_f32 sums, fl
 	*to_s = s;
 }
 
-/* The last m of n entries, on top of acc if there were more; and the update. m, more and self are
- * constants. */
+/* Adds the last m of n entries, on top of acc if `more`, and updates. m, more and self
+ * are compile-time constants. */
 INLINE void finish_usual(const struct wide *c, const struct ls_wide_entry *found, uint32_t m,
 			 bool more, size_t n, bool self, const uint64_t *restrict acc)
 {
@@ -195,7 +200,7 @@ INLINE void finish_usual(const struct wide *c, const struct ls_wide_entry *found
 	}
 }
 
-/* A column of one entry: its term needs no integer. */
+/* A column of one entry: its term needs no integer sum. */
 INLINE void update_usual_single(const struct wide *c, const struct ls_wide_entry *found, bool self)
 {
 	struct few f = few_of(found, 1);
@@ -234,7 +239,7 @@ INLINE void update_usual_wide(const struct wide *c, const struct ls_wide_entry *
 		update_usual_single(c, found, self);
 }
 
-/* The other optimizers: sums first, as floats. */
+/* For the other optimizers: the sums, as floats. */
 static NOINLINE void wide_sums(const struct ls_wide_entry *found, size_t n, uint32_t N,
 			       uint64_t *acc, float *ret)
 {
@@ -303,8 +308,8 @@ INLINE void update_short(const struct ls_batch *batch, struct block *q, uint32_t
 	update_linear(batch, q, optimizer, regular);
 }
 
-/* update_short for one output of eight lanes by AdaGrad without penalties. In vectors by hand: gcc
- * takes the lanes one by one where its vectors have sixteen. */
+/* update_short for one output of eight lanes by AdaGrad without penalties. Written with
+ * vectors, because with AVX-512 gcc takes these lanes one by one. */
 INLINE void update_eight(const struct ls_batch *batch, struct block *q)
 {
 	size_t stride = ls_fm_stride(batch->m);
@@ -324,7 +329,8 @@ INLINE void update_eight(const struct ls_batch *batch, struct block *q)
 	update_linear(batch, q, LS_ADAGRAD, 0);
 }
 
-/* The usual lanes as constants: everything stays in registers. */
+/* The usual numbers of lanes as compile-time constants, so that everything stays in
+ * registers. */
 static NOINLINE void update_usual(const struct ls_batch *batch, struct block *q, uint32_t N)
 {
 	if (N == 16)

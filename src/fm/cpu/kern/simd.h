@@ -1,6 +1,6 @@
-/* Vectors of lanes for kern.c: LS_SIMD doubles at a time, the width that the instruction set of
- * this compilation likes. Which width changes nothing in the bytes: no two lanes are ever added,
- * but by ls_simd_halve. Owns nothing; any thread. */
+/* SIMD vectors for kern.c: LS_SIMD doubles, the width that this instruction set has. The
+ * width does not reach the bytes, because lanes are never added to each other here. Owns
+ * nothing; any thread. */
 #ifndef LS_FM_CPU_KERN_SIMD_H
 #define LS_FM_CPU_KERN_SIMD_H
 
@@ -29,8 +29,8 @@ typedef uint32_t ls_simd_u32 __attribute__((vector_size(16)));
 typedef double ls_simd_f64 __attribute__((vector_size(8 * LS_SIMD), aligned(8)));
 typedef uint64_t ls_simd_u64 __attribute__((vector_size(8 * LS_SIMD), aligned(8)));
 
-/* slope × factor + magic as bits (LS_CELL_TERM). The product is exact, so one rounding or two come
- * to the same. */
+/* slope × factor + magic as bits (LS_CELL_TERM). The product is exact, so fma gives the
+ * same. */
 INLINE ls_simd_u64 ls_simd_term(double slope, ls_simd_f64 factor)
 {
 #if defined(__aarch64__)
@@ -43,7 +43,7 @@ INLINE ls_simd_u64 ls_simd_term(double slope, ls_simd_f64 factor)
 #endif
 }
 
-/* Twice |bits|: the larger, the larger the number. */
+/* Twice |bits|: ordered as the absolute values are. */
 INLINE ls_simd_u32 ls_simd_abs2(ls_simd_f32 v)
 {
 	return (ls_simd_u32)v + (ls_simd_u32)v;
@@ -71,13 +71,14 @@ INLINE ls_simd_f64 ls_simd_from_i64(ls_simd_u64 sum)
 #else
 	/* both halves become doubles without rounding; their sum is rounded once */
 	ls_simd_u64 low = (sum & 0xffffffffu) | 0x4330000000000000u; /* 2^52 + low */
-	ls_simd_u64 high = (sum >> 32) ^ 0x4530000080000000u;        /* 2^84 + 2^63 + high 2^32 */
+	/* 2^84 + 2^63 + high 2^32 */
+	ls_simd_u64 high = (sum >> 32) ^ 0x4530000080000000u;
 	return ((ls_simd_f64)high - 0x1.00000801p84) +
 	       (ls_simd_f64)low; /* less 2^84 + 2^63 + 2^52 */
 #endif
 }
 
-/* 4 doubles, in 4 / LS_SIMD packs, as floats. */
+/* 4 doubles, in 4 / LS_SIMD vectors, as floats. */
 INLINE ls_simd_f32 ls_simd_to_f32(const ls_simd_f64 *in)
 {
 #if defined(__aarch64__)
@@ -92,7 +93,7 @@ INLINE ls_simd_f32 ls_simd_to_f32(const ls_simd_f64 *in)
 #endif
 }
 
-/* 4 floats from p as doubles, in 4 / LS_SIMD packs. */
+/* 4 floats from p as doubles, in 4 / LS_SIMD vectors. */
 INLINE void ls_simd_to_f64(const float *p, ls_simd_f64 *out)
 {
 #if defined(__aarch64__)
@@ -111,8 +112,8 @@ INLINE void ls_simd_to_f64(const float *p, ls_simd_f64 *out)
 #endif
 }
 
-/* ls_fmaf_by_sum. Not inline: the kernels have so many of them that they elapsed a compiler twice
- * as long. */
+/* ls_fmaf_by_sum of four lanes. Not inlined, because the kernels would compile twice as
+ * long. */
 static __attribute__((noinline, unused)) ls_simd_f32
 ls_simd_fma_by_sum(ls_simd_f32 a, ls_simd_f32 b, ls_simd_f32 c)
 {
@@ -145,7 +146,8 @@ INLINE ls_simd_f32 ls_simd_sqrt(ls_simd_f32 x)
 #endif
 }
 
-/* LS_MID floats at a time, for runs that LS_WIDE may be too many for: 8 with AVX2, else 4. */
+/* Vectors of LS_MID floats, for runs that are too short for LS_WIDE: 8 with AVX2,
+ * otherwise 4. */
 #if defined(__AVX2__)
 #define LS_MID 8
 #else
@@ -204,8 +206,7 @@ INLINE ls_mid_f32 ls_mid_fma(ls_mid_f32 a, ls_mid_f32 b, ls_mid_f32 c)
 #endif
 }
 
-/* --- LS_WIDE floats at a time: the widest vectors that have fma. (A test sets another width, which
- * every processor can do somehow.) --- */
+/* --- LS_WIDE floats: the widest vectors that have fma; a test sets another width --- */
 
 #if defined(LS_WIDE)
 #elif defined(__AVX512F__)
@@ -246,7 +247,7 @@ INLINE ls_wide_f32 ls_wide_fma(ls_wide_f32 a, ls_wide_f32 b, ls_wide_f32 c)
 #endif
 }
 
-/* 4 sums, in 4 / LS_SIMD packs, as floats. */
+/* 4 sums, in 4 / LS_SIMD vectors, as floats. */
 INLINE ls_simd_f32 ls_simd_sums_to_f32(const ls_simd_u64 *sum)
 {
 	ls_simd_f64 value[4 / LS_SIMD];

@@ -23,13 +23,15 @@
 
 enum {
 	LS_CUDA_THREADS = 256,
-	LS_CUDA_FEW_THREADS = 64, /* of rows' blocks, where a batch has few rows: so that more
-				     multiprocessors get some */
-	LS_CUDA_STRIPE = 512,     /* rows a warp sums for the bias and the loss */
-	LS_CUDA_FEW = 4, /* entries of a feature, of the second list of tasks; the first has single
-			    ones */
-	LS_CUDA_SOME = 16, /* of the third: the most that a lane group takes alone; with more it is
-			      a warp's */
+	/* of rows' blocks, where a batch has few rows: so that more multiprocessors get
+	 * some */
+	LS_CUDA_FEW_THREADS = 64,
+	LS_CUDA_STRIPE = 512, /* rows a warp sums for the bias and the loss */
+	/* entries of a feature, of the second list of tasks; the first has single ones */
+	LS_CUDA_FEW = 4,
+	/* of the third: the most that a lane group takes alone; with more it is a
+	 * warp's */
+	LS_CUDA_SOME = 16,
 	LS_CUDA_LISTS = 3,
 	LS_CUDA_GRAB = 16, /* tasks of groups that a warp takes at a time */
 	LS_SORT_EACH = 16, /* entries of a thread, in the sort */
@@ -40,12 +42,14 @@ enum {
 
 enum { LS_TOP_SLOPE, LS_TOP_VALUE, LS_TOP_BACK, LS_TOP_SUMS, LS_TOP_LOSS, LS_TOPS };
 
-/* Zeroed by the host before a stretch of steps, and by the last block of a step after it. */
+/* Zeroed by the host before a stretch of steps, and by the last block of a step after
+ * it. */
 struct ls_cuda_state {
-	uint64_t first, base; /* the stretch's first step; the step of the graph's index 0; both
-				 within the window */
-	uint64_t rows;        /* of the window */
-	uint64_t bad_row;     /* least data row that was not finite, or ~0 */
+	/* the stretch's first step; the step of the graph's index 0; both within the
+	 * window */
+	uint64_t first, base;
+	uint64_t rows;    /* of the window */
+	uint64_t bad_row; /* least data row that was not finite, or ~0 */
 	int64_t loss_sum;
 	uint32_t top[LS_TOPS]; /* largest |bits| */
 	uint32_t blocks_done;
@@ -55,8 +59,9 @@ struct ls_cuda_state {
 
 struct ls_cuda_task {
 	uint32_t feature, from, n; /* entries from .. from + n of the sorted ones */
-	uint32_t extra; /* of a single entry: its slot in the batch; of several: 0, or, if the
-			 * feature has more of them, 1 + its slot in args' heavy */
+	/* of a single entry: its slot in the batch; of several: 0, or, if the feature has
+	 * more of them, 1 + its slot in args' heavy */
+	uint32_t extra;
 };
 
 /* Where a row's entries are in the data. */
@@ -73,13 +78,14 @@ struct ls_cuda_list {
 /* One pass of the sort: by one digit of the key, stable. */
 struct ls_cuda_pass {
 	struct ls_cuda_list from, to;
-	const uint32_t *row;    /* NULL: keys are there; else they are the places of these rows */
+	/* NULL: keys are there; else they are the places of these rows */
+	const uint32_t *row;
 	uint32_t shift, bits;   /* the digit */
 	uint32_t number, tiles; /* of the pass; in it */
 };
 
-/* The digits that a sort takes, the lowest first: bits of the key, from a bit on, in so many
- * passes. */
+/* The digits that a sort takes, the lowest first: bits of the key, from a bit on, in so
+ * many passes. */
 struct ls_cuda_digits {
 	uint32_t from, bits, passes;
 };
@@ -102,20 +108,24 @@ struct ls_cuda_sort {
 	struct ls_cuda_pass pass;
 	struct ls_cuda_list by_feature; /* key: feature; with: row */
 	struct ls_cuda_list
-		by_batch; /* key: place; with: feature; entry: of the batch, if renumbered */
+		/* key: place; with: feature; entry: of the batch, if renumbered */
+		by_batch;
 	struct ls_cuda_list spare; /* between passes */
 	struct ls_cuda_digits digits;
-	uint32_t *digit_count;     /* by pass and digit: entries; zero before */
-	uint32_t *ticket;          /* by pass: tiles that were taken; zero before */
-	uint64_t *tile_digits;     /* by tile and digit: entries of the digit, see tile_before; zero
-				      before */
-	uint32_t *row_tile;        /* by tile of rows: entries; after scan: those before */
-	uint32_t *place_of;        /* by row */
-	uint32_t *pick;            /* in the epoch's order of rows, as are the next two: the row; */
+	uint32_t *digit_count; /* by pass and digit: entries; zero before */
+	uint32_t *ticket;      /* by pass: tiles that were taken; zero before */
+	/* by tile and digit: entries of the digit, see tile_before; zero before */
+	uint64_t *tile_digits;
+	/* by tile of rows: entries; after scan: those before */
+	uint32_t *row_tile;
+	uint32_t *place_of; /* by row */
+	/* in the epoch's order of rows, as are the next two: the row; */
+	uint32_t *pick;
 	struct ls_cuda_span *span; /* where it is; */
-	uint32_t *first;           /* entries before it, and, behind the last, all entries */
-	float *by_x;               /* as by_batch; NULL as x */
-	uint16_t *by_field;        /* as by_batch; fwfm only */
+	/* entries before it, and, behind the last, all entries */
+	uint32_t *first;
+	float *by_x;        /* as by_batch; NULL as x */
+	uint16_t *by_field; /* as by_batch; fwfm only */
 	/* of the steps of a graph; each has its part, see lists_of */
 	uint32_t *counts; /* LS_SORT_COUNTS a step; zero before */
 	struct ls_cuda_task *light[LS_CUDA_LISTS],
@@ -152,8 +162,9 @@ struct ls_cuda_args {
 	uint32_t index;      /* in the graph: the step is state->base + index */
 	uint32_t step_tiles; /* blocks of tasks a step */
 	uint32_t chunk;      /* entries a task has at most */
-	uint32_t row_fit; /* ffm: rows that a block has in shared memory at a time, at most a warp's
-			     worth; or 0 */
+	/* ffm: rows that a block has in shared memory at a time, at most a warp's worth;
+	 * or 0 */
+	uint32_t row_fit;
 	uint32_t back_each;  /* floats of back a row (fm, fwfm) or an entry (ffm) */
 	uint32_t heavy_each; /* int64 of heavy a slot: outputs × (lanes + 2) */
 	struct ls_cuda_state *state;

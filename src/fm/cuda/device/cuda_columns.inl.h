@@ -1,10 +1,11 @@
-/* A step's second half on a GPU: sums over the entries of a feature, and the optimizer on its
- * parameters. Device code only, empty for the C compiler. Owns nothing.
+/* A step's second half on a GPU: sums over the entries of a feature, and the optimizer on
+ * its parameters. Device code only, empty for the C compiler. Owns nothing.
  *
- * A group of G lanes takes the entries of a feature; each lane looks up its share of them (rows,
- * slopes) and tells the group, which then adds up back vectors, four at a time so that their loads
- * do not wait for each other. A lane has C chunks of four factors. Entries beyond the last stand in
- * with slope 0, so that the lanes of a warp stay in step and no load hides behind a branch. */
+ * A group of G lanes takes the entries of a feature; each lane looks up its share of them
+ * (rows, slopes) and tells the group, which then adds up back vectors, four at a time so
+ * that their loads do not wait for each other. A lane has C chunks of four factors.
+ * Entries beyond the last stand in with slope 0, so that the lanes of a warp stay in step
+ * and no load hides behind a branch. */
 #ifndef LS_FM_CUDA_DEVICE_CUDA_COLUMNS_INL_H
 #define LS_FM_CUDA_DEVICE_CUDA_COLUMNS_INL_H
 
@@ -12,12 +13,13 @@
 
 #if defined(__CUDACC__) || defined(LS_SIMT)
 
-/* Work is taken by warps as they come, in units: first the tasks of warps, which are the longest,
- * then stripes of rows, then LS_CUDA_GRAB tasks of groups at a time from the lists, the longest
- * first. */
+/* Work is taken by warps as they come, in units: first the tasks of warps, which are the
+ * longest, then stripes of rows, then LS_CUDA_GRAB tasks of groups at a time from the
+ * lists, the longest first. */
 struct column_work {
 	uint32_t many, scalars, list[LS_CUDA_LISTS], all; /* units */
-	uint32_t tasks[LS_CUDA_LISTS];                    /* of the lists, times outputs */
+	/* of the lists, times outputs */
+	uint32_t tasks[LS_CUDA_LISTS];
 };
 
 /* ONE: the model has one output, and a group's lanes have all of its chunks. */
@@ -135,8 +137,8 @@ LS_DEVICE void update_one(const struct ls_cuda_args &a, const struct ls_update *
 		v[2 * n] = p.s2;
 }
 
-/* Four neighbouring factors and their first states, n floats behind: loaded before the sums are
- * taken, so that the memory has time. */
+/* Four neighbouring factors and their first states, n floats behind: loaded before the
+ * sums are taken, so that the memory has time. */
 struct four {
 	float4 v, s1;
 };
@@ -198,8 +200,8 @@ LS_DEVICE void update_linear(const struct ls_cuda_args &a, const struct column_s
 
 /* --- sums --- */
 
-/* Where the back vector of the entry at a place begins, for output o, in chunks; KIND is an enum
- * ls_fm_kind. */
+/* Where the back vector of the entry at a place begins, for output o, in chunks; KIND is
+ * an enum ls_fm_kind. */
 template <int KIND>
 LS_DEVICE uint32_t back_at(const struct ls_cuda_args &a, uint32_t place, uint32_t row, uint32_t o)
 {
@@ -211,8 +213,8 @@ LS_DEVICE uint32_t back_at(const struct ls_cuda_args &a, uint32_t place, uint32_
 	return a.sort.by_batch.entry[place] * each + o * a.fields * chunks;
 }
 
-/* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P leaves the
- * entry out). */
+/* The factor of an entry's own part: x for fm, r(f,f) x for fwfm, nothing for ffm (P
+ * leaves the entry out). */
 template <int KIND>
 LS_DEVICE float entry_self(const struct ls_cuda_args &a, uint32_t place, uint32_t o, float x)
 {
@@ -229,8 +231,8 @@ template <int C> struct column_sums {
 	uint64_t four[C][4], linear, self;
 };
 
-/* LS_CELL_TERM in one instruction: the product is exact, so that there is one rounding either way.
- */
+/* LS_CELL_TERM in one instruction: the product is exact, so that there is one rounding
+ * either way. */
 LS_DEVICE uint64_t term_bits(double slope, float factor)
 {
 	return ls_bits_d(__fma_rn(slope, (double)factor, LS_MAGIC));
@@ -250,8 +252,8 @@ template <int C> struct column_lane {
 	uint32_t o, chunk[C], slots;
 };
 
-/* Entries that a lane looks up: places and rows ahead, then slopes, which nothing waits for but the
- * sums. */
+/* Entries that a lane looks up: places and rows ahead, then slopes, which nothing waits
+ * for but the sums. */
 template <int N> struct found {
 	uint32_t place[N], row[N], at[N];
 	float x[N], g[N];
@@ -283,8 +285,8 @@ LS_DEVICE void find_slopes(const struct ls_cuda_args &a, const struct column_lan
 	}
 }
 
-/* Slopes on their grid; the scalar sums are taken on the way. Entries from number n on have none.
- */
+/* Slopes on their grid; the scalar sums are taken on the way. Entries from number n on
+ * have none. */
 template <int KIND, int C, int N>
 LS_DEVICE void scale_slopes(const struct ls_cuda_args &a, const struct column_step *c,
 			    const struct column_lane<C> &l, uint32_t i, uint32_t stride,
@@ -300,8 +302,8 @@ LS_DEVICE void scale_slopes(const struct ls_cuda_args &a, const struct column_st
 	}
 }
 
-/* Back vectors of U entries that the lanes of a group have found, from number q on; and their
- * terms. */
+/* Back vectors of U entries that the lanes of a group have found, from number q on; and
+ * their terms. */
 template <int G, int C, int N, int U>
 LS_DEVICE void load_back(const struct ls_cuda_args &a, const struct column_lane<C> &l,
 			 const struct found<N> &f, int q, float4 (*back)[C])
@@ -343,9 +345,9 @@ template <int W> LS_DEVICE uint64_t sum_lanes(uint64_t v, int from)
 	return v;
 }
 
-/* All entries of a task. W lanes work together: a group (W = G), or the groups of a warp (W = 32),
- * whose sums are then added up. `most` is the largest number of entries that a group of the warp
- * has. Then LS_MAGIC is off. */
+/* All entries of a task. W lanes work together: a group (W = G), or the groups of a warp
+ * (W = 32), whose sums are then added up. `most` is the largest number of entries that a
+ * group of the warp has. Then LS_MAGIC is off. */
 template <int G, int KIND, int C, bool ONE, int W>
 LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step *c,
 			  const struct column_lane<C> &l, uint32_t most,
@@ -363,7 +365,8 @@ LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step
 	for (uint32_t lo = 0; lo < most; lo += W * N, rounds++) {
 		struct found<N> now = next;
 		float4 back[U][C];
-		uint32_t here = W > G || most - lo > Q ? (uint32_t)Q : most - lo; /* of a group */
+		/* of a group */
+		uint32_t here = W > G || most - lo > Q ? (uint32_t)Q : most - lo;
 		find_slopes<KIND, C, ONE, N>(a, l, &now);
 		load_back<G, C, N, U>(a, l, now, 0, back);
 		if (lo + W * N < most)
@@ -429,16 +432,16 @@ LS_DEVICE struct column_lane<C> lane_for(const struct ls_cuda_args &a, struct ls
 	return l;
 }
 
-/* Who works on a task with all of its feature's entries: a group on its only one, a group on
-   several, a warp. */
+/* Who works on a task with all of its feature's entries: a group on its only one, a group
+ * on several, a warp. */
 enum team {
 	TEAM_SINGLE,
 	TEAM_GROUP,
 	TEAM_WARP
 };
 
-/* Sums and update in one go. All lanes of the warp call; those of a group that does not `write`
- * look on. */
+/* Sums and update in one go. All lanes of the warp call; those of a group that does not
+ * `write` look on. */
 template <int G, int KIND, int C, bool ONE>
 LS_DEVICE void whole_task(const struct ls_cuda_args &a, const struct column_step *c,
 			  struct ls_cuda_task t, uint32_t o, enum team team, uint32_t most,
@@ -494,7 +497,8 @@ LS_DEVICE int64_t take_heavy(int64_t *from)
 	return v;
 }
 
-/* The last of a feature's tasks: the sums that met, to the parameters; zeros are left behind. */
+/* The last of a feature's tasks: the sums that met, to the parameters; zeros are left
+ * behind. */
 LS_DEVICE void end_parts(const struct ls_cuda_args &a, const struct column_step *c,
 			 struct ls_cuda_task t, uint32_t o, int64_t *from)
 {
@@ -516,8 +520,8 @@ LS_DEVICE void end_parts(const struct ls_cuda_args &a, const struct column_step 
 	}
 }
 
-/* One of several tasks of a feature, by a warp: sums meet in memory, and the last to come updates.
- */
+/* One of several tasks of a feature, by a warp: sums meet in memory, and the last to come
+ * updates. */
 template <int G, int KIND, int C, bool ONE>
 LS_DEVICE void part_task(const struct ls_cuda_args &a, const struct column_step *c,
 			 struct ls_cuda_task t, uint32_t o)
@@ -554,8 +558,8 @@ LS_DEVICE void part_task(const struct ls_cuda_args &a, const struct column_step 
 
 /* --- a step's end --- */
 
-/* The rows' part of the bias' gradient and of the loss: a warp takes a stripe of rows and one of
- * outputs + 1 sums. */
+/* The rows' part of the bias' gradient and of the loss: a warp takes a stripe of rows and
+ * one of outputs + 1 sums. */
 LS_DEVICE void scalar_sums(const struct ls_cuda_args &a, const struct column_step *c, uint32_t unit)
 {
 	uint32_t sums = a.outputs + 1, o = unit % sums, lo = unit / sums * LS_CUDA_STRIPE,
@@ -574,7 +578,8 @@ LS_DEVICE void scalar_sums(const struct ls_cuda_args &a, const struct column_ste
 		add_heavy(o == a.outputs ? &a.state->loss_sum : a.bias_sum + o, sum);
 }
 
-/* The last block of a step's last kernel: bias, loss, and everything zero for the next step. */
+/* The last block of a step's last kernel: bias, loss, and everything zero for the next
+ * step. */
 LS_DEVICE void end_step(const struct ls_cuda_args &a, const struct column_step *c)
 {
 	struct ls_cuda_state *s = a.state;
@@ -610,8 +615,8 @@ LS_DEVICE bool is_last_block(const struct ls_cuda_args &a, uint32_t *shared)
 	return *shared != 0;
 }
 
-/* The warp's next unit; all lanes call. Not atomicAdd: of that the compiler makes one for all lanes
- * that call, and waits for it there and then. */
+/* The warp's next unit; all lanes call. Not atomicAdd: of that the compiler makes one for
+ * all lanes that call, and waits for it there and then. */
 LS_DEVICE uint32_t grab(const struct ls_cuda_args &a)
 {
 	uint32_t unit = 0;
@@ -628,8 +633,8 @@ LS_DEVICE struct ls_cuda_task load_task(const struct ls_cuda_task *from)
 	return t;
 }
 
-/* A grab of features of one list: a group a task, the groups of a warp in step. Or one task of a
- * warp. */
+/* A grab of features of one list: a group a task, the groups of a warp in step. Or one
+ * task of a warp. */
 template <int G, int KIND, int C, bool ONE>
 LS_DEVICE void do_tasks(const struct ls_cuda_args &a, const struct column_step *c,
 			const struct ls_cuda_task *list, enum team team, uint32_t lo, uint32_t hi)
@@ -683,7 +688,8 @@ template <int G, int KIND, int C, bool ONE> LS_DEVICE void columns(const struct 
 		while (unit < c.work.all) {
 			uint32_t next = c.work.all > first
 						? grab(a)
-						: 0; /* before the work: the memory has time */
+						/* before the work: the memory has time */
+						: 0;
 			do_unit<G, KIND, C, ONE>(a, &c, unit);
 			unit = first + __shfl_sync(0xffffffffu, next, 0);
 		}

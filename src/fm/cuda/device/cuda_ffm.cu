@@ -1,14 +1,16 @@
 /* A step of ffm on a GPU. cuda_args.h has the plan.
  *
- * The CPU takes each unordered pair (i, j) once, in stored order. So do we. Any row: a warp a row, lanes over the other
- * entry of a pair; the pairs of one i are made by all lanes at once, and their products are then added in the order of
- * j. The P of an entry gets its terms in the order of the other entry's place: first as j, then as i. A row whose
- * fields ascend, which is what click logs are: its factors in shared memory, where P is no more than their transpose;
- * the products go there as well, and one lane a factor adds them up. */
+ * The CPU takes each unordered pair (i, j) once, in stored order. So do we. Any row: a
+ * warp a row, lanes over the other entry of a pair; the pairs of one i are made by all
+ * lanes at once, and their products are then added in the order of j. The P of an entry
+ * gets its terms in the order of the other entry's place: first as j, then as i. A row
+ * whose fields ascend, which is what click logs are: its factors in shared memory, where
+ * P is no more than their transpose; the products go there as well, and one lane a factor
+ * adds them up. */
 #include "fm/cuda/device/cuda_columns.inl.h"
 
-/* Adds the lane's bx to P of entry i, where two lanes may name the same field: then one lane does it for all, in order.
- */
+/* Adds the lane's bx to P of entry i, where two lanes may name the same field: then one
+ * lane does it for all, in order. */
 LS_DEVICE void add_to_own(float *own, uint32_t padded, bool here, uint32_t field, float4 bx)
 {
 	uint32_t key = here ? field : 0x10000u + lane_of();
@@ -27,7 +29,8 @@ LS_DEVICE void add_to_own(float *own, uint32_t padded, bool here, uint32_t field
 	}
 }
 
-/* The terms of 32 lanes in order; every lane gets the sum. Lanes without a term have +0, which changes nothing. */
+/* The terms of 32 lanes in order; every lane gets the sum. Lanes without a term have +0,
+ * which changes nothing. */
 LS_DEVICE float4 add_in_order(float4 total, float4 term, uint32_t n)
 {
 	for (uint32_t q = 0; q < n; q++) {
@@ -39,8 +42,8 @@ LS_DEVICE float4 add_in_order(float4 total, float4 term, uint32_t n)
 	return total;
 }
 
-/* Chunk c of every pair's product, summed over the pairs; P of the entries into back (entry_stride floats each), which
- * is zero before, or NULL. */
+/* Chunk c of every pair's product, summed over the pairs; P of the entries into back
+ * (entry_stride floats each), which is zero before, or NULL. */
 template <bool KNOWN>
 LS_DEVICE float4 ffm_chunk(const struct ls_cuda_args &a, const struct row_view &r, uint32_t o, uint32_t c, float *back)
 {
@@ -129,7 +132,8 @@ LS_DEVICE float ffm_row(const struct ls_cuda_args &a, const struct batch &t, uin
 /* A row's part of shared memory, for one output: cuda_kernels.c counts the same. */
 struct shared_row {
 	float *v;       /* entry × field × padded: factors times x */
-	float *product; /* factor × pair, in the order of pairs, pair_stride floats a factor */
+	/* factor × pair, in the order of pairs, pair_stride floats a factor */
+	float *product;
 	float *total;   /* by factor: the sum over pairs */
 	float *linear;  /* by entry, as are x, feature and field */
 	float *x;
@@ -145,7 +149,8 @@ LS_DEVICE uint32_t pair_stride(uint32_t fields)
 LS_DEVICE struct shared_row shared_row_of(const struct ls_cuda_args &a, float *shared, uint32_t row)
 {
 	uint32_t square = a.fields * a.fields * a.padded, products = a.padded * pair_stride(a.fields);
-	uint32_t each = (square + products + a.padded + 5 * a.fields + 31) / 32 * 32 + 4; /* rows in different banks */
+	/* rows in different banks */
+	uint32_t each = (square + products + a.padded + 5 * a.fields + 31) / 32 * 32 + 4;
 	float *v = shared + row * each, *total = v + square + products, *linear = total + a.padded,
 	      *x = linear + a.fields;
 	uint32_t *feature = (uint32_t *)(x + a.fields);
@@ -176,8 +181,8 @@ LS_DEVICE void share_entries(const struct ls_cuda_args &a, const struct row_view
 	}
 }
 
-/* A walk over the cells (entry, chunk of its vector) of a row: from the thread's own on, a block's threads at a time.
- */
+/* A walk over the cells (entry, chunk of its vector) of a row: from the thread's own on,
+ * a block's threads at a time. */
 struct walk {
 	uint32_t i, cell, cells, step_i, step_cell;
 };
@@ -210,7 +215,8 @@ LS_DEVICE void share_row(const struct ls_cuda_args &a, uint32_t n, uint32_t o, s
 		float4 v[AT_ONCE];
 		uint32_t to[AT_ONCE];
 #pragma unroll
-		for (int j = 0; j < AT_ONCE; j++) { /* loads first: none waits for another */
+		/* loads first: none waits for another */
+		for (int j = 0; j < AT_ONCE; j++) {
 			uint32_t i = w.i < n ? w.i : 0;
 			v[j] = load4(a.record + (uint64_t)at.feature[i] * stride + o * size + 4 * w.cell);
 			v[j] = scale4(v[j], at.x[i]);
@@ -232,7 +238,8 @@ LS_DEVICE void put_product(float *to, uint32_t stride, float4 p)
 	to[3 * stride] = p.w;
 }
 
-/* P of a row's entries, and the products of pairs, by the block; returns the largest |bits| of P. */
+/* P of a row's entries, and the products of pairs, by the block; returns the largest
+ * |bits| of P. */
 LS_DEVICE uint32_t write_back(const struct ls_cuda_args &a, uint32_t n, const struct shared_row &at, struct walk w,
 			      float *back)
 {
@@ -300,7 +307,8 @@ LS_DEVICE void share_scores(const struct ls_cuda_args &a, uint32_t o, float *sha
 	}
 }
 
-/* Rows lo .. of a block, one output, in shared memory where they can be. All threads call. */
+/* Rows lo .. of a block, one output, in shared memory where they can be. All threads
+ * call. */
 LS_DEVICE void share_output(const struct ls_cuda_args &a, const struct batch &t, uint32_t lo, uint32_t o, float *shared,
 			    struct shared_rows *all, struct row_tops *top)
 {
@@ -349,7 +357,8 @@ LS_DEVICE void share_rows(const struct ls_cuda_args &a, const struct batch &t, u
 		all->score[threadIdx.x / 32] = one;
 }
 
-/* A block takes as many rows at a time as fit into its shared memory, or a row a warp where none does. */
+/* A block takes as many rows at a time as fit into its shared memory, or a row a warp
+ * where none does. */
 extern "C" __global__ void __launch_bounds__(256, 2) ffm_rows(const struct ls_cuda_args a)
 {
 	LS_DYNAMIC_SHARED(float, shared);

@@ -1,8 +1,9 @@
 /* A step of fm on a GPU: cuda_args.h has the plan, cell.h the formulas. */
 #include "fm/cuda/device/cuda_columns.inl.h"
 
-/* What a group knows of the next E entries of a row, each lane of EACH of them: their loads do not wait for each other.
- * Q: entries whose factors are loaded at a time. ONES: every x is 1. */
+/* What a group knows of the next E entries of a row, each lane of EACH of them: their
+ * loads do not wait for each other. Q: entries whose factors are loaded at a time. ONES:
+ * every x is 1. */
 template <int G, int Q, bool ONES> struct ahead {
 	enum { EACH = G == 32 ? 2 : G <= 2 ? 8 : G == 4 && Q == 4 ? 5 : 40 / G, E = EACH * G };
 	static_assert(E % Q == 0, "entries come Q at a time");
@@ -10,7 +11,8 @@ template <int G, int Q, bool ONES> struct ahead {
 	float x[EACH], weight[EACH];
 };
 
-/* Sums of a row over its entries, of a lane's chunk of factors (and, of a warp's lane, another 32 chunks on). */
+/* Sums of a row over its entries, of a lane's chunk of factors (and, of a warp's lane,
+ * another 32 chunks on). */
 struct row_sums {
 	float4 s, q, s2, q2;
 	float linear;
@@ -44,8 +46,8 @@ LS_DEVICE void look_ahead(const struct row_lane &l, const struct row_view &r, ui
 	}
 }
 
-/* Q of the entries ahead, from the group's number `from` on, of which `left` are there: loads first, none of them
- * waits for another. `from` is known when this is compiled. */
+/* Q of the entries ahead, from the group's number `from` on, of which `left` are there:
+ * loads first, none of them waits for another. `from` is known when this is compiled. */
 template <int G, int Q, bool KNOWN, bool ONES>
 LS_DEVICE void add_row_entries(const struct row_lane &l, const struct ahead<G, Q, ONES> &n, int from, uint32_t left,
 			       struct row_sums *sums)
@@ -75,7 +77,8 @@ LS_DEVICE void add_row_entries(const struct row_lane &l, const struct ahead<G, Q
 template <int G, int Q, bool KNOWN, bool ONES>
 LS_DEVICE void add_row(const struct row_lane &l, const struct row_view &r, struct row_sums *sums)
 {
-	enum { E = ahead<G, Q, ONES>::E, FAST = KNOWN && ONES && Q == 4 }; /* where it pays to have all of this twice */
+	/* where it pays to have all of this twice */
+	enum { E = ahead<G, Q, ONES>::E, FAST = KNOWN && ONES && Q == 4 };
 	for (uint32_t i = 0; i < r.n; i += E) {
 		struct ahead<G, Q, ONES> now;
 		uint32_t left = r.n - i;
@@ -90,8 +93,8 @@ LS_DEVICE void add_row(const struct row_lane &l, const struct row_view &r, struc
 	}
 }
 
-/* One row, one output, by a group: s and s2 are what the lane's chunks of the entries' factors add up to (cell.h: S).
- */
+/* One row, one output, by a group: s and s2 are what the lane's chunks of the entries'
+ * factors add up to (cell.h: S). */
 template <int G, int Q, bool KNOWN>
 LS_DEVICE float fm_output(const struct ls_cuda_args &a, const struct row_view &r, uint32_t o, float4 *s, float4 *s2)
 {
@@ -139,7 +142,8 @@ LS_DEVICE float fm_row(const struct ls_cuda_args &a, const struct batch &t, uint
 	return one;
 }
 
-/* A block of T threads takes R rows at a time: scores by groups, then losses, a thread each. */
+/* A block of T threads takes R rows at a time: scores by groups, then losses, a thread
+ * each. */
 template <int G, int Q, int T> LS_DEVICE void fm_rows(const struct ls_cuda_args &a)
 {
 	enum { R = T / G };

@@ -1,6 +1,7 @@
-/* A step of fwfm on a GPU: cuda_args.h has the plan, cell.h the letters: U and W are of a field's entries, E and D are
- * sums over fields of r U. Any row: a warp a row, lanes over cells (a field and a chunk of four factors), results in
- * memory. A row whose fields ascend, which is what click logs are: a few lanes a row, results in shared memory. */
+/* A step of fwfm on a GPU: cuda_args.h has the plan, cell.h the letters: U and W are of a
+ * field's entries, E and D are sums over fields of r U. Any row: a warp a row, lanes over
+ * cells (a field and a chunk of four factors), results in memory. A row whose fields
+ * ascend, which is what click logs are: a few lanes a row, results in shared memory. */
 #include "fm/cuda/device/cuda_columns.inl.h"
 
 LS_DEVICE float field_weight(const struct ls_cuda_args &a, uint32_t o, uint32_t f, uint32_t g)
@@ -96,7 +97,8 @@ LS_DEVICE uint32_t top_of_many(const float *p, uint64_t n)
 	return most;
 }
 
-/* The largest |bits| of W, as those of the largest U that products of two of are no less. */
+/* The largest |bits| of W, as those of the largest U that products of two of are no
+ * less. */
 LS_DEVICE uint32_t top_of_own(uint32_t top)
 {
 	int e = ls_exps_of_products(ls_exp_of(ls_f_bits(top)));
@@ -133,7 +135,8 @@ LS_DEVICE float fwfm_row(const struct ls_cuda_args &a, const struct batch &t, ui
 
 /* --- rows in shared memory --- */
 
-/* K factors, CHUNKS lanes a vector, and SETS of them a row, each with the D of EACH fields out of BLOCK. */
+/* K factors, CHUNKS lanes a vector, and SETS of them a row, each with the D of EACH
+ * fields out of BLOCK. */
 template <int K> struct row_shape {
 	enum {
 		CHUNKS = K / 4,
@@ -190,7 +193,8 @@ LS_DEVICE void share_sums(const struct ls_cuda_args &a, const struct row_view &r
 		float x[AT_ONCE], w[AT_ONCE];
 		uint32_t field[AT_ONCE];
 #pragma unroll
-		for (uint32_t j = 0; j < AT_ONCE; j++) { /* loads first: none waits for another */
+		/* loads first: none waits for another */
+		for (uint32_t j = 0; j < AT_ONCE; j++) {
 			uint32_t i = lo + j * SETS < r.n ? lo + j * SETS : lo, f = r.feature[i];
 			field[j] = r.field[i];
 			x[j] = entry_x(r.x, r.scale, i);
@@ -208,8 +212,8 @@ LS_DEVICE void share_sums(const struct ls_cuda_args &a, const struct row_view &r
 	__syncwarp(mask);
 }
 
-/* E and then D of the lane's fields, EACH from lo on: so many of U from g on are added. Where g is lo, E of each field
- * is known when its turn comes, and U E goes to *total. */
+/* E and then D of the lane's fields, EACH from lo on: so many of U from g on are added.
+ * Where g is lo, E of each field is known when its turn comes, and U E goes to *total. */
 template <int K>
 LS_DEVICE void add_fields(uint32_t fields, const float *weights, const float *u, uint32_t lo, uint32_t g, float4 *d,
 			  float4 *total)
@@ -228,8 +232,8 @@ LS_DEVICE void add_fields(uint32_t fields, const float *weights, const float *u,
 	}
 }
 
-/* D of a row to `back`; *total gets the chunk's sum over fields, ascending, of U E, which goes from set to set. Returns
- * the largest |bits| of D that the lane has seen. */
+/* D of a row to `back`; *total gets the chunk's sum over fields, ascending, of U E, which
+ * goes from set to set. Returns the largest |bits| of D that the lane has seen. */
 template <int K>
 LS_DEVICE uint32_t share_back(uint32_t fields, const float *weights, const struct shared_row &at, float *back,
 			      float4 *total)
@@ -473,8 +477,9 @@ LS_DEVICE void pair_sums(const struct ls_cuda_args &a, const struct column_step 
 
 /* --- the same with 4 or 8 factors and U in shared memory --- */
 
-/* Fields fall into `sets`, f % sets; a thread has two of them, SIDE fields each, and takes all pairs between the two.
- * ROWS rows at a time are shared, a vector STRIDE floats from the next: neighbouring sets are in different banks. */
+/* Fields fall into `sets`, f % sets; a thread has two of them, SIDE fields each, and
+ * takes all pairs between the two. ROWS rows at a time are shared, a vector STRIDE floats
+ * from the next: neighbouring sets are in different banks. */
 template <int K> struct pair_shape {
 	enum { SIDE = 4, ROWS = 16, STRIDE = K + 4 };
 };
@@ -565,14 +570,16 @@ LS_DEVICE void end_pairs(const struct ls_cuda_args &a, uint32_t sets, uint32_t s
 		}
 }
 
-/* A block takes every so many rows; its threads take the pairs of sets, and the rows among them in turn. */
+/* A block takes every so many rows; its threads take the pairs of sets, and the rows
+ * among them in turn. */
 template <int K>
 LS_DEVICE void shared_pair_sums(const struct ls_cuda_args &a, const struct column_step *c, uint32_t o, uint64_t *shared)
 {
 	enum { SIDE = pair_shape<K>::SIDE, ROWS = pair_shape<K>::ROWS };
 	uint32_t sets = (a.fields + SIDE - 1) / SIDE, tiles = sets * (sets + 1) / 2, turns = blockDim.x / tiles;
 	uint32_t t, s = first_field(sets, threadIdx.x % tiles, &t), turn = threadIdx.x / tiles, rows = 0;
-	uint64_t *behind = shared + (a.n_pairs + 1) / 2 * 2; /* vectors follow: 16 bytes */
+	/* vectors follow: 16 bytes */
+	uint64_t *behind = shared + (a.n_pairs + 1) / 2 * 2;
 	struct pair_shared at = {shared, (double *)behind, (float *)(behind + ROWS)};
 	uint64_t sum[SIDE * SIDE];
 	for (uint32_t i = threadIdx.x; i < a.n_pairs; i += blockDim.x)

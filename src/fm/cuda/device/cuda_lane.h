@@ -1,9 +1,10 @@
-/* What the kernels of all kinds share: groups of lanes, four factors a lane, and a column's way
- * from sums to update. Device code only, empty for the C compiler. Owns nothing.
+/* What the kernels of all kinds share: groups of lanes, four factors a lane, and a
+ * column's way from sums to update. Device code only, empty for the C compiler. Owns
+ * nothing.
  *
- * A group of G lanes (a power of two) has a vector of padded factors: lane l those of chunk l, l +
- * G, …; a chunk is four neighbours. Halving then is: lanes at distance h / 4 while h >= 4, and the
- * last two steps within a chunk. */
+ * A group of G lanes (a power of two) has a vector of padded factors: lane l those of
+ * chunk l, l + G, …; a chunk is four neighbours. Halving then is: lanes at distance h / 4
+ * while h >= 4, and the last two steps within a chunk. */
 #ifndef LS_FM_CUDA_DEVICE_CUDA_LANE_H
 #define LS_FM_CUDA_DEVICE_CUDA_LANE_H
 
@@ -120,9 +121,9 @@ LS_DEVICE float4 shuffle4(uint32_t mask, float4 v, int from, int width)
 			   __shfl_sync(mask, v.w, from, width));
 }
 
-/* ls_halve_sum over a group: t the lane's first chunk, t2 its second (chunk + 32; zero unless there
- * are more than 128 factors). Lane 0 gets the result, as do the others whose chunks are part of it:
- * those beyond padded / 4 do not. */
+/* ls_halve_sum over a group: t the lane's first chunk, t2 its second (chunk + 32; zero
+ * unless there are more than 128 factors). Lane 0 gets the result, as do the others whose
+ * chunks are part of it: those beyond padded / 4 do not. */
 template <int G> LS_DEVICE float halve_group(float4 t, float4 t2, uint32_t padded)
 {
 	int width = ls_halve_width((int)padded), h = width / 8;
@@ -154,8 +155,8 @@ LS_DEVICE float entry_x(const float *x, float scale, uint32_t i)
 	return x ? x[i] * scale : scale;
 }
 
-/* One row's entries, as the kernels of a kind see them. KNOWN says that the model has every feature
- * and field. */
+/* One row's entries, as the kernels of a kind see them. KNOWN says that the model has
+ * every feature and field. */
 struct row_view {
 	const uint32_t *feature;
 	const uint16_t *field;
@@ -194,8 +195,8 @@ LS_DEVICE struct row_view batch_row(const struct ls_cuda_args &a, const struct b
 	return r;
 }
 
-/* A batch's features by number of entries, and what counts them. Lists of several steps lie one
- * behind another: each has room for what its entries could need. */
+/* A batch's features by number of entries, and what counts them. Lists of several steps
+ * lie one behind another: each has room for what its entries could need. */
 struct batch_lists {
 	uint32_t *counts, *heavy_parts;
 	struct ls_cuda_task *light[LS_CUDA_LISTS], *task;
@@ -265,7 +266,8 @@ LS_DEVICE uint32_t larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* The largest over the block into the step's state; shared has LS_TOPS words. All threads call. */
+/* The largest over the block into the step's state; shared has LS_TOPS words. All threads
+ * call. */
 LS_DEVICE void note_tops(const struct ls_cuda_args &a, const struct row_tops &top, uint32_t *shared)
 {
 	uint32_t mine[LS_TOPS] = {top.slope, top.value, top.back, top.sums, top.loss};
@@ -295,7 +297,8 @@ LS_DEVICE void note_values(const struct ls_cuda_args &a, const struct batch &t,
 		top->value = top_of(a.sort.by_x[e], top->value);
 }
 
-/* A row as its loss wants it: asked for before the scores are made, so that the memory has time. */
+/* A row as its loss wants it: asked for before the scores are made, so that the memory
+ * has time. */
 struct row_end {
 	uint64_t row; /* in the data */
 	float label, weight;
@@ -310,8 +313,8 @@ LS_DEVICE struct row_end begin_row(const struct ls_cuda_args &a, const struct ba
 	return e;
 }
 
-/* Loss and slopes of batch row b from its scores (in memory, or `one` of a single output): one lane
- * calls. */
+/* Loss and slopes of batch row b from its scores (in memory, or `one` of a single
+ * output): one lane calls. */
 LS_DEVICE void end_row(const struct ls_cuda_args &a, const struct row_end &e, uint32_t b, float one,
 		       struct row_tops *top)
 {

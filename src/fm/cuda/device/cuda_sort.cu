@@ -2,7 +2,8 @@
 #include "fm/cuda/device/cuda_lane.h"
 #include "fm/model/order.h"
 
-/* Exclusive sum over the threads of a block; shared has a word a warp. *ret_total gets the whole. */
+/* Exclusive sum over the threads of a block; shared has a word a warp. *ret_total gets
+ * the whole. */
 LS_DEVICE uint64_t block_scan(uint64_t mine, uint64_t *shared, uint64_t *ret_total)
 {
 	uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -162,8 +163,10 @@ LS_DEVICE uint32_t digit_of(const struct ls_cuda_pass &p, uint32_t key)
 }
 
 struct pass_shared {
-	uint16_t rank[LS_CUDA_THREADS / 32][1 << LS_SORT_BITS]; /* by warp and digit: entries before */
-	uint32_t base[1 << LS_SORT_BITS];               /* where a digit's entries go, less where they are here */
+	/* by warp and digit: entries before */
+	uint16_t rank[LS_CUDA_THREADS / 32][1 << LS_SORT_BITS];
+	/* where a digit's entries go, less where they are here */
+	uint32_t base[1 << LS_SORT_BITS];
 	uint32_t key[LS_SORT_TILE], word[LS_SORT_TILE]; /* in the order of digits */
 	uint64_t scan[32];
 	uint32_t tile;
@@ -182,10 +185,12 @@ template <int BITS> LS_DEVICE uint32_t same_digit(uint32_t digit, bool there)
 	return same;
 }
 
-/* A thread's entries: those it reads are 32 apart, those it writes a block. FULL: no tile has fewer. */
+/* A thread's entries: those it reads are 32 apart, those it writes a block. FULL: no tile
+ * has fewer. */
 struct mover {
 	uint16_t at[LS_SORT_EACH]; /* in the tile's order of what it read */
-	uint32_t here, from, all;  /* entries of the warp, its first, entries of the tile */
+	/* entries of the warp, its first, entries of the tile */
+	uint32_t here, from, all;
 };
 
 template <bool FULL> LS_DEVICE bool is_there(uint32_t i, uint32_t n)
@@ -216,8 +221,9 @@ LS_DEVICE void rank_entries(const struct ls_cuda_pass &p, const uint32_t *key, u
 	}
 }
 
-/* Entries of a digit in the tiles before this one, where n are in this. What a tile says of itself: 1 << 62 and its own
- * entries; then 1 << 63 and all up to its last. Tiles are taken in their order, so that those before are under way. */
+/* Entries of a digit in the tiles before this one, where n are in this. What a tile says
+ * of itself: 1 << 62 and its own entries; then 1 << 63 and all up to its last. Tiles are
+ * taken in their order, so that those before are under way. */
 LS_DEVICE void publish(uint64_t *at, uint64_t word)
 {
 	*(volatile uint64_t *)at = word;
@@ -253,8 +259,9 @@ LS_DEVICE uint32_t tile_before(uint64_t *mine, uint32_t tile, uint32_t digits, u
 	return (uint32_t)before;
 }
 
-/* From counts of warps to places in the tile. Returns the tile's entries of the thread's digit, which it tells the
- * tiles behind; base gets where they go, less where they are here, and less those of the tiles before. */
+/* From counts of warps to places in the tile. Returns the tile's entries of the thread's
+ * digit, which it tells the tiles behind; base gets where they go, less where they are
+ * here, and less those of the tiles before. */
 LS_DEVICE uint32_t place_digits(const struct ls_cuda_args &a, struct pass_shared *sh, uint64_t *published)
 {
 	const struct ls_cuda_pass &p = a.sort.pass;
@@ -296,7 +303,8 @@ template <bool FULL> LS_DEVICE void order_words(const struct mover &m, const uin
 			shared[m.at[k]] = word[k];
 }
 
-/* Words that are in the order of digits to their places, and, unless it is NULL, the keys to theirs. */
+/* Words that are in the order of digits to their places, and, unless it is NULL, the keys
+ * to theirs. */
 template <bool FULL>
 LS_DEVICE void write_words(const struct ls_cuda_pass &p, const struct mover &m, const struct pass_shared *sh,
 			   uint32_t *keys, uint32_t *words)
@@ -355,7 +363,8 @@ LS_DEVICE void move_tile(const struct ls_cuda_args &a, struct mover *m, struct p
 	write_words<FULL>(p, *m, sh, (uint32_t *)0, p.to.entry);
 }
 
-/* Entries of a tile to their places, by way of shared memory, so that what is written lies side by side. */
+/* Entries of a tile to their places, by way of shared memory, so that what is written
+ * lies side by side. */
 extern "C" __global__ void __launch_bounds__(256, 3) fm_sort_pass(const struct ls_cuda_args a)
 {
 	__shared__ struct pass_shared sh;
@@ -415,13 +424,16 @@ struct task_tile {
 
 struct task_shared {
 	uint32_t head[LS_SORT_TILE +
-		      1]; /* numbers of entries that are a feature's first; behind them the end of the last one */
+		      /* numbers of entries that are a feature's first; behind them the
+		       * end of the last one */
+		      1];
 	uint32_t before[LS_CUDA_THREADS / 32]; /* by warp: its heads */
 	uint64_t scan[32];
 	uint32_t base[LS_CUDA_LISTS + 2];
 };
 
-/* The first of from .. to that is not the feature, by a warp: those that are come first. */
+/* The first of from .. to that is not the feature, by a warp: those that are come
+ * first. */
 LS_DEVICE uint32_t feature_end(const uint32_t *feature, uint32_t is, uint32_t from, uint32_t to)
 {
 	for (bool near = true; from < to; near = false) { /* most end soon */
@@ -500,8 +512,8 @@ LS_DEVICE uint32_t list_of(uint32_t n)
 	return n <= 1 ? 0 : n <= LS_CUDA_FEW ? 1 : 2;
 }
 
-/* What a feature with n entries needs: a place in one of the lists, or to meet: 16 bits each, in the order of counts.
- */
+/* What a feature with n entries needs: a place in one of the lists, or to meet: 16 bits
+ * each, in the order of counts. */
 LS_DEVICE uint64_t list_needs(const struct ls_cuda_args &a, uint32_t n)
 {
 	return n <= LS_CUDA_SOME ? (uint64_t)1 << 16 * list_of(n) : (uint64_t)(n > a.chunk) << 48;

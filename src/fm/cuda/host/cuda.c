@@ -1,5 +1,5 @@
-/* The engine: kernels in their order, many steps as one graph, and what the host has to do between
- * stretches. */
+/* The engine: kernels in their order, many steps as one graph, and what the host has to
+ * do between stretches. */
 #include "fm/cuda/host/cuda.h"
 
 #include <stdio.h>
@@ -59,8 +59,8 @@ static int put_many(struct ls_fm_cuda *c, uint32_t n, struct ls_err *err)
 	return rc || !n ? rc : put_steps(c, n, err);
 }
 
-/* n steps from `first` on, a window after another. The step that a window counts as its i-th has
- * updates and losses at base + i - first of the stretch's. */
+/* n steps from `first` on, a window after another. The step that a window counts as its
+ * i-th has updates and losses at base + i - first of the stretch's. */
 static int put_stretch(struct ls_fm_cuda *c, uint64_t first, uint32_t n, struct ls_err *err)
 {
 	int rc = 0;

@@ -1,7 +1,7 @@
-/* Copies between the host's memory and the GPU's, in pieces through page-locked buffers: the pool's
- * threads fill or empty one while the others are under way. A copy from memory that is not locked
- * goes through one thread of the driver and has a fraction of the speed; locking the memory itself
- * costs about as much as the copy. */
+/* Copies between the host's memory and the GPU's, in pieces through page-locked buffers:
+ * the pool's threads fill or empty one while the others are under way. A copy from memory
+ * that is not locked goes through one thread of the driver and has a fraction of the
+ * speed; locking the memory itself costs about as much as the copy. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ enum {
 	DIRECT = 1 << 16
 }; /* bytes; what is not larger than DIRECT goes as it is */
 
-/* Bytes at .. at + bytes of an array on their way between its runs in the host's memory and a
- * buffer without gaps. */
+/* Bytes at .. at + bytes of an array on their way between its runs in the host's memory
+ * and a buffer without gaps. */
 struct move {
 	const struct ls_cuda_runs *runs;
 	char *buffer;
@@ -66,8 +66,8 @@ void ls_cuda_free_pieces(struct ls_fm_cuda *c)
 	ls_gpu_host_free(c->gpu, c->pieces.host);
 }
 
-/* A small array: as it is, or, if it has gaps, through a buffer that lives until the copy is done.
- */
+/* A small array: as it is, or, if it has gaps, through a buffer that lives until the copy
+ * is done. */
 static int small_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const void *to,
 		    struct ls_err *err)
 {
@@ -124,7 +124,8 @@ int ls_cuda_copy_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const
 	return rc;
 }
 
-/* Asks for the piece at `at`. Copies in that still read the buffer are before it in the stream. */
+/* Asks for the piece at `at`. Copies in that still read the buffer are before it in the
+ * stream. */
 static int start_download(struct ls_fm_cuda *c, const void *from, uint64_t bytes, uint64_t at,
 			  struct ls_err *err)
 {

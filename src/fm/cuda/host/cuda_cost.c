@@ -1,5 +1,6 @@
-/* The rule of --device auto. Its constants are measured (docs/validation, an H200 beside 16 threads
- * of its host) and then taken to the GPU's disadvantage: it must promise half the CPU's time. */
+/* The rule of --device auto. Its constants are measured (docs/validation, an H200 beside
+ * 16 threads of its host) and then taken to the GPU's disadvantage: it must promise half
+ * the CPU's time. */
 #include "fm/cuda/host/cuda.h"
 
 #include "fm/model/batch.h"
@@ -13,12 +14,14 @@ static const double GPU_BEST = 8e12; /* bytes a second of the fastest memory the
 static const double GPU_START =
 	0.5; /* seconds until a device is open and has its kernels; 0.1 to 0.4 */
 static const double GPU_COMPILE =
-	5; /* seconds more until those of a model are compiled, once a machine; 1.8 to 3.1 */
-static const double GPU_COPY = 20e9;  /* bytes a second through page-locked memory; 30e9 */
+	/* seconds more until those of a model are compiled, once a machine; 1.8 to 3.1 */
+	5;
+/* bytes a second through page-locked memory; 30e9 */
+static const double GPU_COPY = 20e9;
 static const double GPU_STEP = 50e-6; /* seconds that a step takes at least */
 
-/* Lanes that an entry multiplies: its own factors, by ffm those of every field, by fwfm about a
- * quarter of that. */
+/* Lanes that an entry multiplies: its own factors, by ffm those of every field, by fwfm
+ * about a quarter of that. */
 static double lanes(const struct ls_fm_model *m)
 {
 	double each = (double)m->outputs * m->padded;

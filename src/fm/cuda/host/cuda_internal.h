@@ -1,5 +1,5 @@
-/* What the files of the CUDA engine share: the engine itself, its memory, its kernels. Not for
- * others. The engine owns everything in struct ls_fm_cuda. One thread. */
+/* What the files of the CUDA engine share: the engine itself, its memory, its kernels.
+ * Not for others. The engine owns everything in struct ls_fm_cuda. One thread. */
 #ifndef LS_FM_CUDA_HOST_CUDA_INTERNAL_H
 #define LS_FM_CUDA_HOST_CUDA_INTERNAL_H
 
@@ -15,25 +15,25 @@ enum {
 	LS_CUDA_PIECES = 4
 };
 
-#define LS_CUDA_MAX_ENTRIES                                                                        \
-	(UINT32_MAX - ((uint32_t)1 << 16)) /* that are sorted at a time: numbers have 32 bits */
+#define LS_CUDA_MAX_ENTRIES /* that are sorted at a time: numbers have 32 bits */
+(UINT32_MAX - ((uint32_t)1 << 16))
 
-enum ls_cuda_kernel {
-	LS_K_SPREAD,
-	LS_K_DIGITS,
-	LS_K_ORDER,
-	LS_K_SCAN,
-	LS_K_FIRSTS,
-	LS_K_PASS,
-	LS_K_LOOK,
-	LS_K_TASKS,
-	LS_K_ADVANCE,
-	LS_K_ROWS,
-	LS_K_COLUMNS,
-	LS_K_PAIRS, /* fwfm */
-	LS_K_PREDICT,
-	LS_K_KERNELS
-};
+	enum ls_cuda_kernel {
+		LS_K_SPREAD,
+		LS_K_DIGITS,
+		LS_K_ORDER,
+		LS_K_SCAN,
+		LS_K_FIRSTS,
+		LS_K_PASS,
+		LS_K_LOOK,
+		LS_K_TASKS,
+		LS_K_ADVANCE,
+		LS_K_ROWS,
+		LS_K_COLUMNS,
+		LS_K_PAIRS, /* fwfm */
+		LS_K_PREDICT,
+		LS_K_KERNELS
+	};
 
 /* The arrays of the training data (rows.h), and the numbers of the rows. */
 enum ls_cuda_array {
@@ -47,8 +47,8 @@ enum ls_cuda_array {
 	LS_A_ARRAYS
 };
 
-/* The rows of the steps first .. first + steps, which are of one epoch (cuda_rows.c): all of its
- * steps, or, of data that stream, some. */
+/* The rows of the steps first .. first + steps, which are of one epoch (cuda_rows.c): all
+ * of its steps, or, of data that stream, some. */
 struct ls_cuda_window {
 	uint64_t first, steps; /* no steps: nothing is in it */
 	uint32_t rows, entries;
@@ -74,8 +74,8 @@ struct ls_fm_cuda {
 	struct ls_gpu *gpu;
 	ls_cu_module modules[2];
 	struct ls_gpu_kernel kernel[LS_K_KERNELS];
-	char name[LS_K_KERNELS][32]; /* of those of the model's kind that this engine needs; "":
-					not, or of the sort */
+	/* of those of the model's kind that this engine needs; "": not, or of the sort */
+	char name[LS_K_KERNELS][32];
 	unsigned grid[LS_K_KERNELS], threads[LS_K_KERNELS],
 		shared[LS_K_KERNELS]; /* bytes, dynamic */
 	ls_cu_stream main;
@@ -123,13 +123,13 @@ int ls_cuda_put_model(struct ls_fm_cuda *c, struct ls_err *err);
 int ls_cuda_get_model(struct ls_fm_cuda *c, struct ls_err *err);
 /* Bytes that are free and allowed. */
 int ls_cuda_left(struct ls_fm_cuda *c, uint64_t *ret, struct ls_err *err);
-/* Whether all fits, before anything is allocated: sets c->streams. *ret_room: bytes left for
- * windows. */
+/* Whether all fits, before anything is allocated: sets c->streams. *ret_room: bytes left
+ * for windows. */
 int ls_cuda_plan(struct ls_fm_cuda *c, uint64_t *ret_room, struct ls_err *err);
 int ls_cuda_make_batch(struct ls_fm_cuda *c, struct ls_err *err);
 
-/* n runs of size bytes in the host's memory, stride bytes from one to the next; without gaps in the
- * device's. */
+/* n runs of size bytes in the host's memory, stride bytes from one to the next; without
+ * gaps in the device's. */
 struct ls_cuda_runs {
 	char *host;
 	uint64_t n, size, stride;
@@ -140,8 +140,8 @@ static inline struct ls_cuda_runs ls_cuda_whole(const void *host, uint64_t bytes
 	return (struct ls_cuda_runs){(char *)(uintptr_t)host, 1, bytes, bytes};
 }
 
-/* cuda_copy.c: in the main stream; the host's memory is read and written before the call returns,
- * or, if it is small, before the stream is waited for. */
+/* cuda_copy.c: in the main stream; the host's memory is read and written before the call
+ * returns, or, if it is small, before the stream is waited for. */
 int ls_cuda_copy_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const void *to,
 		    struct ls_err *err);
 int ls_cuda_copy_out(struct ls_fm_cuda *c, const struct ls_cuda_runs *to, const void *from,
@@ -151,14 +151,17 @@ void ls_cuda_free_pieces(struct ls_fm_cuda *c);
 /* cuda_rows.c */
 /* Entries that a batch can have at most. */
 uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint64_t batch);
-bool ls_cuda_rows_fit(struct ls_fm_cuda *c, uint64_t room); /* all data in so many bytes */
-uint64_t ls_cuda_least_windows(struct ls_fm_cuda *c);       /* bytes of windows of one step */
+/* all data in so many bytes */
+bool ls_cuda_rows_fit(struct ls_fm_cuda *c, uint64_t room);
+/* bytes of windows of one step */
+uint64_t ls_cuda_least_windows(struct ls_fm_cuda *c);
 int ls_cuda_put_rows(struct ls_fm_cuda *c, uint64_t room, struct ls_err *err);
 void ls_cuda_free_windows(struct ls_fm_cuda *c);
 /* Lets the kernels see the window with a step, once it is copied and sorted. */
 int ls_cuda_show_window(struct ls_fm_cuda *c, uint64_t step, struct ls_cuda_window **ret,
 			struct ls_err *err);
-/* Its steps before `next` are put; if it has no more, the next window is filled while they run. */
+/* Its steps before `next` are put; if it has no more, the next window is filled while
+ * they run. */
 int ls_cuda_leave_window(struct ls_fm_cuda *c, uint64_t next, struct ls_err *err);
 
 /* cuda_sort.c: memory for data of that size, and the sort of what the kernels see. */
@@ -171,9 +174,8 @@ int ls_cuda_put_sort(struct ls_fm_cuda *c, const struct ls_cuda_window *w, struc
 int ls_cuda_predict(struct ls_fm_cuda *c, const struct ls_rows *rows, float *ret_score,
 		    struct ls_err *err);
 
-/* cuda_kernels.c: those of this model, without rows only what predicts; grids for the batch; a
- * launch with a grid of one's own, and with the kernel's.
- */
+/* cuda_kernels.c: those of this model, without rows only what predicts; grids for the
+ * batch; a launch with a grid of one's own, and with the kernel's. */
 int ls_cuda_find_kernels(struct ls_fm_cuda *c, struct ls_err *err);
 int ls_cuda_size_grids(struct ls_fm_cuda *c, struct ls_err *err);
 int ls_cuda_launch(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, unsigned grid,

@@ -1,9 +1,11 @@
-/* The engine's kernels: which ones a model needs, how many threads each gets, and their launch. */
+/* The engine's kernels: which ones a model needs, how many threads each gets, and their
+ * launch. */
 #include <stdio.h>
 
 #include "fm/cuda/host/cuda_internal.h"
 
-/* Lanes that share a vector of so many factors: a power of two that the kernels are made for. */
+/* Lanes that share a vector of so many factors: a power of two that the kernels are made
+ * for. */
 static unsigned lanes_of(unsigned factors)
 {
 	unsigned chunks = factors / 4;
@@ -33,8 +35,8 @@ static int find_sort(struct ls_fm_cuda *c, struct ls_err *err)
 	return rc;
 }
 
-/* A kernel of the model's kind; variant: of those made for several numbers; negative: there is but
- * one. */
+/* A kernel of the model's kind; variant: of those made for several numbers; negative:
+ * there is but one. */
 static void name_kernel(struct ls_fm_cuda *c, enum ls_cuda_kernel k, const char *what, int variant)
 {
 	const char *kind = ls_fm_kind_name(c->m->opts.kind);
@@ -73,7 +75,8 @@ static void size_ffm_rows(struct ls_fm_cuda *c)
 	uint64_t pairs = (fields * (fields - 1) / 2 + 3) / 4 * 4,
 		 floats = padded * (fields * fields + pairs + 1);
 	uint64_t each =
-		4 * ((floats + 5 * fields + 31) / 32 * 32 + 4); /* cuda_ffm.cu: shared_row_of */
+		/* cuda_ffm.cu: shared_row_of */
+		4 * ((floats + 5 * fields + 31) / 32 * 32 + 4);
 	uint64_t fit = least(shared_room(c, 2) / each, LS_CUDA_THREADS / 32);
 	c->args.row_fit = (uint32_t)fit;
 	c->shared[LS_K_ROWS] = (unsigned)(fit * each);
@@ -104,8 +107,8 @@ static int size_fwfm_pairs(struct ls_fm_cuda *c)
 	return (int)padded;
 }
 
-/* One output, whose factors a group has all at once (cuda_columns.h: ONE), and there is a kernel
- * for it. */
+/* One output, whose factors a group has all at once (cuda_columns.h: ONE), and there is a
+ * kernel for it. */
 static bool is_one(const struct ls_fm_cuda *c, unsigned lanes)
 {
 	unsigned most = c->m->opts.kind == LS_FFM   ? 8 * 5
@@ -118,7 +121,8 @@ static void name_training(struct ls_fm_cuda *c, int lanes)
 {
 	enum ls_fm_kind kind = c->m->opts.kind;
 	int rows = kind == LS_FM ? lanes : -1;
-	/* a batch that does not fill the GPU has registers to spare: more loads under way */
+	/* a batch that does not fill the GPU has registers to spare: more loads under
+	 * way */
 	bool few = kind == LS_FM &&
 		   c->m->opts.batch * (unsigned)lanes / LS_CUDA_THREADS <= multiprocessors(c);
 	if (few)

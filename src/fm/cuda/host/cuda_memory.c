@@ -1,4 +1,5 @@
-/* The CUDA engine's memory: parameters and data once, and room for the batches in flight. */
+/* The CUDA engine's memory: parameters and data once, and room for the batches in
+ * flight. */
 #include <string.h>
 
 #include "base/str.h"
@@ -35,8 +36,8 @@ static uint64_t pair_bytes(const struct ls_fm_model *m)
 	return sizeof(float) * m->outputs * m->n_pairs * (1 + m->states);
 }
 
-/* The features' factors and linear weights, which lie side by side in the host's memory and apart
- * in the device's. */
+/* The features' factors and linear weights, which lie side by side in the host's memory
+ * and apart in the device's. */
 static struct ls_cuda_runs factors_of(const struct ls_fm_model *m)
 {
 	return (struct ls_cuda_runs){(char *)m->record, m->n_features,
@@ -190,7 +191,9 @@ int ls_cuda_make_batch(struct ls_fm_cuda *c, struct ls_err *err)
 /* --- what fits --- */
 
 static const uint64_t RESERVE = (uint64_t)512
-				<< 20; /* at most a sixteenth: what predictions in between want */
+				/* at most a sixteenth: what predictions in between
+				 * want */
+				<< 20;
 
 int ls_cuda_left(struct ls_fm_cuda *c, uint64_t *ret, struct ls_err *err)
 {
@@ -202,7 +205,8 @@ int ls_cuda_left(struct ls_fm_cuda *c, uint64_t *ret, struct ls_err *err)
 	return 0;
 }
 
-/* `need` bytes are not there. Said in whole KiB or MiB, so that it can be given as it is. */
+/* `need` bytes are not there. Said in whole KiB or MiB, so that it can be given as it
+ * is. */
 static int too_small(struct ls_fm_cuda *c, uint64_t need, uint64_t left, struct ls_err *err)
 {
 	uint64_t all = need + least(need / 15 + 1, RESERVE),

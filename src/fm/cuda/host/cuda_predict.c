@@ -1,5 +1,5 @@
-/* Prediction on a GPU: rows go there in pieces, scores come back; two pieces are under way at a
- * time, in what memory is left beside a training. */
+/* Prediction on a GPU: rows go there in pieces, scores come back; two pieces are under
+ * way at a time, in what memory is left beside a training. */
 #include <stdlib.h>
 
 #include "fm/cuda/host/cuda_internal.h"
@@ -16,7 +16,8 @@ struct prediction {
 	struct ls_fm_cuda *c;
 	const struct ls_rows *rows;
 	struct piece piece[PIECES];
-	uint64_t room_rows, room_entries; /* that a piece may have; a longer row is one alone */
+	/* that a piece may have; a longer row is one alone */
+	uint64_t room_rows, room_entries;
 	uint64_t most_rows, most_entries; /* that a piece has */
 	unsigned grid;                    /* blocks of a launch */
 	ls_cu_ptr scratch[PIECES];
@@ -35,7 +36,8 @@ static uint64_t block_scratch(const struct ls_fm_cuda *c)
 		       : 0;
 }
 
-/* Half of the memory that is left is for entries, a quarter each for rows and for scratch. */
+/* Half of the memory that is left is for entries, a quarter each for rows and for
+ * scratch. */
 static int share_room(struct prediction *p, struct ls_err *err)
 {
 	struct ls_fm_cuda *c = p->c;

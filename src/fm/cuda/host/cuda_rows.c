@@ -1,10 +1,11 @@
-/* The training data on a GPU: all of it, or, where it does not fit, two windows that take turns.
+/* The training data on a GPU: all of it, or, where it does not fit, two windows that take
+ * turns.
  *
- * A window has the rows of some steps of one epoch, in the order in which the steps take them,
- * gathered by the pool's threads into page-locked memory and copied in a stream of their own, while
- * the steps of the other window compute. To the kernels it is data of its own that is not shuffled,
- * whose first step is step 0; `number` has the rows' places in the whole data. So the way of the
- * rows does not reach the bytes. */
+ * A window has the rows of some steps of one epoch, in the order in which the steps take
+ * them, gathered by the pool's threads into page-locked memory and copied in a stream of
+ * their own, while the steps of the other window compute. To the kernels it is data of
+ * its own that is not shuffled, whose first step is step 0; `number` has the rows' places
+ * in the whole data. So the way of the rows does not reach the bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +15,11 @@
 #include "fm/model/order.h"
 
 static const uint64_t WINDOW = (uint64_t)64
-			       << 20; /* bytes that a window has, if steps are not larger */
+			       /* bytes that a window has, if steps are not larger */
+			       << 20;
 
-/* As many of the longest rows as a batch has. Rows of LONG entries and more are counted as the
- * longest. */
+/* As many of the longest rows as a batch has. Rows of LONG entries and more are counted
+ * as the longest. */
 uint64_t ls_cuda_most_entries(const struct ls_rows *rows, uint64_t batch)
 {
 	enum { LONG = 4096 };
@@ -132,8 +134,8 @@ static int put_all(struct ls_fm_cuda *c, struct ls_err *err)
 
 /* --- windows --- */
 
-/* Entries that a window of so many steps has room for: rows of mean length, and the longest step at
- * least. */
+/* Entries that a window of so many steps has room for: rows of mean length, and the
+ * longest step at least. */
 static uint64_t entries_of(const struct ls_fm_cuda *c, uint64_t steps)
 {
 	uint64_t mean = c->rows->n_entries / c->rows->n_rows + 1,
@@ -216,8 +218,8 @@ struct gather {
 	uint32_t rows; /* to look at; w->rows of them fit */
 };
 
-/* The rows' numbers. Shuffled rows are anywhere in memory: what will be read of them is asked for
- * before. */
+/* The rows' numbers. Shuffled rows are anywhere in memory: what will be read of them is
+ * asked for before. */
 static void number_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 {
 	const struct ls_fm_opts *o = &g->c->m->opts;
@@ -320,8 +322,8 @@ static void gather(void *context, int thread, int threads)
 	copy_rows(g, lo, hi);
 }
 
-/* Fills a window with the steps from `first` on, as many as it has room for and the epoch has left.
- */
+/* Fills a window with the steps from `first` on, as many as it has room for and the epoch
+ * has left. */
 static int fill(struct ls_fm_cuda *c, struct ls_cuda_window *w, uint64_t first, struct ls_err *err)
 {
 	const struct ls_fm_opts *o = &c->m->opts;

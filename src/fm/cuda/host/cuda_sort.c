@@ -1,5 +1,5 @@
-/* The sort of the data on a GPU: by feature when they come there, by batch every epoch. cuda_args.h
- * has the plan. */
+/* The sort of the data on a GPU: by feature when they come there, by batch every epoch.
+ * cuda_args.h has the plan. */
 #include "fm/cuda/host/cuda_internal.h"
 #include "fm/model/batch.h"
 
@@ -130,8 +130,8 @@ static int put_zero(struct ls_fm_cuda *c, const struct ls_cuda_args *a, struct l
 	return ls_gpu_fill(c->gpu, c->main, ls_cuda_ptr(a->sort.digit_count), 0, COUNTS_BYTES, err);
 }
 
-/* Entries by digits that are counted. Each pass goes to the other of two lists, and the last to
- * `to`; the first reads a->sort.pass.from. */
+/* Entries by digits that are counted. Each pass goes to the other of two lists, and the
+ * last to `to`; the first reads a->sort.pass.from. */
 static int put_passes(struct ls_fm_cuda *c, struct ls_cuda_args *a, const struct ls_cuda_list *to,
 		      const struct ls_cuda_list *other, struct ls_err *err)
 {
@@ -154,7 +154,8 @@ static int put_passes(struct ls_fm_cuda *c, struct ls_cuda_args *a, const struct
 	return rc;
 }
 
-/* The data by feature. The row of an entry is first where the first pass does not write. */
+/* The data by feature. The row of an entry is first where the first pass does not
+ * write. */
 static int put_by_feature(struct ls_fm_cuda *c, struct ls_cuda_args a, struct ls_err *err)
 {
 	const struct ls_cuda_list *to = &a.sort.by_feature, *other = &a.sort.by_batch;
