@@ -13,8 +13,8 @@
 
 /* --- places to write to --- */
 
-/* error: of a call, or 0. What may not be written is no mistake of the command line, nor
- * is a disk's. */
+/* error: errno of a failed call, or 0. What may not be written is an I/O error (status
+ * 4), not a wrong command line. */
 static int refuse(const struct ls_fm_file *f, int error, const char *why, struct ls_err *err)
 {
 	bool name = !error || error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG ||
@@ -39,7 +39,7 @@ static int check_folder(const struct ls_fm_file *f, const char *path, struct ls_
 	return rc;
 }
 
-/* What a file that is there has against being replaced, or NULL. */
+/* Why a file that is there cannot be replaced, or NULL. */
 static const char *why_fixed(const char *path, const struct stat *file)
 {
 	struct statx x;
@@ -61,8 +61,8 @@ static const char *why_fixed(const char *path, const struct stat *file)
 	return NULL;
 }
 
-/* A file is replaced, which its folder must allow; one that is added to, a device or a
- * pipe is written to. */
+/* Replacing a file needs a folder that can be written to. A file that is added to, a
+ * device or a pipe must be writable itself. */
 static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 {
 	struct stat st;
@@ -80,7 +80,7 @@ static int check_place(const struct ls_fm_file *f, struct ls_err *err)
 		return refuse(f, 0, "it is a folder", err);
 	if (there && (!S_ISREG(st.st_mode) || f->append))
 		return access(f->path, W_OK) < 0 ? refuse(f, errno, NULL, err) : 0;
-	/* the link's folder is not asked, the file's is */
+	/* the file's folder counts, not the link's */
 	char *target = ls_file_follow(f->path);
 	int rc = check_folder(f, target, err);
 	const char *fixed = rc == 0 && there ? why_fixed(target, &st) : NULL;
@@ -142,8 +142,7 @@ static void on_bus(int number, siginfo_t *info, void *context)
 	(void)number;
 	(void)context;
 	if (info->si_code != BUS_ADRERR)
-		/* broken memory or the like: the next try ends the process in the usual
-		 * way */
+		/* not ours: the next try ends the process in the usual way */
 		return;
 	say("lockstep: a file became shorter, or its disk failed, while it was read; files in use "
 	    "must not be "
@@ -151,8 +150,8 @@ static void on_bus(int number, siginfo_t *info, void *context)
 	_exit(LS_EXIT_INPUT);
 }
 
-/* Numbers that were in range when the file was opened, and are not any more, lead
- * anywhere. */
+/* After another program has written to the file, numbers that were checked when it was
+ * opened may lead anywhere. */
 static void on_fault(int number)
 {
 	say("lockstep: ends here, for a data file was written to while it was in use, or by a "
@@ -167,6 +166,6 @@ void ls_fm_guard_maps(void)
 	struct sigaction fault = {.sa_handler = on_fault, .sa_flags = (int)SA_RESETHAND};
 	sigaction(SIGBUS, &bus, NULL);
 	if (sigaction(SIGSEGV, NULL, &was) == 0 &&
-	    was.sa_handler == SIG_DFL) /* sanitizers have their own */
+	    was.sa_handler == SIG_DFL) /* sanitizers install their own */
 		sigaction(SIGSEGV, &fault, NULL);
 }

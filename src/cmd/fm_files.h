@@ -1,6 +1,6 @@
-/* The files of an fm command, looked at before the work: what would fail or do harm at
- * its end is refused at its start. Borrows what it is given. One thread; ls_fm_guard_maps
- * is for the whole process. */
+/* Checks the files of an fm command before the work begins, so that nothing fails or does
+ * harm at its end. Borrows what it is given. One thread; ls_fm_guard_maps is for the
+ * whole process. */
 #ifndef LS_CMD_FM_FILES_H
 #define LS_CMD_FM_FILES_H
 
@@ -8,8 +8,8 @@
 
 #include "base/err.h"
 
-/* what: as the user wrote it, "DATA" or "--log". path NULL: not given. An output is
- * replaced, or added to. */
+/* what: as the user wrote it, "DATA" or "--log". path: NULL if it was not given. `added`:
+ * an output that is added to, not replaced. */
 struct ls_fm_file {
 	const char *what, *path;
 	bool append;
@@ -27,9 +27,9 @@ struct ls_fm_files {
  * another output. LS_EINPUT. */
 int ls_fm_files_check(const struct ls_fm_files *files, struct ls_err *err);
 
-/* A mapped file that another program makes shorter ends the process by SIGBUS: from here
- * on with a sentence and status 2. One that is written to may end it by SIGSEGV: with a
- * sentence, too. */
+/* If another program shortens a mapped file, reading it raises SIGBUS; if it writes to
+ * one, SIGSEGV may follow. From here on the process then ends with a sentence; after
+ * SIGBUS with status 2. */
 void ls_fm_guard_maps(void);
 
 #endif

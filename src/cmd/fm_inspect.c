@@ -211,7 +211,7 @@ static int find_ranks(const struct wish *w, struct inspection *in, struct ls_err
 	int rc = ls_fm_rank_rows(in->m, output, top, ls_data_rows(in->data), (int)w->threads,
 				 &in->ranks, err);
 	int changed =
-		/* of which all else may come that is wrong */
+		/* a file that has changed explains other errors */
 		ls_data_unchanged(in->data, err);
 	return changed ? changed : rc;
 }

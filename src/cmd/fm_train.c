@@ -76,7 +76,7 @@ static void on_signal(int number)
 	stop_signal = number;
 }
 
-/* Before there is anything to keep. */
+/* A signal before the training has begun: there is nothing to keep. */
 static void on_early_signal(int number)
 {
 	static const char line[] =
@@ -86,7 +86,7 @@ static void on_early_signal(int number)
 	_exit(128 + number);
 }
 
-/* All that one call of the command has open. */
+/* Everything that one call of the command has open. */
 struct session {
 	const struct ls_args *args;
 	struct ls_train train;
@@ -204,7 +204,7 @@ static void tell(void *context, const struct ls_train_event *e)
 		s->valid_value = e->valid.value[s->train.metric];
 	}
 	if (e->step <
-	    /* after an epoch's line too: the next stretch may be all of an epoch */
+	    /* also after the line of an epoch: the next event may be an epoch away */
 	    e->total_steps)
 		show_progress(s, e);
 }
@@ -270,7 +270,7 @@ static int run_options(struct session *s, struct ls_err *err)
 	return rc;
 }
 
-/* A checkpoint takes the place of checkpoints, not of somebody's other file. */
+/* A checkpoint replaces checkpoints, but no other file. */
 static int check_replaced(const char *path, struct ls_err *err)
 {
 	struct stat st;
@@ -283,7 +283,7 @@ static int check_replaced(const char *path, struct ls_err *err)
 		path);
 }
 
-/* And a log is added to logs, not to somebody's model. */
+/* A log is added to logs, but to no other file. */
 static int check_added_to(const char *path, struct ls_err *err)
 {
 	struct stat st;
@@ -301,8 +301,8 @@ static int check_added_to(const char *path, struct ls_err *err)
 					 path);
 }
 
-/* Before hours of training, not after them. A model may be trained further in its place:
- * the warm start as -o. */
+/* Before hours of training, not after them. The warm start may be the output as well: a
+ * model that is trained further in its place. */
 static int check_files(const struct session *s, struct ls_err *err)
 {
 	const struct ls_args *a = s->args;
@@ -373,7 +373,7 @@ static void report(const struct session *s, const struct ls_train_result *r)
 	}
 }
 
-/* Whether a file's last line has no end: a full disk has cut it short. */
+/* Whether the last line of a file has no newline, as after a full disk. */
 static bool is_cut(const char *path)
 {
 	struct stat st;
@@ -398,7 +398,7 @@ static int open_log(struct session *s, struct ls_err *err)
 	return s->log ? 0 : ls_err_errno(err, path, "open");
 }
 
-/* After the model, which a full disk elsewhere is no reason to lose. */
+/* After the model is written: a full disk elsewhere is no reason to lose it. */
 static int close_log(struct session *s, struct ls_err *err)
 {
 	if (s->log && fclose(s->log) && !s->log_errno)

@@ -66,7 +66,7 @@ static int score_data(const struct ls_args *args, bool need_labels, struct score
 	if (rc == 0)
 		rc = compute_scores(ret, &choice, err);
 	int changed =
-		/* of which all else may come that is wrong */
+		/* a file that has changed explains other errors */
 		ls_data_unchanged(ret->data, err);
 	return changed ? changed : rc;
 }
@@ -127,8 +127,8 @@ static int check_files(const struct ls_args *args, struct ls_err *err)
 	return ls_fm_files_check(&f, err);
 }
 
-/* Whoever puts the predictions beside the lines of the data should know that they are
- * fewer. */
+/* A warning for those who paste the predictions beside the lines of the data: there are
+ * fewer of them. */
 static void note_skipped(const struct ls_rows *rows)
 {
 	const struct ls_origin *from = rows->origin;

@@ -38,8 +38,8 @@ static const char *scan_digits(const char *p, struct decimal *d, bool fraction)
 	return p;
 }
 
-/* p is behind the 'e'. Exponents beyond 10^17 are all the same: no text has as many zeros
- * that would outweigh them. */
+/* p is after the 'e'. Exponents beyond 10^17 are all alike: no text has enough zeros to
+ * outweigh them. */
 static const char *scan_exponent(const char *p, struct decimal *d)
 {
 	bool negative = *p == '-';
@@ -79,10 +79,11 @@ static const double ten[] = {
 	1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}; /* exact */
 
-/* Two roundings at most lie between the decimal and x here (mantissa to double, one
- * multiplication or division by an exact power of ten), and the cut digits weigh less
- * than one: x is within 4 units of the decimal in its last place. So rounding x to
- * binary32 is right unless x is that near to a midpoint of two floats; then say no. */
+/* At most two roundings lie between the decimal and x: mantissa to double, and one
+ * multiplication or division by an exact power of ten. The digits that were cut weigh
+ * less than one more. So x is within 4 units in its last place, and rounding x to
+ * binary32 is right unless x is that near to the midpoint of two floats. Then this
+ * returns false. */
 static bool quick(const struct decimal *d, float *ret)
 {
 	if (d->exponent < -22 || d->exponent > 22)

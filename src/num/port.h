@@ -1,7 +1,6 @@
-/* What lets one source be C17 and CUDA C++: the function qualifier, fixed-width integers,
- * bit casts, the root, fma. Owns nothing. Any thread; device code too. Every header of
- * src/num but num.h compiles with gcc, clang, nvcc and NVRTC and includes nothing beyond
- * this file. */
+/* Lets one source be C17 and CUDA C++: function qualifier, fixed-width integers, bit
+ * casts, square root, fma. Owns nothing. Any thread; device code too. All headers of
+ * src/num but num.h compile with gcc, clang, nvcc and NVRTC and include nothing else. */
 #ifndef LS_NUM_PORT_H
 #define LS_NUM_PORT_H
 
@@ -30,8 +29,7 @@ typedef long long int64_t;
 __attribute__((always_inline, unused))
 #endif
 
-/* The NaN that a function of ours returns: one pattern on every machine (x86 would make
- * ffc00000, CUDA 7fffffff). */
+/* The NaN that our functions return: one pattern on every machine. */
 #define LS_NAN_BITS 0x7fc00000u
 
 #if defined(__CUDACC__)
@@ -97,18 +95,17 @@ LS_FN float ls_sqrtf(float x)
 {
 	return __builtin_sqrtf(x);
 }
-/* fma without an instruction for it. The product is exact in binary64. Their sum is
- * rounded to odd: where something is lost and the last bit is 0, the neighbour on that
- * side has a 1. With 29 bits more than a float it is then on the same side of every
- * float, and of every half way between two, as the exact sum. */
+/* fma without the instruction. The product is exact in binary64. The sum is rounded to
+ * odd: if something is lost and the last bit is 0, the neighbour on that side has a 1.
+ * With 29 bits more than a float it is then on the same side of every float, and of every
+ * midpoint, as the exact sum. */
 LS_FN float ls_fmaf_by_sum(float a, float b, float c)
 {
 	double p = (double)a * (double)b, s = p + (double)c, part = s - p;
 	double lost = (p - (s - part)) + ((double)c - part);
 	uint64_t bits = ls_bits_d(s), even = ~bits & 1u;
-	even = lost > 0.0 || lost < 0.0
-		       ? even
-		       : 0; /* neither if it is not a number, as when s is not finite */
+	even = lost > 0.0 || lost < 0.0 ? even
+					: 0; /* neither holds for NaN, as when s is not finite */
 	return (float)ls_d_bits((lost > 0.0) == (s > 0.0) ? bits + even : bits - even);
 }
 LS_FN float ls_fmaf(float a, float b, float c)

@@ -20,7 +20,7 @@ struct ls_data {
 	int threads;
 	struct ls_source *source; /* of .lsd: the rows lie in its mapping */
 	uint64_t sum;             /* ls_lsd_sum, when they were looked at */
-	/* others were in their place once: for good, for they have been used */
+	/* the file was written to: stays true */
 	bool changed;
 	struct ls_origin origin;
 	void *owned[12];
@@ -47,14 +47,15 @@ void ls_data_free(struct ls_data *d)
 	free(d);
 }
 
-/* Not zeroed: pages are first touched by the thread that fills them. */
+/* Not zeroed, so that pages are first touched, and placed, by the thread that fills
+ * them. */
 static void *own(struct ls_data *d, uint64_t count, size_t size)
 {
 	enum { HUGE_PAGE = 2 << 20 };
 	size_t bytes = count > SIZE_MAX / size ? SIZE_MAX : count ? count * size : 1;
 	void *p = NULL;
-	/* rows are read in shuffled order: on small pages every row would cost a walk
-	 * through the page table */
+	/* rows are read in shuffled order: with small pages every row would cost a page
+	 * walk */
 	if (bytes < HUGE_PAGE)
 		p = malloc(bytes);
 	else if (bytes < SIZE_MAX && posix_memalign(&p, HUGE_PAGE, bytes) == 0)

@@ -197,8 +197,8 @@ static int map_take(struct ls_source *s, int fd, struct ls_err *err)
 	return rc;
 }
 
-/* Opened once: what a quick writer has put into a named pipe is gone with the last
- * descriptor that is closed. */
+/* Opened only once: what a quick writer has put into a named pipe is gone when the last
+ * descriptor is closed. */
 static int open_path(struct ls_source *s, const char *path, struct ls_err *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
@@ -395,8 +395,7 @@ static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, str
 	}
 }
 
-/* Text alone is read out of gzip: of anything else that was packed it is said what it
- * is. */
+/* Only text is read out of gzip. If something else was packed, the message says what. */
 static int check_inflated(const struct ls_source *s, const char *bytes, size_t len,
 			  struct ls_err *err)
 {
@@ -432,8 +431,8 @@ static int fill_checked(struct ls_source *s, char **buf, size_t *len, bool *ret_
 	return wrong ? wrong : rc;
 }
 
-/* Damage behind whole lines waits for the next call: what those lines say comes first,
- * whatever the slices' size. */
+/* An error after whole lines waits for the next call: faults in those lines come first,
+ * whatever the size of a slice. */
 static int postpone(struct ls_source *s, int rc, const struct ls_err *err, size_t whole)
 {
 	if (whole == 0)

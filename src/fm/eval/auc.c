@@ -7,7 +7,8 @@
 
 enum { DIGITS = 256, FEW = 32 };
 
-/* A row: its score, as an integer of the same order, above the bits of its weight. */
+/* A row: its score as an integer of the same order, shifted above the bits of its
+ * weight. */
 static uint64_t ranked(float score, float weight)
 {
 	uint32_t u = ls_bits_f(score + 0.0f); /* -0 and +0 are one score */
@@ -25,8 +26,8 @@ static void sort_few(uint64_t *v, uint64_t n)
 	}
 }
 
-/* Each to a place of its digit, whose free ones are from next to end: what was there goes
- * on to its own. */
+/* Moves each row to a place of its digit, whose free places are next..end; the row that
+ * was there goes on to its own. */
 static void share_out(uint64_t *v, int shift, uint64_t next[DIGITS], const uint64_t end[DIGITS])
 {
 	for (uint64_t d = 0; d < DIGITS; d++)
@@ -41,8 +42,8 @@ static void share_out(uint64_t *v, int shift, uint64_t next[DIGITS], const uint6
 		}
 }
 
-/* By score, where they are, a digit of 8 bits after the other from the one at shift
- * on. */
+/* Sorts by score in place, by 8 bits at a time from the digit at `shift` on (American
+ * flag sort). */
 static void sort(uint64_t *v, uint64_t n, int shift)
 {
 	if (n <= FEW) {
@@ -64,8 +65,8 @@ static void sort(uint64_t *v, uint64_t n, int shift)
 	}
 }
 
-/* Rows of a class, and how much each counts: its weight in units of a grid, or 1. Pairs
- * are of one row of each class, so that the two need no grid in common. */
+/* The rows of a class, and how much each counts: 1, or its weight in units of a grid. The
+ * classes need no grid in common, because every pair has one row of each. */
 struct group {
 	uint64_t *v, n, at, sum;
 	double scale;
@@ -81,8 +82,7 @@ static void set_scale(struct group *g, const struct ls_rows *rows)
 	g->scale = rows->weight ? ls_pow2(ls_sum_grid(top + 1, rows->n_rows)) : 1.0;
 }
 
-/* How much the rows with this score count, which are the next of the group, if it has
- * any. */
+/* The weight of the group's next rows that have this score. */
 static uint64_t take(struct group *g, uint32_t score)
 {
 	uint64_t sum = 0;

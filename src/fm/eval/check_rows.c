@@ -54,7 +54,7 @@ int ls_fm_check_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, s
 	return o->task == LS_BINARY ? fit_signs(rows, err) : 0;
 }
 
-/* One of so many weights must count, or there is nothing to learn or to measure. */
+/* At least one weight must be positive, or there is nothing to learn or to measure. */
 static int fit_weights(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err)
 {
 	for (uint64_t i = 0; i < rows->n_rows; i++)
@@ -64,8 +64,9 @@ static int fit_weights(const struct ls_fm_opts *o, const struct ls_rows *rows, s
 			     "the weight of every row is 0");
 }
 
-/* The squares of a row's values are added up in binary32: past its range the length would
- * be wrong, and the row with it. m: of the entries that it knows; NULL: of all. */
+/* The squares of a row's values are added up in binary32. Beyond its range the length,
+ * and so the row, would be wrong. m: only of the entries that the model knows; NULL: of
+ * all. */
 static bool has_length(const struct ls_fm_model *m, const struct ls_rows *rows, uint64_t row)
 {
 	float squares = 0.0f;

@@ -7,15 +7,17 @@
 #include "fm/data/rows.h"
 #include "fm/model/model.h"
 
-/* There are rows, and all have a label of the task. */
+/* Checks that there are rows, and that each has a label of the task. */
 int ls_fm_check_labels(const struct ls_fm_opts *o, const struct ls_rows *rows, struct ls_err *err);
-/* To score: what the model does not know has no length. */
+/* Checks rows that are to be scored. Entries that the model does not know have no
+ * length. */
 int ls_fm_check_score_rows(const struct ls_fm_model *m, const struct ls_rows *rows,
 			   struct ls_err *err);
-/* To measure on: both, and not all weights are 0. */
+/* Checks rows that a model is evaluated on: both of the above, and not all weights are
+ * 0. */
 int ls_fm_check_eval_rows(const struct ls_fm_model *m, const struct ls_rows *rows,
 			  struct ls_err *err);
-/* To train on: all of a row counts, and class weights, too. */
+/* Checks rows that are to be trained on: all entries count, and class weights, too. */
 int ls_fm_check_train_rows(const struct ls_fm_opts *o, const struct ls_rows *rows,
 			   struct ls_err *err);
 

@@ -20,7 +20,7 @@ struct entry {
 
 struct worker {
 	struct ls_best best;
-	float floor;         /* a weaker pair is not wanted */
+	float floor;         /* pairs that are weaker are dropped */
 	struct entry *entry; /* of the row at hand */
 };
 
@@ -51,7 +51,8 @@ static uint64_t hash_pair(const void *item)
 static void see(const struct scan *s, uint32_t feature)
 {
 	if (!atomic_load_explicit(&s->seen[feature],
-				  /* no write, no cache line to fetch back */
+				  /* checked first: a write would take the cache line from
+				   * other workers */
 				  memory_order_relaxed))
 		atomic_store_explicit(&s->seen[feature], 1, memory_order_relaxed);
 }
@@ -154,7 +155,7 @@ static int scan_init(struct scan *s, uint32_t n, int threads, struct ls_err *err
 	return 0;
 }
 
-/* The pairs of all workers become the first one's. */
+/* Merges the pairs of all workers into the first one's. */
 static size_t gather_pairs(struct scan *s, struct ls_pair_rank *ret)
 {
 	for (size_t i = 1; i < s->n_workers; i++) {

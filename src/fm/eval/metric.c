@@ -85,8 +85,8 @@ static float row_logloss(const struct ls_fm_model *m, const float *score, float 
 	return loss <= FLT_MAX ? loss : FLT_MAX; /* of scores beyond half of it */
 }
 
-/* An exponent to take off numbers of which the largest has this one, so that they are
- * well within binary32: 0 where they are anyway. */
+/* The exponent to subtract from numbers whose largest exponent is this one, so that they
+ * are well within binary32. 0: they are anyway. */
 static int out_of_range(int top)
 {
 	enum { ROOM = 60 };
@@ -142,8 +142,8 @@ int ls_metric_check(enum ls_metric metric, const struct ls_rows *rows, struct ls
 			     rows->weight ? " with a weight" : "");
 }
 
-/* Mean over the classes of 2 TP / (2 TP + FP + FN); of those that occur or are said in
- * rows that count. */
+/* Mean over the classes of 2 TP / (2 TP + FP + FN); over those that occur or are
+ * predicted in rows that count. */
 static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, const float *score)
 {
 	uint32_t classes = ls_fm_classes(&m->opts);

@@ -87,7 +87,7 @@ LS_FN float ls_cell_join(float u, float t, float w)
 
 LS_FN float ls_cell_sign(float v)
 {
-	/* without a branch: it stands in vector loops */
+	/* without a branch, because it is in vector loops */
 	return (float)((v > 0.0f) - (v < 0.0f));
 }
 
@@ -141,8 +141,8 @@ LS_FN struct ls_param ls_cell_ftrl(struct ls_param p, float g, const struct ls_u
 	return p;
 }
 
-/* The z that makes FTRL's closed form give v when n is 0: a start that is not forgotten
- * at the first step. */
+/* The z for which FTRL's closed form gives v when n is 0, so that the first step does not
+ * forget the start. */
 LS_FN float ls_cell_ftrl_start(float v, const struct ls_update *u)
 {
 	return -(v * (u->ftrl_beta * u->ftrl_alpha_inv + u->l2) + ls_cell_sign(v) * u->l1);
@@ -162,9 +162,9 @@ LS_FN struct ls_param ls_cell_update(struct ls_param p, float g, const struct ls
 	}
 }
 
-/* From the two sums of a factor to its gradient: main / 2^p - v cross. The grid of main
- * is such that 2^-p is a normal float (grids.h): a sum that has become a float is scaled
- * without another rounding. */
+/* From the two sums of a factor to its gradient: main / 2^p - v cross. grids.h chooses p
+ * such that 2^-p is a normal float: then scaling a sum that is a float does not round
+ * again. */
 LS_FN float ls_cell_gradient(int64_t main, float unit, float v, float cross)
 {
 	return LS_CELL_GRADIENT((float)(double)main, unit, v, cross);
@@ -173,8 +173,8 @@ LS_FN float ls_cell_gradient(int64_t main, float unit, float v, float cross)
 /* Loss and slope of one score. label is 0..1 for binary. */
 LS_FN float ls_cell_logistic_loss(float score, float label)
 {
-	/* each part only where its label has weight: a hard label costs one softplus and
-	 * cancels nothing */
+	/* each part only if its label has weight: a hard label costs one softplus, and
+	 * nothing cancels */
 	float miss = label < 1.0f ? (1.0f - label) * ls_softplusf(score) : 0.0f;
 	return label > 0.0f ? miss + label * ls_softplusf(-score) : miss;
 }

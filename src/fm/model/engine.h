@@ -1,6 +1,6 @@
-/* What trains a model: the CPU's threads or a GPU, behind one small table of operations
- * with one meaning for the bytes. An engine borrows model, rows and pool; `free` releases
- * it. One call at a time. */
+/* An engine trains a model: the CPU's threads or a GPU, behind one table of operations
+ * that give the same bytes. An engine borrows model, rows and pool; `free` releases it.
+ * One call at a time. */
 #ifndef LS_FM_MODEL_ENGINE_H
 #define LS_FM_MODEL_ENGINE_H
 
@@ -16,27 +16,27 @@ struct ls_engine {
 	void *state;
 	char name[128]; /* for people: "cpu, 2 threads, baseline" */
 	bool on_gpu;
-	/* that one call of steps should take: its costs vanish, it ends within a
-	 * second */
+	/* rows that one call of steps should take: enough to hide its costs, and over
+	 * within a second */
 	uint64_t stretch_rows;
-	/* Steps first .. first + n (counted through all epochs); each one's loss, summed
-	 * over its rows, is added to *loss in turn, so that how steps are shared out to
-	 * calls is not seen in it. */
+	/* Takes steps first..first + n, counted through all epochs. Adds each step's
+	 * loss, summed over its rows, to *loss in turn, so that the result does not
+	 * depend on how steps are divided into calls. */
 	int (*steps)(void *state, uint64_t first, uint64_t n, double *loss, struct ls_err *err);
 	/* Scores of other rows under the parameters as they are now: n_rows × outputs. */
 	int (*predict)(void *state, const struct ls_rows *rows, float *ret_score,
 		       struct ls_err *err);
 	/* Brings parameters and optimizer state back into the model, for saving. */
 	int (*fetch)(void *state, struct ls_err *err);
-	/* How many of the pool's threads take steps now: fewer than all where that is
-	 * quicker, as on a machine that is short of processors. NULL: threads do not take
-	 * the steps. */
+	/* How many of the pool's threads take steps now. Fewer than all where that is
+	 * faster, as on a machine with too few free processors. NULL: threads take no
+	 * steps. */
 	int (*at_work)(const void *state);
 	void (*free)(void *state);
 };
 
-/* rows NULL: an engine that only predicts. isa: NULL, or the name of a build of the CPU
- * kernels (step.h). */
+/* rows NULL: an engine that only predicts. isa: the name of a build of the CPU kernels,
+ * or NULL for the best. */
 int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
 		  const char *isa, struct ls_engine *ret, struct ls_err *err);
 
@@ -44,9 +44,8 @@ int ls_engine_cpu(struct ls_fm_model *m, const struct ls_rows *rows, struct ls_p
  * it can only predict. */
 int ls_fm_check_states(const struct ls_fm_model *m, struct ls_err *err);
 
-/* Fills err: a score of data row `row` was not finite, in the first step from `first` on
- * that takes it, which the message names, counted from 1: the step itself, if no call of
- * steps() goes beyond an epoch. Returns LS_EDIFFER. */
+/* Fills err for a score of data row `row` that was not finite. The message names the
+ * first step from `first` on that takes the row, counted from 1. Returns LS_EDIFFER. */
 int ls_fm_not_finite(const struct ls_fm_opts *opts, const struct ls_rows *rows, uint64_t row,
 		     uint64_t first, struct ls_err *err);
 

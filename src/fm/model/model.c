@@ -123,8 +123,8 @@ void ls_fm_model_free(struct ls_fm_model *m)
 	free(m);
 }
 
-/* The state that an optimizer starts from, for n parameters at v; it is `state` floats
- * further, if there is any. */
+/* Sets the state that an optimizer starts from, for n parameters at v, `state` floats
+ * before the state. */
 static void init_states(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n,
 			size_t state)
 {
@@ -156,7 +156,7 @@ struct init {
 	struct ls_update update;
 };
 
-/* every pair of fields counts alike at first: an fm */
+/* all pairs of fields weigh the same at first, as in an fm */
 static const float first_pair = 1.0f;
 
 /* Four factors, from lane d on, come from one Philox block, counted by (feature,
@@ -205,8 +205,8 @@ void ls_fm_model_start_states(struct ls_fm_model *m)
 	ls_fp_leave(saved);
 }
 
-/* Whether v is a parameter's first value. FTRL makes it anew from its state at each step,
- * which may round otherwise. */
+/* Whether v is a parameter's first value. FTRL computes it anew from its state at each
+ * step, which may round differently. */
 static bool is_first(const struct ls_fm_opts *o, float v, float first)
 {
 	if (ls_bits_f(v) == ls_bits_f(first) || o->optimizer != LS_FTRL)

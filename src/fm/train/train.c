@@ -150,7 +150,7 @@ static void first_difference(const char *was, const char *is, char *ret, size_t 
 		 value_len(was + value), was + value, value_len(is + value), is + value);
 }
 
-/* What was asked for is not behind what is done. */
+/* The number of epochs must not be behind what is done. */
 static int check_epochs(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
@@ -311,7 +311,7 @@ static int start(struct run *r, struct ls_err *err)
 
 /* --- the middle --- */
 
-/* What the engine answered, remembered. */
+/* Remembers whether the engine failed. */
 static int answered(struct run *r, int rc)
 {
 	r->engine_failed = rc != 0;
@@ -323,7 +323,7 @@ static int check_data(const struct run *r, struct ls_err *err)
 	return r->t->check ? r->t->check(r->t->context, err) : 0;
 }
 
-/* The model as it is, to be written. */
+/* Brings the model up to date, to be written. */
 static int fetch(struct run *r, struct ls_err *err)
 {
 	int rc = check_data(r, err);
@@ -349,8 +349,8 @@ static int save_checkpoint(struct run *r, struct ls_err *err)
 	return rc;
 }
 
-/* A file takes a disk's time, its digest a processor's: side by side, where there are
- * threads. */
+/* Writing the file waits for the disk and the digest for the processor: with several
+ * threads both run at once. */
 struct saving {
 	struct run *r;
 	struct ls_err *err;
@@ -455,8 +455,8 @@ static int end_of_epoch(struct run *r, struct ls_err *err)
 		rc = check_data(r, err);
 	if (rc)
 		return rc;
-	/* before the checkpoint: what a kill cuts off comes again, and nothing is left
-	 * out of a log */
+	/* before the checkpoint: after a kill the epoch is repeated, and the log lacks
+	 * nothing */
 	tell(r, &e);
 	r->at.loss_so_far = 0;
 	r->seconds = 0;
@@ -472,7 +472,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Steps up to the next thing that has to be done between two steps. */
+/* Steps until something must be done between two steps. */
 static uint64_t stretch(const struct run *r)
 {
 	const struct ls_train *t = r->t;
@@ -558,8 +558,8 @@ static int find_place(const char *output, char **ret, struct ls_err *err)
 	return ls_err_set(err, LS_EINPUT, "%s.ckpt and all that follow are there already", output);
 }
 
-/* Nobody has named a checkpoint: it goes beside the model. One training at a time, lest
- * two find the same name. */
+/* Without --checkpoint it goes beside the model. The folder is locked, lest two trainings
+ * find the same name. */
 static int save_beside(struct run *r, char **ret_path, struct ls_err *err)
 {
 	int held = ls_file_hold_folder(r->output), rc = 0;
@@ -657,7 +657,7 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 		drop_model(r); /* the best one comes in its place */
 		rc = digest_best(r, r->digest, err);
 	}
-	if (r->late.code) /* of two failures the first is told */
+	if (r->late.code) /* report the first of two failures */
 		rc = rc ? ls_err_set(err, r->late.code, "%s", r->late.msg)
 			: ls_err_set(err, r->late.code, "%.700s; the model %.250s is written",
 				     r->late.msg, r->output);
@@ -696,7 +696,7 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 		rc = steps(&r, &why);
 	if (rc == 0)
 		rc = finish(&r, ret, &why);
-	/* numbers that cannot be fail in many ways: what they come of is told */
+	/* rows that were written to can cause any error: report that first */
 	if (rc && rc != LS_EINTR)
 		changed = check_data(&r, &why);
 	if (r.engine_failed && rc != LS_EDIFFER && !changed)

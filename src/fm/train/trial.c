@@ -6,8 +6,7 @@
 #include "fm/model/batch.h"
 #include "fm/model/tensors.h"
 
-/* Steps in one call of the engine, so that its losses come back now and then, as in a
- * training. */
+/* Steps in one call of the engine. */
 enum { STRETCH = 4096 };
 
 static int take_steps(const struct ls_trial *t, const struct ls_engine *e, struct ls_err *err)

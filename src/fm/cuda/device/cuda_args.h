@@ -23,8 +23,8 @@
 
 enum {
 	LS_CUDA_THREADS = 256,
-	/* of rows' blocks, where a batch has few rows: so that more multiprocessors get
-	 * some */
+	/* more, smaller blocks for small batches, so that more multiprocessors have
+	 * work */
 	LS_CUDA_FEW_THREADS = 64,
 	LS_CUDA_STRIPE = 512, /* rows a warp sums for the bias and the loss */
 	/* entries of a feature, of the second list of tasks; the first has single ones */
@@ -59,8 +59,8 @@ struct ls_cuda_state {
 
 struct ls_cuda_task {
 	uint32_t feature, from, n; /* entries from .. from + n of the sorted ones */
-	/* of a single entry: its slot in the batch; of several: 0, or, if the feature has
-	 * more of them, 1 + its slot in args' heavy */
+	/* single entry: its slot in the batch. Several: 0, or, if the feature has further
+	 * tasks, 1 + its slot in `heavy` */
 	uint32_t extra;
 };
 
@@ -72,13 +72,13 @@ struct ls_cuda_span {
 /* Entries in some order: what they are sorted by, and what goes with it. */
 struct ls_cuda_list {
 	uint32_t *key, *with;
-	uint32_t *entry; /* its number in the data; NULL where nobody asks */
+	uint32_t *entry; /* its number in the data; NULL: not wanted */
 };
 
 /* One pass of the sort: by one digit of the key, stable. */
 struct ls_cuda_pass {
 	struct ls_cuda_list from, to;
-	/* NULL: keys are there; else they are the places of these rows */
+	/* NULL: the keys are stored; otherwise they are the places of these rows */
 	const uint32_t *row;
 	uint32_t shift, bits;   /* the digit */
 	uint32_t number, tiles; /* of the pass; in it */
@@ -166,7 +166,7 @@ struct ls_cuda_args {
 	 * or 0 */
 	uint32_t row_fit;
 	uint32_t back_each;  /* floats of back a row (fm, fwfm) or an entry (ffm) */
-	uint32_t heavy_each; /* int64 of heavy a slot: outputs × (lanes + 2) */
+	uint32_t heavy_each; /* int64 words of `heavy` a slot: outputs × (lanes + 2) */
 	struct ls_cuda_state *state;
 	const struct ls_update *updates; /* by step - first */
 	double *losses;                  /* by step - first */

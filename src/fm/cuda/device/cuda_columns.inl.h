@@ -1,11 +1,11 @@
-/* A step's second half on a GPU: sums over the entries of a feature, and the optimizer on
- * its parameters. Device code only, empty for the C compiler. Owns nothing.
+/* The second half of a step on a GPU: sums over the entries of a feature, and the
+ * optimizer on its parameters. Device code only, empty for the C compiler. Owns nothing.
  *
- * A group of G lanes takes the entries of a feature; each lane looks up its share of them
- * (rows, slopes) and tells the group, which then adds up back vectors, four at a time so
- * that their loads do not wait for each other. A lane has C chunks of four factors.
- * Entries beyond the last stand in with slope 0, so that the lanes of a warp stay in step
- * and no load hides behind a branch. */
+ * A group of G lanes takes the entries of a feature. Each lane looks up a share of them
+ * (rows, slopes) and shuffles it to the group. The group then adds up back vectors, four
+ * at a time, so that their loads overlap. A lane has C chunks of four factors. Missing
+ * entries at the end have slope 0: the lanes of a warp stay converged, and no load is
+ * behind a branch. */
 #ifndef LS_FM_CUDA_DEVICE_CUDA_COLUMNS_INL_H
 #define LS_FM_CUDA_DEVICE_CUDA_COLUMNS_INL_H
 
@@ -13,9 +13,9 @@
 
 #if defined(__CUDACC__) || defined(LS_SIMT)
 
-/* Work is taken by warps as they come, in units: first the tasks of warps, which are the
- * longest, then stripes of rows, then LS_CUDA_GRAB tasks of groups at a time from the
- * lists, the longest first. */
+/* Warps take units of work as they become free (dynamic load balancing): first the tasks
+ * of whole warps, which are the longest, then stripes of rows, then LS_CUDA_GRAB tasks of
+ * groups at a time, the longest first. */
 struct column_work {
 	uint32_t many, scalars, list[LS_CUDA_LISTS], all; /* units */
 	/* of the lists, times outputs */
@@ -137,13 +137,14 @@ LS_DEVICE void update_one(const struct ls_cuda_args &a, const struct ls_update *
 		v[2 * n] = p.s2;
 }
 
-/* Four neighbouring factors and their first states, n floats behind: loaded before the
- * sums are taken, so that the memory has time. */
+/* Four neighbouring factors and their first states, which lie n floats behind. Loaded
+ * before the sums are taken, to hide the latency. */
 struct four {
 	float4 v, s1;
 };
 
-/* Nothing is made of what was loaded before the sums until they are there. */
+/* Keeps the compiler from using values before the sums are there, for which it would
+ * wait. */
 LS_DEVICE void hold_four(struct four *f)
 {
 	LS_LATER(f->v.x);
@@ -231,8 +232,8 @@ template <int C> struct column_sums {
 	uint64_t four[C][4], linear, self;
 };
 
-/* LS_CELL_TERM in one instruction: the product is exact, so that there is one rounding
- * either way. */
+/* LS_CELL_TERM in one instruction. The product is exact, so fma rounds in the same
+ * way. */
 LS_DEVICE uint64_t term_bits(double slope, float factor)
 {
 	return ls_bits_d(__fma_rn(slope, (double)factor, LS_MAGIC));
@@ -252,8 +253,8 @@ template <int C> struct column_lane {
 	uint32_t o, chunk[C], slots;
 };
 
-/* Entries that a lane looks up: places and rows ahead, then slopes, which nothing waits
- * for but the sums. */
+/* What a lane looks up of an entry: places and rows early, slopes later, because only the
+ * sums wait for those. */
 template <int N> struct found {
 	uint32_t place[N], row[N], at[N];
 	float x[N], g[N];
@@ -285,8 +286,7 @@ LS_DEVICE void find_slopes(const struct ls_cuda_args &a, const struct column_lan
 	}
 }
 
-/* Slopes on their grid; the scalar sums are taken on the way. Entries from number n on
- * have none. */
+/* Slopes on their grid, and the scalar sums. Entries from number n on have slope 0. */
 template <int KIND, int C, int N>
 LS_DEVICE void scale_slopes(const struct ls_cuda_args &a, const struct column_step *c,
 			    const struct column_lane<C> &l, uint32_t i, uint32_t stride,
@@ -302,8 +302,7 @@ LS_DEVICE void scale_slopes(const struct ls_cuda_args &a, const struct column_st
 	}
 }
 
-/* Back vectors of U entries that the lanes of a group have found, from number q on; and
- * their terms. */
+/* Loads the back vectors of U entries from number q on and adds their terms. */
 template <int G, int C, int N, int U>
 LS_DEVICE void load_back(const struct ls_cuda_args &a, const struct column_lane<C> &l,
 			 const struct found<N> &f, int q, float4 (*back)[C])
@@ -345,9 +344,9 @@ template <int W> LS_DEVICE uint64_t sum_lanes(uint64_t v, int from)
 	return v;
 }
 
-/* All entries of a task. W lanes work together: a group (W = G), or the groups of a warp
- * (W = 32), whose sums are then added up. `most` is the largest number of entries that a
- * group of the warp has. Then LS_MAGIC is off. */
+/* Adds up all entries of a task. W lanes work together: a group (W = G), or all groups of
+ * a warp (W = 32), whose sums are then added. `most`: the largest number of entries that
+ * a group of the warp has. The result is without LS_MAGIC. */
 template <int G, int KIND, int C, bool ONE, int W>
 LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step *c,
 			  const struct column_lane<C> &l, uint32_t most,
@@ -427,21 +426,21 @@ LS_DEVICE struct column_lane<C> lane_for(const struct ls_cuda_args &a, struct ls
 	l.slots = (1u << a.sort.slot_bits) - 1;
 	for (int i = 0; i < C; i++) {
 		uint32_t chunk = from + (uint32_t)i * G + lane_of() % G;
-		l.chunk[i] = chunk < last ? chunk : last; /* a lane too many looks on */
+		l.chunk[i] = chunk < last ? chunk : last; /* surplus lanes do nothing */
 	}
 	return l;
 }
 
-/* Who works on a task with all of its feature's entries: a group on its only one, a group
- * on several, a warp. */
+/* Who works on a task with all entries of its feature: a group on a single entry, a group
+ * on several, or a warp. */
 enum team {
 	TEAM_SINGLE,
 	TEAM_GROUP,
 	TEAM_WARP
 };
 
-/* Sums and update in one go. All lanes of the warp call; those of a group that does not
- * `write` look on. */
+/* Sums and update. All lanes of the warp call; groups that do not `write` only take
+ * part. */
 template <int G, int KIND, int C, bool ONE>
 LS_DEVICE void whole_task(const struct ls_cuda_args &a, const struct column_step *c,
 			  struct ls_cuda_task t, uint32_t o, enum team team, uint32_t most,
@@ -475,7 +474,8 @@ LS_DEVICE void whole_task(const struct ls_cuda_args &a, const struct column_step
 		}
 #pragma unroll
 		for (int i = 0; i < C && C > 2;
-		     i++) /* many chunks: registers are short while they are added up */
+		     /* with many chunks registers are short while the sums are taken */
+		     i++)
 			f[i] = load_four(a, record + 4 * l.chunk[i]);
 #pragma unroll
 		for (int i = 0; i < C; i++)
@@ -492,13 +492,14 @@ LS_DEVICE void add_heavy(int64_t *to, uint64_t v)
 
 LS_DEVICE int64_t take_heavy(int64_t *from)
 {
-	int64_t v = __ldcg((const long long *)from); /* other blocks' atomics are in L2 */
+	/* other blocks' atomics are in L2, so bypass L1 */
+	int64_t v = __ldcg((const long long *)from);
 	*from = 0;
 	return v;
 }
 
-/* The last of a feature's tasks: the sums that met, to the parameters; zeros are left
- * behind. */
+/* The last task of a feature: moves the collected sums to the parameters and leaves
+ * zeros. */
 LS_DEVICE void end_parts(const struct ls_cuda_args &a, const struct column_step *c,
 			 struct ls_cuda_task t, uint32_t o, int64_t *from)
 {
@@ -520,7 +521,7 @@ LS_DEVICE void end_parts(const struct ls_cuda_args &a, const struct column_step 
 	}
 }
 
-/* One of several tasks of a feature, by a warp: sums meet in memory, and the last to come
+/* One of several tasks of a feature, by a warp. Sums meet in memory, and the last task
  * updates. */
 template <int G, int KIND, int C, bool ONE>
 LS_DEVICE void part_task(const struct ls_cuda_args &a, const struct column_step *c,
@@ -615,8 +616,8 @@ LS_DEVICE bool is_last_block(const struct ls_cuda_args &a, uint32_t *shared)
 	return *shared != 0;
 }
 
-/* The warp's next unit; all lanes call. Not atomicAdd: of that the compiler makes one for
- * all lanes that call, and waits for it there and then. */
+/* The warp's next unit of work; all lanes call. Written as PTX: for atomicAdd the
+ * compiler adds a reduction over the warp and waits for the result at once. */
 LS_DEVICE uint32_t grab(const struct ls_cuda_args &a)
 {
 	uint32_t unit = 0;
@@ -633,7 +634,7 @@ LS_DEVICE struct ls_cuda_task load_task(const struct ls_cuda_task *from)
 	return t;
 }
 
-/* A grab of features of one list: a group a task, the groups of a warp in step. Or one
+/* LS_CUDA_GRAB tasks of one list, a group each, the groups of a warp converged. Or one
  * task of a warp. */
 template <int G, int KIND, int C, bool ONE>
 LS_DEVICE void do_tasks(const struct ls_cuda_args &a, const struct column_step *c,
@@ -688,7 +689,7 @@ template <int G, int KIND, int C, bool ONE> LS_DEVICE void columns(const struct 
 		while (unit < c.work.all) {
 			uint32_t next = c.work.all > first
 						? grab(a)
-						/* before the work: the memory has time */
+						/* before the work, to hide the latency */
 						: 0;
 			do_unit<G, KIND, C, ONE>(a, &c, unit);
 			unit = first + __shfl_sync(0xffffffffu, next, 0);

@@ -29,8 +29,8 @@ LS_DEVICE void add_to_own(float *own, uint32_t padded, bool here, uint32_t field
 	}
 }
 
-/* The terms of 32 lanes in order; every lane gets the sum. Lanes without a term have +0,
- * which changes nothing. */
+/* Adds the terms of 32 lanes in order; every lane gets the sum. Lanes without a term have
+ * +0, which changes nothing. */
 LS_DEVICE float4 add_in_order(float4 total, float4 term, uint32_t n)
 {
 	for (uint32_t q = 0; q < n; q++) {
@@ -167,7 +167,7 @@ LS_DEVICE bool fields_ascend(const struct row_view &r)
 	return __all_sync(0xffffffffu, yes) != 0;
 }
 
-/* What is known of a row's entries, by one warp. */
+/* Collects what is known of a row's entries, by one warp. */
 LS_DEVICE void share_entries(const struct ls_cuda_args &a, const struct row_view &r, const struct shared_row &at)
 {
 	for (uint32_t f = lane_of(); f < a.fields; f += 32)
@@ -215,7 +215,7 @@ LS_DEVICE void share_row(const struct ls_cuda_args &a, uint32_t n, uint32_t o, s
 		float4 v[AT_ONCE];
 		uint32_t to[AT_ONCE];
 #pragma unroll
-		/* loads first: none waits for another */
+		/* all loads first, so that they overlap */
 		for (int j = 0; j < AT_ONCE; j++) {
 			uint32_t i = w.i < n ? w.i : 0;
 			v[j] = load4(a.record + (uint64_t)at.feature[i] * stride + o * size + 4 * w.cell);

@@ -46,8 +46,8 @@ LS_DEVICE void look_ahead(const struct row_lane &l, const struct row_view &r, ui
 	}
 }
 
-/* Q of the entries ahead, from the group's number `from` on, of which `left` are there:
- * loads first, none of them waits for another. `from` is known when this is compiled. */
+/* Takes Q of the entries that were looked up, from number `from` on (a compile-time
+ * constant), of which `left` are there. All loads come first, so that they overlap. */
 template <int G, int Q, bool KNOWN, bool ONES>
 LS_DEVICE void add_row_entries(const struct row_lane &l, const struct ahead<G, Q, ONES> &n, int from, uint32_t left,
 			       struct row_sums *sums)
@@ -77,7 +77,7 @@ LS_DEVICE void add_row_entries(const struct row_lane &l, const struct ahead<G, Q
 template <int G, int Q, bool KNOWN, bool ONES>
 LS_DEVICE void add_row(const struct row_lane &l, const struct row_view &r, struct row_sums *sums)
 {
-	/* where it pays to have all of this twice */
+	/* two copies of the code only where they are faster */
 	enum { E = ahead<G, Q, ONES>::E, FAST = KNOWN && ONES && Q == 4 };
 	for (uint32_t i = 0; i < r.n; i += E) {
 		struct ahead<G, Q, ONES> now;

@@ -193,7 +193,7 @@ LS_DEVICE void share_sums(const struct ls_cuda_args &a, const struct row_view &r
 		float x[AT_ONCE], w[AT_ONCE];
 		uint32_t field[AT_ONCE];
 #pragma unroll
-		/* loads first: none waits for another */
+		/* all loads first, so that they overlap */
 		for (uint32_t j = 0; j < AT_ONCE; j++) {
 			uint32_t i = lo + j * SETS < r.n ? lo + j * SETS : lo, f = r.feature[i];
 			field[j] = r.field[i];

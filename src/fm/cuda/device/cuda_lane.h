@@ -297,8 +297,8 @@ LS_DEVICE void note_values(const struct ls_cuda_args &a, const struct batch &t,
 		top->value = top_of(a.sort.by_x[e], top->value);
 }
 
-/* A row as its loss wants it: asked for before the scores are made, so that the memory
- * has time. */
+/* What the loss needs of a row, loaded before the scores are computed, to hide the
+ * latency. */
 struct row_end {
 	uint64_t row; /* in the data */
 	float label, weight;

@@ -221,9 +221,9 @@ LS_DEVICE void rank_entries(const struct ls_cuda_pass &p, const uint32_t *key, u
 	}
 }
 
-/* Entries of a digit in the tiles before this one, where n are in this. What a tile says
- * of itself: 1 << 62 and its own entries; then 1 << 63 and all up to its last. Tiles are
- * taken in their order, so that those before are under way. */
+/* The number of entries of a digit in the tiles before this one, which has n (decoupled
+ * look-back). A tile first publishes 1 << 62 and its own count, then 1 << 63 and the
+ * count up to its end. Tiles are taken in order, so those before are running or done. */
 LS_DEVICE void publish(uint64_t *at, uint64_t word)
 {
 	*(volatile uint64_t *)at = word;
@@ -260,8 +260,8 @@ LS_DEVICE uint32_t tile_before(uint64_t *mine, uint32_t tile, uint32_t digits, u
 }
 
 /* From counts of warps to places in the tile. Returns the tile's entries of the thread's
- * digit, which it tells the tiles behind; base gets where they go, less where they are
- * here, and less those of the tiles before. */
+ * digit and publishes them. base gets where they go, less where they are in the tile and
+ * less those of the tiles before. */
 LS_DEVICE uint32_t place_digits(const struct ls_cuda_args &a, struct pass_shared *sh, uint64_t *published)
 {
 	const struct ls_cuda_pass &p = a.sort.pass;
@@ -436,7 +436,7 @@ struct task_shared {
  * first. */
 LS_DEVICE uint32_t feature_end(const uint32_t *feature, uint32_t is, uint32_t from, uint32_t to)
 {
-	for (bool near = true; from < to; near = false) { /* most end soon */
+	for (bool near = true; from < to; near = false) { /* most searches end soon */
 		uint32_t step = near ? 1 : (to - from + 31) / 32, left = to - from, at = lane_of() * step;
 		bool same = at < left && feature[from + at] == is;
 		uint32_t n = (uint32_t)__popc(__ballot_sync(0xffffffffu, same));

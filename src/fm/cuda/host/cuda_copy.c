@@ -1,7 +1,7 @@
-/* Copies between the host's memory and the GPU's, in pieces through page-locked buffers:
- * the pool's threads fill or empty one while the others are under way. A copy from memory
- * that is not locked goes through one thread of the driver and has a fraction of the
- * speed; locking the memory itself costs about as much as the copy. */
+/* Copies between host and GPU in pieces through page-locked buffers: the pool's threads
+ * fill or empty one buffer while others are being copied. A copy from pageable memory
+ * goes through one thread of the driver and is several times slower; locking the memory
+ * itself costs about as much as the copy. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 enum {
 	PIECE = 8 << 20,
 	DIRECT = 1 << 16
-}; /* bytes; what is not larger than DIRECT goes as it is */
+}; /* bytes; up to DIRECT a copy is made without a buffer */
 
 /* Bytes at .. at + bytes of an array on their way between its runs in the host's memory
  * and a buffer without gaps. */
@@ -124,8 +124,8 @@ int ls_cuda_copy_in(struct ls_fm_cuda *c, const struct ls_cuda_runs *from, const
 	return rc;
 }
 
-/* Asks for the piece at `at`. Copies in that still read the buffer are before it in the
- * stream. */
+/* Starts the download of the piece at `at`. Uploads that still read the buffer come
+ * before it in the stream. */
 static int start_download(struct ls_fm_cuda *c, const void *from, uint64_t bytes, uint64_t at,
 			  struct ls_err *err)
 {

@@ -1,27 +1,22 @@
-/* The rule of --device auto. Its constants are measured (docs/validation, an H200 beside
- * 16 threads of its host) and then taken to the GPU's disadvantage: it must promise half
- * the CPU's time. */
+/* The cost model behind --device auto. The constants were measured (docs/validation) and
+ * then rounded against the GPU, which must promise half of the CPU's time. */
 #include "fm/cuda/host/cuda.h"
 
 #include "fm/model/batch.h"
 
-static const double CPU_LANES =
-	500e6; /* factor lanes a second and thread, one for each that an entry multiplies;
-		* 440e6 to 484e6 were measured for fm on one thread */
-static const double GPU_LANE =
-	100; /* bytes of its memory that the GPU moves for one; 56 to 83 were measured */
-static const double GPU_BEST = 8e12; /* bytes a second of the fastest memory there is */
-static const double GPU_START =
-	0.5; /* seconds until a device is open and has its kernels; 0.1 to 0.4 */
+static const double CPU_LANES = 500e6; /* factor lanes a second and CPU thread */
+static const double GPU_LANE = 100;    /* bytes of GPU memory moved for a lane */
+static const double GPU_BEST = 8e12;   /* bytes a second of the fastest GPU memory */
+static const double GPU_START = 0.5;   /* seconds until a device is open and has its kernels */
 static const double GPU_COMPILE =
-	/* seconds more until those of a model are compiled, once a machine; 1.8 to 3.1 */
+	/* further seconds to compile a model's kernels, once a machine */
 	5;
-/* bytes a second through page-locked memory; 30e9 */
+/* bytes a second through page-locked memory */
 static const double GPU_COPY = 20e9;
 static const double GPU_STEP = 50e-6; /* seconds that a step takes at least */
 
-/* Lanes that an entry multiplies: its own factors, by ffm those of every field, by fwfm
- * about a quarter of that. */
+/* Lanes that an entry multiplies: its own factors; ffm: those of every field; fwfm: about
+ * a quarter of that. */
 static double lanes(const struct ls_fm_model *m)
 {
 	double each = (double)m->outputs * m->padded;

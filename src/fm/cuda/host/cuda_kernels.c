@@ -46,7 +46,7 @@ static void name_kernel(struct ls_fm_cuda *c, enum ls_cuda_kernel k, const char 
 		snprintf(c->name[k], sizeof c->name[k], "%s_%s", kind, what);
 }
 
-/* Blocks that do `work` thread's worth, at most as many as the GPU holds at a time. */
+/* Blocks for the work of so many threads, at most as many as the GPU holds at a time. */
 static int grid_for(struct ls_fm_cuda *c, enum ls_cuda_kernel k, uint64_t work, struct ls_err *err)
 {
 	int each = 0;
@@ -121,8 +121,8 @@ static void name_training(struct ls_fm_cuda *c, int lanes)
 {
 	enum ls_fm_kind kind = c->m->opts.kind;
 	int rows = kind == LS_FM ? lanes : -1;
-	/* a batch that does not fill the GPU has registers to spare: more loads under
-	 * way */
+	/* a batch that does not fill the GPU leaves registers free: more loads can be
+	 * under way */
 	bool few = kind == LS_FM &&
 		   c->m->opts.batch * (unsigned)lanes / LS_CUDA_THREADS <= multiprocessors(c);
 	if (few)

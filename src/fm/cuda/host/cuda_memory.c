@@ -126,7 +126,7 @@ static int make_lists(struct ls_fm_cuda *c, struct ls_err *err)
 	return rc;
 }
 
-/* What is taken a batch row (or, by ffm, an entry), and what sums meet in. */
+/* What a batch row (ffm: an entry) takes, and what sums meet in. */
 static int make_step(struct ls_fm_cuda *c, uint64_t heavy, struct ls_err *err)
 {
 	struct ls_cuda_args *a = &c->args;
@@ -205,8 +205,8 @@ int ls_cuda_left(struct ls_fm_cuda *c, uint64_t *ret, struct ls_err *err)
 	return 0;
 }
 
-/* `need` bytes are not there. Said in whole KiB or MiB, so that it can be given as it
- * is. */
+/* `need` bytes are missing. The message rounds up to whole KiB or MiB, so that the user
+ * can pass the figure on. */
 static int too_small(struct ls_fm_cuda *c, uint64_t need, uint64_t left, struct ls_err *err)
 {
 	uint64_t all = need + least(need / 15 + 1, RESERVE),

@@ -1,11 +1,11 @@
-/* The training data on a GPU: all of it, or, where it does not fit, two windows that take
- * turns.
+/* The training data on a GPU: all of it or, where it does not fit, two windows (double
+ * buffering).
  *
  * A window has the rows of some steps of one epoch, in the order in which the steps take
- * them, gathered by the pool's threads into page-locked memory and copied in a stream of
- * their own, while the steps of the other window compute. To the kernels it is data of
- * its own that is not shuffled, whose first step is step 0; `number` has the rows' places
- * in the whole data. So the way of the rows does not reach the bytes. */
+ * them. The pool's threads gather them into page-locked memory, and they are copied in a
+ * stream of their own while the steps of the other window compute. To the kernels a
+ * window is a data set of its own that is not shuffled and starts at step 0; `number`
+ * holds the rows' places in the whole data. So the bytes do not depend on the windows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,8 +218,8 @@ struct gather {
 	uint32_t rows; /* to look at; w->rows of them fit */
 };
 
-/* The rows' numbers. Shuffled rows are anywhere in memory: what will be read of them is
- * asked for before. */
+/* Numbers the rows of the window. Shuffled rows are anywhere in memory, so what will be
+ * read of them is prefetched. */
 static void number_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 {
 	const struct ls_fm_opts *o = &g->c->m->opts;
@@ -235,7 +235,7 @@ static void number_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 	}
 }
 
-/* Where they begin, and their lengths where their ends will be. */
+/* Finds where the rows begin and stores their lengths where their ends will be. */
 static void find_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 {
 	enum { AHEAD = 64 };
@@ -251,7 +251,7 @@ static void find_rows(const struct gather *g, uint64_t lo, uint64_t hi)
 	}
 }
 
-/* Lengths to places, as far as whole steps have room. */
+/* Replaces lengths by places, as far as whole steps have room. */
 static void place_rows(const struct gather *g)
 {
 	struct ls_cuda_window *w = g->w;
@@ -267,7 +267,7 @@ static void place_rows(const struct gather *g)
 	}
 }
 
-/* Asks for the entries and the label of a row. */
+/* Prefetches the entries and the label of a row. */
 static void prefetch_row(const struct gather *g, uint64_t i)
 {
 	enum { LINE = 64 };
@@ -322,7 +322,7 @@ static void gather(void *context, int thread, int threads)
 	copy_rows(g, lo, hi);
 }
 
-/* Fills a window with the steps from `first` on, as many as it has room for and the epoch
+/* Fills a window with the steps from `first` on: as many as it has room for and the epoch
  * has left. */
 static int fill(struct ls_fm_cuda *c, struct ls_cuda_window *w, uint64_t first, struct ls_err *err)
 {
@@ -353,7 +353,7 @@ static bool has_step(const struct ls_cuda_window *w, uint64_t step)
 	return step >= w->first && step - w->first < w->steps;
 }
 
-/* The window with the step; the other one is filled if none has it. */
+/* The window that has the step. If none has, the other one is filled. */
 static int window_with(struct ls_fm_cuda *c, uint64_t step, struct ls_err *err)
 {
 	if (has_step(&c->window[c->view], step))
@@ -365,7 +365,7 @@ static int window_with(struct ls_fm_cuda *c, uint64_t step, struct ls_err *err)
 	return rc;
 }
 
-/* Data that are all there: the whole epoch is the window. */
+/* All data are there: the whole epoch is the window. */
 static void take_epoch(struct ls_fm_cuda *c, uint64_t step)
 {
 	struct ls_cuda_window *w = &c->window[0];
