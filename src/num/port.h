@@ -25,8 +25,8 @@ typedef long long int64_t;
 #if defined(__CUDACC__)
 #define LS_FN static __device__ __forceinline__
 #else
-#define LS_FN static inline /* a loop around a call must vectorise */
-__attribute__((always_inline, unused))
+/* Always inlined, so that loops around a call can be vectorised. */
+#define LS_FN static inline __attribute__((always_inline, unused))
 #endif
 
 /* The NaN that our functions return: one pattern on every machine. */

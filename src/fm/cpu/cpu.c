@@ -1,15 +1,15 @@
 /* Training steps on threads. A step has two halves, with a barrier behind each:
  *
- *   A  Each worker takes its rows: scores, slopes, back vectors and the largest exponents.
- *      While it waits at the barrier it finishes the sort of this step's entries by feature,
- *      finds its rows of the next step and starts their sort. None of that needs a parameter.
- *   B  Each worker computes the grids (all get the same ones), the scalar sums of its rows, and
- *      perhaps the terms of all rows. Then it takes its features: gradient and update in place.
- *   C  fwfm only: the field weights are shared out and updated, with a barrier of their own.
+ *   A  Each worker takes its rows: scores, slopes, back vectors, largest exponents. While it
+ *      waits at the barrier it finishes the sort of this step's entries by feature, finds
+ *      its rows of the next step and starts their sort. None of that needs a parameter.
+ *   B  Each worker computes the grids (all get the same), the scalar sums of its rows, and
+ *      perhaps the terms of all rows. Then it takes its features: gradient, update in place.
+ *   C  fwfm only: the field weights are shared out and updated, behind a third barrier.
  *
- * A feature belongs to one worker in a step, so no two write the same parameter. Which worker
- * that is does not reach the bytes. The bias is small: every worker keeps a copy and applies the
- * same update to it. */
+ * A feature belongs to one worker in a step, so no two write the same parameter. Which
+ * worker that is does not reach the bytes. The bias is small: every worker keeps a copy and
+ * applies the same update to it. */
 #include "fm/cpu/cpu.h"
 
 #include <string.h>

@@ -1,25 +1,31 @@
 /* The formulas of factorization machines, a lane at a time: what one factor, one term, one
- * parameter goes through. The common subset of C17 and CUDA C++; the CPU's loops and the GPU's
- * threads both call these, so there is one source. Pure functions of their arguments; nothing is
- * owned; any thread.
+ * parameter goes through. Common subset of C17 and CUDA C++: the CPU's loops and the GPU's
+ * threads call the same source. Pure functions; nothing is owned; any thread.
  *
- * A step over a batch, for output o and lane f (numerics contract: rules 2 and 3):
- *   forward   t = v x;  S += t;  Q += t t        over a row's entries, in stored order, binary32
+ * Letters: v a factor, w a linear weight, x a value, g the slope of the loss by the score.
+ * A step over a batch, for output o and lane f (docs/NUMERICS.md, rules 2 and 3):
+ *
+ *   forward   over a row's entries, in stored order, in binary32:
+ *               t = v x;  S += t;  Q += t t
  *             score = bias + sum(w x) + 0.5 halve(S S - Q)
- *   slope     g = dloss/dscore, binary32, times the row's weight
- *   backward  G_v = sum over the batch's entries of (g x) S  -  v sum of (g x) x     both sums
- * order-free G_w = sum of g x,   G_bias = sum of g                                  order-free
- *   update    the optimizer, a parameter at a time, binary32
+ *   slope     g = dloss/dscore, in binary32, times the row's weight
+ *   backward  over the batch's entries, as order-free sums:
+ *               G_v = sum of (g x) S - v sum of (g x) x
+ *               G_w = sum of g x,  G_bias = sum of g
+ *   update    the optimizer, a parameter at a time, in binary32
  *
- * fwfm:
- *   forward   W_f = fma(U_f, t, W_f), unless U_f is 0;  U_f += t      over the entries of field f;
- * the rest by fma: E_f = sum over fields h < f of r(f,h) U_h;  D_f goes on from it, over the other
- * fields score = bias + sum(w x) + halve(sum over f of U_f E_f + sum over f of r(f,f) W_f) backward
- * S is replaced by D_f, and x x by r(f,f) x x
+ * fwfm, with r(f,g) the weight of fields f and g:
  *
- * ffm:
- *   backward  S is replaced by P = sum over the row's other entries of field h of v(other, own
- * field) x(other) */
+ *   forward   over the entries of field f: W_f = fma(U_f, t, W_f), unless U_f is 0; U_f += t
+ *             the rest by fma: E_f = sum over fields h < f of r(f,h) U_h
+ *             D_f goes on from E_f, over the other fields
+ *             score = bias + sum(w x) + halve(sum of U_f E_f + sum of r(f,f) W_f)
+ *   backward  S is replaced by D_f, and x x by r(f,f) x x
+ *
+ * ffm, for the factors that an entry has for field h:
+ *
+ *   backward  S is replaced by P = sum over the row's other entries of field h of
+ *             v(other, own field) x(other) */
 #ifndef LS_FM_MODEL_CELL_H
 #define LS_FM_MODEL_CELL_H
 

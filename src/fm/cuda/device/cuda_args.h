@@ -1,20 +1,25 @@
-/* What the kernels of a step share with the host (cuda.c): one struct, passed by value, of sizes
- * and device pointers. C and CUDA alike. The host owns the memory. Kernels run one after another.
+/* What the kernels of a step share with the host (cuda.c): one struct, passed by value, of
+ * sizes and device pointers. C and CUDA alike. The host owns the memory. The kernels run one
+ * after another:
  *
- *   data, once       spread:  the row of every entry
- *                    digits:  how many entries have each digit of their feature
- *                    passes:  entries in the order of features
- *   an epoch, once   order:   rows to their places: batch and slot; how many entries have each
- * digit of their batch scan, firsts: entries before a place passes:  entries, which are in the
- * order of features, in that of batches: each batch is then sorted by feature look:    what columns
- * want to know of an entry beside its row some steps       tasks:   features of the batches, and
- * where their entries are a step           rows:    scores, losses, slopes, back vectors, largest
- * exponents columns: a lane group a feature: sums in registers, the optimizer in place; features
- * with more entries are a warp's, or several tasks, whose sums meet in `heavy`, and the last one to
- *                             come updates
+ *   once for the data
+ *     spread       the row of every entry
+ *     digits       how many entries have each digit of their feature
+ *     passes       sort the entries by feature
+ *   once an epoch
+ *     order        rows to their places (batch and slot); entries by digit of their batch
+ *     scan, firsts entries before each place
+ *     passes       sort the entries, which are by feature, stably by batch
+ *     look         what columns need to know of an entry besides its row
+ *   once some steps
+ *     tasks        the features of the batches, and where their entries are
+ *   once a step
+ *     rows         scores, losses, slopes, back vectors, largest exponents
+ *     columns      sums of a feature in the registers of a lane group, then the optimizer in
+ *                  place. A feature with more entries is a warp's, or several tasks whose
+ *                  sums meet in `heavy`; the last task to finish updates.
  *
- * Data that stream (cuda_rows.c) are a window at a time, which is then both the data and the epoch.
- */
+ * Data that stream (cuda_rows.c) come a window at a time, which is then both data and epoch. */
 #ifndef LS_FM_CUDA_DEVICE_CUDA_ARGS_H
 #define LS_FM_CUDA_DEVICE_CUDA_ARGS_H
 

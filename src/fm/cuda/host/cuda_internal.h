@@ -15,25 +15,25 @@ enum {
 	LS_CUDA_PIECES = 4
 };
 
-#define LS_CUDA_MAX_ENTRIES /* that are sorted at a time: numbers have 32 bits */
-(UINT32_MAX - ((uint32_t)1 << 16))
+/* Entries that are sorted at a time: their numbers have 32 bits. */
+#define LS_CUDA_MAX_ENTRIES (UINT32_MAX - ((uint32_t)1 << 16))
 
-	enum ls_cuda_kernel {
-		LS_K_SPREAD,
-		LS_K_DIGITS,
-		LS_K_ORDER,
-		LS_K_SCAN,
-		LS_K_FIRSTS,
-		LS_K_PASS,
-		LS_K_LOOK,
-		LS_K_TASKS,
-		LS_K_ADVANCE,
-		LS_K_ROWS,
-		LS_K_COLUMNS,
-		LS_K_PAIRS, /* fwfm */
-		LS_K_PREDICT,
-		LS_K_KERNELS
-	};
+enum ls_cuda_kernel {
+	LS_K_SPREAD,
+	LS_K_DIGITS,
+	LS_K_ORDER,
+	LS_K_SCAN,
+	LS_K_FIRSTS,
+	LS_K_PASS,
+	LS_K_LOOK,
+	LS_K_TASKS,
+	LS_K_ADVANCE,
+	LS_K_ROWS,
+	LS_K_COLUMNS,
+	LS_K_PAIRS, /* fwfm */
+	LS_K_PREDICT,
+	LS_K_KERNELS
+};
 
 /* The arrays of the training data (rows.h), and the numbers of the rows. */
 enum ls_cuda_array {
