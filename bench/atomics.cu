@@ -1,7 +1,10 @@
-// The usual way, for comparison: one FM step (k = 16, AdaGrad) with floating-point atomics into a gradient buffer. Its
-// result changes from run to run; the product has nothing of it. Data as in bench/gpu.c, made on the GPU.
-//   nvcc -O3 -arch=sm_90 -o atomics bench/atomics.cu && ./atomics [rows = 4194304] [features = 1000000]
-// Prints the copy bandwidth, rows/s at three batch sizes (steps as a graph), and rows/s of the forward pass alone.
+/* The usual way, for comparison: one FM step (k = 16, AdaGrad) with floating-point atomics
+ * into a gradient buffer. Its result changes from run to run; nothing of it is in the
+ * product. Data as in bench/gpu.c, made on the GPU.
+ *   nvcc -O3 -arch=sm_90 -o atomics bench/atomics.cu
+ *   ./atomics [rows = 4194304] [features = 1000000]
+ * Prints the copy bandwidth, rows/s at three batch sizes (steps as a graph), and rows/s of
+ * the forward pass alone. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -88,7 +91,8 @@ __global__ void rows(model m, const uint32_t *feature, const float *label, uint6
 	uint32_t b = (blockIdx.x * blockDim.x + threadIdx.x) / 4, lane = threadIdx.x % 4;
 	if (b >= batch)
 		return;
-	uint64_t r = (((uint64_t)*step * batch + b) * 2654435761u) % n_rows; // scattered rows, as a shuffle would give
+	// scattered rows, as a shuffle would give
+	uint64_t r = (((uint64_t)*step * batch + b) * 2654435761u) % n_rows;
 	const uint32_t *ids = feature + r * FIELDS;
 	float4 s;
 	float score = forward_row(m, ids, &s), g = 1.0f / (1.0f + __expf(-score)) - label[r];

@@ -1,7 +1,8 @@
-/* bench_core [MIB]: what one core of this machine can do, for the floors in README.md: the time of
- * a vector operation of four lanes, many under way, and of a cache line of a record somewhere in
- * MIB of memory (default 1200, as the records of an ffm with a million features), read, and read
- * and written, with so many records asked for ahead. Prints nanoseconds; asserts nothing. */
+/* bench_core [MIB]: what one core of this machine can do, for the floors in README.md:
+ * the time of a vector operation of four lanes, many under way, and of a cache line of a
+ * record somewhere in MIB of memory (default 1200, as the records of an ffm with a
+ * million features), read, and read and written, with so many records asked for ahead.
+ * Prints nanoseconds; asserts nothing. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

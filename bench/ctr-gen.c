@@ -56,8 +56,8 @@ static uint32_t feature_id(const struct spec *s, uint64_t row, uint64_t field)
 	return (uint32_t)(mix((field + 1) << 40 ^ value) % s->features);
 }
 
-/* The order of additions is part of the workload: features in field order, then the factors, then
- * the squares. */
+/* The order of additions is part of the workload: features in field order, then the
+ * factors, then the squares. */
 static struct row make_row(const struct spec *s, uint64_t number)
 {
 	struct row r;

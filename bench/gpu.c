@@ -1,10 +1,11 @@
-/* gpu [--rows N] [--features N] [--threads N] [--device N] [--only KIND] [--batch N]: the GPU
- * engine on click-through data made in memory (39 fields, one feature each, log-uniform:
- * bench/ctr-gen.c has the same law), beside the CPU on the same machine.
+/* gpu [--rows N] [--features N] [--threads N] [--device N] [--only KIND] [--batch N]: the
+ * GPU engine on click-through data made in memory (39 fields, one feature each,
+ * log-uniform: bench/ctr-gen.c has the same law), beside the CPU on the same machine.
  *
- * A line a kind and batch: the rate of whole epochs; that of the first with everything copied there
- * and back; the CPU's; and whether the parameters are the same to the bit. The floor counts the
- * bytes a step must move (bench/gpu.md) at the copy bandwidth that this run measures. */
+ * A line a kind and batch: the rate of whole epochs; that of the first with everything
+ * copied there and back; the CPU's; and whether the parameters are the same to the bit.
+ * The floor counts the bytes a step must move (bench/gpu.md) at the copy bandwidth that
+ * this run measures. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,9 +130,9 @@ static double copy_bandwidth(const struct options *o)
 	return best;
 }
 
-/* Bytes that a row must move: factors read forward, back vectors written and read by every entry,
- * and, of the features of a batch (each once), factors with their states read and written. Linear
- * weights likewise. */
+/* Bytes that a row must move: factors read forward, back vectors written and read by
+ * every entry, and, of the features of a batch (each once), factors with their states
+ * read and written. Linear weights likewise. */
 static double row_bytes(const struct ls_fm_model *m, const struct data *d, uint32_t batch)
 {
 	uint64_t seen = 0, rows = batch < d->rows.n_rows ? batch : d->rows.n_rows;
@@ -146,7 +147,8 @@ static double row_bytes(const struct ls_fm_model *m, const struct data *d, uint3
 	double per_entry = vector + 4 + 4 + vector +
 			   4; /* factors, weight, feature number; back vector, slope */
 	double back =
-		m->opts.kind == LS_FM ? vector : FIELDS * 4.0 * m->padded; /* written once a row */
+		/* written once a row */
+		m->opts.kind == LS_FM ? vector : FIELDS * 4.0 * m->padded;
 	double once = 2 * states * (vector + 4);
 	if (m->opts.kind == LS_FWFM)
 		back *= 3 + 2; /* U, Q, D written; U, Q read for the field weights */
@@ -171,9 +173,9 @@ struct result {
 	double steps, whole; /* rows a second */
 };
 
-/* `before` steps with everything copied there and back, then `steps` more, which alone are timed
- * for the rate: a whole number of epochs, so that what is done once an epoch counts; or fewer on a
- * CPU, which has no such thing. */
+/* `before` steps with everything copied there and back, then `steps` more, which alone
+ * are timed for the rate: a whole number of epochs, so that what is done once an epoch
+ * counts; or fewer on a CPU, which has no such thing. */
 static struct result run(struct ls_fm_model *m, const struct data *d, struct ls_pool *pool,
 			 const struct options *o, bool gpu, uint64_t before, uint64_t steps)
 {

@@ -1,10 +1,10 @@
-/* gpu_stream [--rows N] [--batch N] [--threads N] [--memory SIZE]: what the host side of the GPU
- * engine costs, on made-up rows of 39 features of a million: opening the device, loading kernels,
- * copying model and data there and the model back; and steps with all data on the GPU beside the
- * same steps with the data streamed, bit by bit the same.
+/* gpu_stream [--rows N] [--batch N] [--threads N] [--memory SIZE]: what the host side of
+ * the GPU engine costs, on made-up rows of 39 features of a million: opening the device,
+ * loading kernels, copying model and data there and the model back; and steps with all
+ * data on the GPU beside the same steps with the data streamed, bit by bit the same.
  *
- * --memory: GPU memory of the streamed runs (default: what a model, a batch and a tenth of the data
- * take). */
+ * --memory: GPU memory of the streamed runs (default: what a model, a batch and a tenth
+ * of the data take). */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +33,8 @@ static void fail(const struct ls_err *err)
 	exit(1);
 }
 
-/* The device alone, then the modules of all kinds with the kernels of a model, as an engine opens
- * them: 16 factors for fm, 8 for fwfm, batches that fill the GPU. */
+/* The device alone, then the modules of all kinds with the kernels of a model, as an
+ * engine opens them: 16 factors for fm, 8 for fwfm, batches that fill the GPU. */
 static void measure_start(const char *when)
 {
 	static const char *const modules[] = {"cuda_sort", "cuda_fm", "cuda_ffm", "cuda_fwfm"};

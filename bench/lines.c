@@ -1,13 +1,14 @@
-/* bench-lines DATA KIND K BATCH L1 L2 L3: the bytes a row that come into each of three caches, and
- * go back from it. DATA: rows, as `lockstep fm train` takes them. KIND: fm or ffm, K factors,
- * AdaGrad, one thread. BATCH: rows a step, or 0 for scores alone. L1 L2 L3: the caches' sizes, in
- * KiB.
+/* bench-lines DATA KIND K BATCH L1 L2 L3: the bytes a row that come into each of three
+ * caches, and go back from it. DATA: rows, as `lockstep fm train` takes them. KIND: fm or
+ * ffm, K factors, AdaGrad, one thread. BATCH: rows a step, or 0 for scores alone. L1 L2
+ * L3: the caches' sizes, in KiB.
  *
- * A model of caches, not a measurement: 64-byte lines, 4, 8 and 16 ways, the one used least
- * recently goes, lines are brought in to be written, and nothing is fetched that is not used. It is
- * fed with what a step touches, in its order: entries, records and vectors of its rows; keys,
- * written and read; then column by column what is added up, and the records that are updated.
- * Counted over the last third of an epoch's steps, or of the first 200,000 rows. */
+ * A model of caches, not a measurement: 64-byte lines, 4, 8 and 16 ways, the one used
+ * least recently goes, lines are brought in to be written, and nothing is fetched that is
+ * not used. It is fed with what a step touches, in its order: entries, records and
+ * vectors of its rows; keys, written and read; then column by column what is added up,
+ * and the records that are updated. Counted over the last third of an epoch's steps, or
+ * of the first 200,000 rows. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +137,8 @@ static int by_feature(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Terms of an fm are made once a row, integers of 64 bits; those of an ffm are its vectors. */
+/* Terms of an fm are made once a row, integers of 64 bits; those of an ffm are its
+ * vectors. */
 static void use_columns(struct training *t, uint32_t rows)
 {
 	const struct ls_fm_model *m = t->m;

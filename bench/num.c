@@ -1,6 +1,6 @@
-/* Nanoseconds a call of what src/num gives, one thread: bench_num [REPEATS]. Best of several
- * repeats of a loop over an array; "chain" feeds each result into the next argument and so shows
- * latency. */
+/* Nanoseconds a call of what src/num gives, one thread: bench_num [REPEATS]. Best of
+ * several repeats of a loop over an array; "chain" feeds each result into the next
+ * argument and so shows latency. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -129,7 +129,8 @@ int main(int argc, char **argv)
 		for (long r = 0; r < repeats; r++) {
 			double start = now();
 			loops[k].run();
-			__asm__ volatile("" : : "r"(out) : "memory"); /* the results are wanted */
+			/* the results are wanted */
+			__asm__ volatile("" : : "r"(out) : "memory");
 			double ns = (now() - start) / loops[k].calls;
 			best = ns < best ? ns : best;
 		}

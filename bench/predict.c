@@ -1,7 +1,7 @@
-/* bench-predict FILE fm|ffm|fwfm K [threads] [repeats]: how fast a model with K factors scores the
- * rows of a file, and how fast the same lines of its records can be read with nothing done with
- * them, asked for as far ahead as is best. The model is a fresh one; only its size matters. Prints
- * the best of the repeats. */
+/* bench-predict FILE fm|ffm|fwfm K [threads] [repeats]: how fast a model with K factors
+ * scores the rows of a file, and how fast the same lines of its records can be read with
+ * nothing done with them, asked for as far ahead as is best. The model is a fresh one;
+ * only its size matters. Prints the best of the repeats. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +118,8 @@ int main(int argc, char **argv)
 	printf("%s, %s k=%u, %d threads: %.3f M rows/s, %.1f ns an entry and thread; its lines "
 	       "alone %.1f ns%s\n",
 	       argv[1], argv[2], o.factors, threads, (double)rows->n_rows / took * 1e-6,
-	       took * entry, alone * entry, seen[0] == 1 ? "!" : ""); /* it is made use of */
+	       /* it is made use of */
+	       took * entry, alone * entry, seen[0] == 1 ? "!" : "");
 	ls_fm_model_free(m);
 	ls_pool_free(pool);
 	ls_data_free(d);

@@ -1,6 +1,6 @@
-/* bench-read FILE [threads] [repeats]: how fast rows come out of a file, and how fast they are
- * hashed. Prints the best of the repeats; the file should be in the page cache (the first repeat
- * puts it there). */
+/* bench-read FILE [threads] [repeats]: how fast rows come out of a file, and how fast
+ * they are hashed. Prints the best of the repeats; the file should be in the page cache
+ * (the first repeat puts it there). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,8 +1,9 @@
-/* bench-threads FILE K THREADS [batch] [rounds]: how fast one fm with K factors is trained by so
- * many threads, beside as many separate models by a thread each at the same time, which share
- * nothing but the machine, and beside one alone. They take turns within one process, some
- * hundredths of a second each, so that a machine whose speed moves moves it for all of them; what
- * is compared is of the same round. Prints medians, of ratios with quarters. */
+/* bench-threads FILE K THREADS [batch] [rounds]: how fast one fm with K factors is
+ * trained by so many threads, beside as many separate models by a thread each at the same
+ * time, which share nothing but the machine, and beside one alone. They take turns within
+ * one process, some hundredths of a second each, so that a machine whose speed moves
+ * moves it for all of them; what is compared is of the same round. Prints medians, of
+ * ratios with quarters. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +22,8 @@ struct trainer {
 	double rate;   /* rows a second, the last time */
 };
 
-/* Every model has a seed of its own, so that no two want the same rows at the same time. */
+/* Every model has a seed of its own, so that no two want the same rows at the same
+ * time. */
 static void make(struct trainer *t, const struct ls_rows *rows, struct ls_fm_opts o,
 		 struct ls_pool *pool, uint64_t seed)
 {
@@ -51,8 +53,8 @@ struct bench {
 	const struct ls_rows *rows;
 	struct ls_fm_opts opts;
 	int threads;
-	struct ls_pool *pool; /* the only one with threads: a second's would still spin in the
-				 next's time */
+	/* the only one with threads: a second's would still spin in the next's time */
+	struct ls_pool *pool;
 	struct trainer together, *separate; /* separate: by thread, */
 	struct ls_pool **one;               /* each with a pool without further threads */
 	uint64_t steps;                     /* of each, a round */

@@ -1,5 +1,5 @@
-/* Whether two models of the same options are the same to the last bit. For tests; include cmocka.h
- * before it. */
+/* Whether two models of the same options are the same to the last bit. For tests; include
+ * cmocka.h before it. */
 #ifndef LS_TESTS_MODELS_H
 #define LS_TESTS_MODELS_H
 

@@ -1,7 +1,6 @@
-/* How many threads are put to work: what the rule does on machines that lose
- * cores and get them back, runs of part of a pool, and that training gives the same bytes whoever
- * is away.
- * labels: threads long */
+/* How many threads are put to work: what the rule does on machines that lose cores and
+ * get them back, runs of part of a pool, and that training gives the same bytes whoever
+ * is away. labels: threads long */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -24,14 +23,15 @@
 
 enum { THREADS = 16 };
 
-/* A machine on which so many threads do a unit of work a millisecond each, as long as they have a
- * core each; if not, all wait for those who share one, a third of the time at best. Who had to
- * share still does for a while after others have gone. */
+/* A machine on which so many threads do a unit of work a millisecond each, as long as
+ * they have a core each; if not, all wait for those who share one, a third of the time at
+ * best. Who had to share still does for a while after others have gone. */
 struct machine {
-	int cores;      /* that are ours */
-	double crowd;   /* when there were last more threads than cores; 0: never */
-	bool incurable; /* threads wait for something else, which fewer of them would as well, */
-	bool flickers;  /* in every other stretch or so */
+	int cores;    /* that are ours */
+	double crowd; /* when there were last more threads than cores; 0: never */
+	/* threads wait for something else, which fewer of them would as well, */
+	bool incurable;
+	bool flickers; /* in every other stretch or so */
 	uint32_t turn;
 	double seconds; /* so far */
 };
@@ -77,8 +77,8 @@ static void all_work_on_a_machine_of_their_own(void **state)
 	}
 }
 
-/* As many stay away as cores are taken, soon, and for most of the time; all come back. In whole
- * stretches, and in calls that are much shorter. */
+/* As many stay away as cores are taken, soon, and for most of the time; all come back. In
+ * whole stretches, and in calls that are much shorter. */
 static void who_has_no_core_stays_away(void **state)
 {
 	(void)state;
@@ -91,7 +91,8 @@ static void who_has_no_core_stays_away(void **state)
 			ls_active_init(&c, THREADS);
 			assert_true(share_of(&m, &c, THREADS, 1.0, calls[k]) > 0.99);
 			m.cores = THREADS - taken;
-			share_of(&m, &c, m.cores, 4.0, calls[k]); /* the time to find it out */
+			/* the time to find it out */
+			share_of(&m, &c, m.cores, 4.0, calls[k]);
 			assert_true(share_of(&m, &c, m.cores, 20.0, calls[k]) > 0.9);
 			m.cores = THREADS;
 			share_of(&m, &c, THREADS, 4.0, calls[k]);
@@ -110,8 +111,8 @@ static void who_waits_for_something_else_stays(void **state)
 		    0.95); /* the rest with half of them or more */
 }
 
-/* Nor are fewer tried again and again because now and then nobody waits: trials are half as fast
- * with two threads. */
+/* Nor are fewer tried again and again because now and then nobody waits: trials are half
+ * as fast with two threads. */
 static void who_waits_now_and_then_stays(void **state)
 {
 	(void)state;
@@ -121,8 +122,8 @@ static void who_waits_now_and_then_stays(void **state)
 	assert_true(share_of(&m, &c, 2, 100.0, UINT64_MAX) > 0.95);
 }
 
-/* One thread, and a crew that was told, are asked nothing; nor does time that cannot be change
- * anything. */
+/* One thread, and a crew that was told, are asked nothing; nor does time that cannot be
+ * change anything. */
 static void some_never_change(void **state)
 {
 	(void)state;
@@ -221,8 +222,8 @@ static struct sample *make_sample(void)
 	return s;
 }
 
-/* In calls of 1 to 20 steps, each by another number of workers, or in one call whose stretches are;
- * or all by the one thread that there is. */
+/* In calls of 1 to 20 steps, each by another number of workers, or in one call whose
+ * stretches are; or all by the one thread that there is. */
 static void some_calls(struct ls_cpu *cpu, int threads, double *loss)
 {
 	struct ls_err err;

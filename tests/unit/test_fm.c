@@ -1,7 +1,6 @@
-/* The mathematics of the engine, against a plain reference in double written for reading: every
- * pair of entries, no tricks. Bounds are those of binary32 arithmetic; that the bits agree
- * everywhere is the business of tests/bitwise.
- * labels: threads isa */
+/* The mathematics of the engine, against a plain reference in double written for reading:
+ * every pair of entries, no tricks. Bounds are those of binary32 arithmetic; that the
+ * bits agree everywhere is the business of tests/bitwise. labels: threads isa */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +47,8 @@ static struct sample *make_sample(enum ls_fm_task task, bool in_order)
 	for (uint32_t r = 0; r < ROWS; r++) {
 		uint32_t n = in_order ? FIELDS : 1 + draw(&state, 6);
 		for (uint32_t i = 0; i < n; i++, e++) {
-			s->feature[e] = draw(&state, FEATURES); /* may repeat within a row */
+			/* may repeat within a row */
+			s->feature[e] = draw(&state, FEATURES);
 			s->field[e] = (uint16_t)draw(&state, FIELDS);
 			if (in_order) {
 				s->field[e] = (uint16_t)i;
@@ -163,7 +163,8 @@ static double ref_row_loss(const struct ref *p, const struct ls_rows *rows, uint
 static double ref_weighted_loss(const struct ref *p, const struct ls_rows *rows, uint64_t row)
 {
 	const struct ls_fm_opts *o = &p->m->opts;
-	float label = o->task == LS_REGRESSION ? 0 : rows->label[row]; /* a target is no class */
+	/* a target is no class */
+	float label = o->task == LS_REGRESSION ? 0 : rows->label[row];
 	uint32_t class = o->task == LS_BINARY ? label > 0 : (uint32_t)label;
 	double weight = (double)rows->weight[row] *
 			(o->n_class_weights ? (double)o->class_weight[class] : 1);
@@ -254,8 +255,8 @@ static void compare_scores(const struct ls_fm_model *m, const struct ref *p,
 			close_to((double)score[r * m->outputs + o], ref_score(p, rows, r, o), 1);
 }
 
-/* One step of SGD over all rows with rate 1 moves each parameter by its gradient / ROWS; the
- * reference's gradient is a central difference. */
+/* One step of SGD over all rows with rate 1 moves each parameter by its gradient / ROWS;
+ * the reference's gradient is a central difference. */
 static void compare_gradients(struct ls_fm_model *m, const struct ls_rows *rows,
 			      struct ls_pool *pool, double *before)
 {
@@ -307,9 +308,9 @@ static void against_the_reference(void **state)
 	ls_pool_free(pool);
 }
 
-/* Rows of two entries of one field whose factors cancel: U is 0 and W is all there is, far above
- * what squares of U would let expect. The grid of the field weights' gradient has to have room for
- * it. */
+/* Rows of two entries of one field whose factors cancel: U is 0 and W is all there is,
+ * far above what squares of U would let expect. The grid of the field weights' gradient
+ * has to have room for it. */
 static void pairs_cancel(struct ls_fm_model *m, struct sample *s)
 {
 	for (uint32_t e = 0; e < 2 * ROWS; e++) {
@@ -324,9 +325,9 @@ static void pairs_cancel(struct ls_fm_model *m, struct sample *s)
 			m->record[j * ls_fm_stride(m) + k] = (j % 2 ? -1.0f : 1.0f) / 128.0f;
 }
 
-/* Weights of a field with itself that are far above all others: an entry's part in its own field's
- * sum, times its weight, is on a grid that has to have room for it. Factors are so small that
- * scores stay so, too. */
+/* Weights of a field with itself that are far above all others: an entry's part in its
+ * own field's sum, times its weight, is on a grid that has to have room for it. Factors
+ * are so small that scores stay so, too. */
 static void weights_are_large(struct ls_fm_model *m, struct sample *s)
 {
 	(void)s;
@@ -376,7 +377,8 @@ static struct ls_fm_model *trained_in(uint64_t mode, const struct ls_fm_opts *o,
 	ls_pool_free(pool);
 	uint64_t plain = ls_fp_enter();
 	ls_fp_leave(mode);
-	int rc = ls_pool_new(2, &pool, &err); /* its threads begin in their maker's mode */
+	/* its threads begin in their maker's mode */
+	int rc = ls_pool_new(2, &pool, &err);
 	rc = rc ? rc : ls_cpu_predict(m, rows, pool, ret_score, &err);
 	rc = rc ? rc : ls_cpu_new(m, rows, pool, NULL, &cpu, &err);
 	*ret_loss = 0;
@@ -463,8 +465,8 @@ static void optimizers_follow_the_textbook(void **state)
 	}
 }
 
-/* The rate goes up to the given one and down from it: to 0, where it stays, or as the inverse root.
- */
+/* The rate goes up to the given one and down from it: to 0, where it stays, or as the
+ * inverse root. */
 static void rates_follow_their_schedule(void **state)
 {
 	(void)state;
@@ -513,7 +515,8 @@ static void batches_cover_every_row_once(void **state)
 			o.batch = 64;
 			uint8_t *seen = ls_xalloc(sizes[i]);
 			uint64_t steps = ls_fm_steps_per_epoch(&o, sizes[i]);
-			for (uint64_t s = steps; s < 2 * steps; s++) { /* the second epoch */
+			/* the second epoch */
+			for (uint64_t s = steps; s < 2 * steps; s++) {
 				struct ls_order order = ls_fm_order(&o, sizes[i], s);
 				for (uint32_t b = 0; b < order.n; b++)
 					assert_int_equal(seen[ls_order_row(&order, b)]++, 0);
@@ -564,15 +567,18 @@ static void auto_takes_the_gpu_where_it_pays(void **state)
 		       many = {.n_rows = 40000000, .n_entries = 1560000000};
 	const double h200 = 4.9e12, t4 = 0.32e12;
 	const struct ls_cuda_workload large = {1, 16, h200, true}, small_gpu = {1, 16, t4, true},
-				  cold = {1, 16, h200, false}, two = {1, 2, t4, true},
-				  long_cold = {20, 16, h200, false};
+				      cold = {1, 16, h200, false}, two = {1, 2, t4, true},
+				      long_cold = {20, 16, h200, false};
 	m.opts.batch = 65536;
 	assert_true(ls_cuda_is_faster(&m, &many, &large));
-	assert_false(ls_cuda_is_faster(&m, &few, &large)); /* over before the GPU has started */
+	/* over before the GPU has started */
+	assert_false(ls_cuda_is_faster(&m, &few, &large));
 	assert_false(
-		ls_cuda_is_faster(&m, &many, &small_gpu)); /* its memory is too slow for 16 threads */
-	assert_true(ls_cuda_is_faster(&m, &many, &two));   /* but not for two */
-	assert_false(ls_cuda_is_faster(&m, &many, &cold)); /* compiling takes longer than training */
+		/* its memory is too slow for 16 threads */
+		ls_cuda_is_faster(&m, &many, &small_gpu));
+	assert_true(ls_cuda_is_faster(&m, &many, &two)); /* but not for two */
+	/* compiling takes longer than training */
+	assert_false(ls_cuda_is_faster(&m, &many, &cold));
 	assert_true(ls_cuda_is_faster(&m, &many, &long_cold));
 	m.opts.batch = 16;
 	assert_false(ls_cuda_is_faster(&m, &many, &large)); /* steps too small */

@@ -1,8 +1,8 @@
-/* One model, two ways through the kernels, the same bits: factors that are all zero, or a field
- * that no row has, change no other parameter, but columns then have other lanes, rows are no longer
- * one of each field, pairs are taken one by one; and rows are scored alone or side by side. What
- * the bits are is the business of tests/bitwise, and of test_fm whether they are right.
- * labels: once isa long */
+/* One model, two ways through the kernels, the same bits: factors that are all zero, or a
+ * field that no row has, change no other parameter, but columns then have other lanes,
+ * rows are no longer one of each field, pairs are taken one by one; and rows are scored
+ * alone or side by side. What the bits are is the business of tests/bitwise, and of
+ * test_fm whether they are right. labels: once isa long */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,9 +42,9 @@ static uint32_t draw(uint32_t *state, uint32_t n)
 	return (*state >> 8) % n;
 }
 
-/* Rows with an entry of each field, in order, first as many as may be scored side by side, and then
- * now and then one that lacks a field, has one twice, or has them in reverse. Feature 0 is in most
- * rows, others in few: columns long and short. */
+/* Rows with an entry of each field, in order, first as many as may be scored side by
+ * side, and then now and then one that lacks a field, has one twice, or has them in
+ * reverse. Feature 0 is in most rows, others in few: columns long and short. */
 static struct sample *make_sample(uint32_t n_fields, bool with_x, uint32_t classes)
 {
 	struct sample *s = ls_xalloc(sizeof *s);
@@ -150,7 +150,8 @@ static void compare(const struct ls_fm_model *small, const struct ls_fm_model *l
 		same(small->pair, large->pair, sizeof(float) * pairs);
 }
 
-/* Rows may be scored side by side; each alone has the same bits, by every build of the kernels. */
+/* Rows may be scored side by side; each alone has the same bits, by every build of the
+ * kernels. */
 static void compare_builds(const struct ls_fm_model *m, const struct ls_rows *rows,
 			   const float *want)
 {
@@ -213,8 +214,8 @@ static void train_twins(const struct twin *t, const struct ls_fm_opts *opts, boo
 	free(s);
 }
 
-/* By one pool or the other, such that neither goes with one value of any option; turn: which of
- * them begins. */
+/* By one pool or the other, such that neither goes with one value of any option; turn:
+ * which of them begins. */
 static void twins_by_optimizer(const struct twin *t, struct ls_pool *const pools[2], int turn)
 {
 	for (int variant = 0; variant < 4 * 2 * 2 * 2; variant++) {
@@ -243,8 +244,8 @@ static void all_twins(const struct twin *twins, size_t n)
 		ls_pool_free(pools[i]);
 }
 
-/* Short columns of 4, 8, 16 and 32 lanes against wide ones; pairs of fields four at a time against
- * one by one. */
+/* Short columns of 4, 8, 16 and 32 lanes against wide ones; pairs of fields four at a
+ * time against one by one. */
 static void zero_factors_change_nothing(void **state)
 {
 	(void)state;
@@ -255,8 +256,8 @@ static void zero_factors_change_nothing(void **state)
 	all_twins(twins, sizeof twins / sizeof *twins);
 }
 
-/* Rows of one entry a field against rows without one; wide columns of 4, 8 and 16 lanes against
- * longer ones. */
+/* Rows of one entry a field against rows without one; wide columns of 4, 8 and 16 lanes
+ * against longer ones. */
 static void a_field_nobody_has_changes_nothing(void **state)
 {
 	(void)state;
@@ -282,8 +283,8 @@ static void many_fields(void **state)
 	ls_pool_free(pool);
 }
 
-/* Up to 96 of them, with 4 factors, their lines are listed, however many floats of linear weights
- * are before them. */
+/* Up to 96 of them, with 4 factors, their lines are listed, however many floats of linear
+ * weights are before them. */
 static void listed_lines(void **state)
 {
 	(void)state;
@@ -303,9 +304,9 @@ static void listed_lines(void **state)
 	ls_pool_free(pool);
 }
 
-/* Products that are next to nothing, and negative, leave -0 in the sum over fields; with a bias of
- * -0 and linear weights of 0 a score would be it, too, if rows that are scored side by side were
- * not added up as others are. */
+/* Products that are next to nothing, and negative, leave -0 in the sum over fields; with
+ * a bias of -0 and linear weights of 0 a score would be it, too, if rows that are scored
+ * side by side were not added up as others are. */
 static void zero_has_one_sign(void **state)
 {
 	(void)state;
@@ -336,8 +337,8 @@ static void zero_has_one_sign(void **state)
 	ls_pool_free(pool);
 }
 
-/* The rows of s, some of them with features that no model knows, or in fields that it does not
- * know, if it has any. */
+/* The rows of s, some of them with features that no model knows, or in fields that it
+ * does not know, if it has any. */
 static struct sample *with_unknown(const struct sample *s, uint32_t n_fields, bool with_x,
 				   bool fields)
 {

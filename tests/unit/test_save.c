@@ -1,7 +1,6 @@
-/* Models and checkpoints in files: what comes back is what was written, whatever the number of
- * threads, and a model that comes back without states scores as the one with them. Many rows of
- * parameters, so that there are several blocks.
- * labels: threads isa */
+/* Models and checkpoints in files: what comes back is what was written, whatever the
+ * number of threads, and a model that comes back without states scores as the one with
+ * them. Many rows of parameters, so that there are several blocks. labels: threads isa */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,8 +132,8 @@ static int no_engine(void *context, struct ls_fm_model *m, const struct ls_rows 
 	return ls_err_set(err, LS_EINTERNAL, "resumed");
 }
 
-/* A checkpoint whose checksum is right, and whose epochs cannot be: 50 rows in steps of 10 are 5
- * steps an epoch. */
+/* A checkpoint whose checksum is right, and whose epochs cannot be: 50 rows in steps of
+ * 10 are 5 steps an epoch. */
 static void positions_that_cannot_be(void **state)
 {
 	(void)state;
@@ -193,7 +192,8 @@ static void positions_that_cannot_be(void **state)
 	ls_fm_model_free(m);
 }
 
-/* Of several numbers that are not finite the first feature's is named, whoever meets one first. */
+/* Of several numbers that are not finite the first feature's is named, whoever meets one
+ * first. */
 static void the_first_is_named(void **state)
 {
 	(void)state;
@@ -303,8 +303,8 @@ static void bare_is_not_trained(void **state)
 	ls_fm_model_free(m);
 }
 
-/* No more memory than there is now, and 4 MiB. False where that is no limit: some emulators know
- * none. */
+/* No more memory than there is now, and 4 MiB. False where that is no limit: some
+ * emulators know none. */
 static bool limit_memory(struct rlimit *ret_old)
 {
 	unsigned long pages[6] = {0};

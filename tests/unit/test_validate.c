@@ -1,6 +1,5 @@
-/* Made-up rows, trials in memory, and the judgement of a validation: what is wrong is found, what
- * is absent is no pass.
- * labels: threads */
+/* Made-up rows, trials in memory, and the judgement of a validation: what is wrong is
+ * found, what is absent is no pass. labels: threads */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -271,7 +270,8 @@ static void test_made(void **state)
 		for (uint64_t e = a->start[i]; e < a->start[i + 1]; e++) {
 			assert_int_equal(a->field[e], e - a->start[i]);
 			assert_int_equal(a->feature[e] / 100,
-					 a->field[e]); /* each field has its own features */
+					 /* each field has its own features */
+					 a->field[e]);
 		}
 	}
 	assert_true(seen[0] > 250 && seen[1] > 250 && seen[2] > 250);

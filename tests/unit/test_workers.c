@@ -1,6 +1,5 @@
-/* How work is shared out: processors, parts by speed, barriers in halves, the sort that all workers
- * do together.
- * labels: threads long */
+/* How work is shared out: processors, parts by speed, barriers in halves, the sort that
+ * all workers do together. labels: threads long */
 #include <math.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -54,7 +53,8 @@ static void remove_tree(const char *root)
 
 struct group_case {
 	const char *group, *file,
-		*text; /* /proc/self/cgroup, and a file that is written, after those before it */
+		/* /proc/self/cgroup, and a file that is written, after those before it */
+		*text;
 	uint64_t want; /* 0: no limit */
 };
 
@@ -165,13 +165,14 @@ static void equal_times_leave_equal_parts(void **state)
 	ls_balance_adjust(&s, (const double[]){3.0, 3.0, 3.0, 3.0});
 	for (int w = 0; w <= 4; w++)
 		assert_int_equal(ls_balance_begin(&s, 1000, w), 250 * w);
-	ls_balance_adjust(&s, (const double[]){3.0, 0.0, 3.0, 9.0}); /* a time that cannot be */
+	/* a time that cannot be */
+	ls_balance_adjust(&s, (const double[]){3.0, 0.0, 3.0, 9.0});
 	assert_int_equal(ls_balance_begin(&s, 1000, 1), 250);
 	ls_balance_free(&s);
 }
 
-/* Workers whose speeds are 4, 1, 2 and 1: parts become proportional to them, whatever comes in
- * between. */
+/* Workers whose speeds are 4, 1, 2 and 1: parts become proportional to them, whatever
+ * comes in between. */
 static void parts_follow_speeds(void **state)
 {
 	(void)state;
@@ -252,8 +253,8 @@ static void nobody_leaves_before_all_have_arrived(void **state)
 /* A batch has a row more than a power of 2, whose number needs a bit more. */
 enum { MADE = 400, MADE_BATCH = 257, MADE_LONG = 8 };
 
-/* Rows of 0 to 8 entries over n_features, of which a few are frequent; every eighth has all, with
- * the last feature. */
+/* Rows of 0 to 8 entries over n_features, of which a few are frequent; every eighth has
+ * all, with the last feature. */
 struct made {
 	uint64_t start[MADE + 1];
 	uint32_t feature[MADE * MADE_LONG];
@@ -285,7 +286,8 @@ static void make_rows(struct made *m, uint64_t n_features)
 				   .label = m->label};
 }
 
-/* The features of row b of a batch, which are behind those of the worker's rows before it. */
+/* The features of row b of a batch, which are behind those of the worker's rows before
+ * it. */
 static void check_row(const struct made *m, const struct ls_row_place *at, const uint32_t *feature)
 {
 	assert_int_equal(at->first, m->start[at->row]);
@@ -294,8 +296,8 @@ static void check_row(const struct made *m, const struct ls_row_place *at, const
 	assert_memory_equal(feature, m->feature + at->first, at->n * sizeof *feature);
 }
 
-/* What all workers together get from the sort of a batch: each feature in one run, each key once.
- */
+/* What all workers together get from the sort of a batch: each feature in one run, each
+ * key once. */
 static void check_keys(const struct made *m, const uint64_t *keys, size_t n, bool by_row,
 		       const struct ls_next_batch *a, uint8_t *feature_seen, uint32_t *key_seen)
 {
@@ -368,8 +370,9 @@ static void sort_batch(const struct made *m, uint64_t n_features, int threads, b
 	free(key_seen);
 }
 
-/* Two and three passes, few workers and many, parts of any size; keys of rows have 9 bits for the
- * row, those of entries 12: with the feature's less than 32, exactly 32, 33 and more. */
+/* Two and three passes, few workers and many, parts of any size; keys of rows have 9 bits
+ * for the row, those of entries 12: with the feature's less than 32, exactly 32, 33 and
+ * more. */
 static void workers_sort_all_entries_once(void **state)
 {
 	(void)state;
@@ -395,8 +398,8 @@ static void workers_sort_all_entries_once(void **state)
 	free(m);
 }
 
-/* All entries have one of the lowest digits 0 to 9: unknown, they are all in the first of four
- * parts; known, they are half of the work, and so in the first two. */
+/* All entries have one of the lowest digits 0 to 9: unknown, they are all in the first of
+ * four parts; known, they are half of the work, and so in the first two. */
 static void parts_are_of_equal_work(void **state)
 {
 	(void)state;
@@ -420,7 +423,8 @@ static void parts_are_of_equal_work(void **state)
 		assert_in_range(ls_sort_part(&s, &shares, 1).hi, 8, 20);
 		assert_in_range(ls_sort_part(&s, &shares, 3).lo, 500, 530);
 		assert_int_equal(ls_sort_part(&s, &shares, 3).hi, 1024);
-		m->rows.n_entries = 1 << 18; /* as if of many: every third row is looked at */
+		/* as if of many: every third row is looked at */
+		m->rows.n_entries = 1 << 18;
 	}
 	ls_sort_free(&s);
 	ls_balance_free(&shares);
@@ -431,8 +435,8 @@ static void parts_are_of_equal_work(void **state)
 
 enum { LONG = 60, BATCH = 24, ROWS = 10 * BATCH };
 
-/* The first rows of each batch are long, the others short, so that parts of equal numbers of rows
- * are not equal work; and every second batch has a sixth of the entries. */
+/* The first rows of each batch are long, the others short, so that parts of equal numbers
+ * of rows are not equal work; and every second batch has a sixth of the entries. */
 struct uneven {
 	uint64_t start[ROWS + 1];
 	uint32_t feature[ROWS * LONG];
@@ -473,8 +477,8 @@ static struct ls_fm_opts uneven_opts(enum ls_fm_kind kind, uint32_t factors)
 	return o;
 }
 
-/* All parameters after so many steps, so many a call: parts are adjusted every 16, within a call
- * and across two, and a call's last has none to prepare. */
+/* All parameters after so many steps, so many a call: parts are adjusted every 16, within
+ * a call and across two, and a call's last has none to prepare. */
 static struct ls_fm_model *trained(const struct uneven *u, enum ls_fm_kind kind, uint32_t factors,
 				   int threads, uint64_t steps, uint64_t each, double *ret_loss)
 {
@@ -515,7 +519,8 @@ static void parts_do_not_reach_the_bytes(void **state)
 		double want_loss, loss;
 		struct ls_fm_model *want =
 			trained(u, kind, models[k].factors, 1, 60, 1, &want_loss);
-		for (int threads = 2; threads <= 9; threads += threads == 2 ? 3 : 4) { /* 2, 5, 9 */
+		/* 2, 5, 9 */
+		for (int threads = 2; threads <= 9; threads += threads == 2 ? 3 : 4) {
 			struct ls_fm_model *m =
 				trained(u, kind, models[k].factors, threads, 60, 30, &loss);
 			assert_true(loss == want_loss);
@@ -529,8 +534,8 @@ static void parts_do_not_reach_the_bytes(void **state)
 
 enum { CLASSES = 20, CLASSED = 4000, IN_ROW = 5, FEATURES = 50 };
 
-/* Terms of all rows pay with one worker and two, for each then has two entries a row and more; of
- * 30 factors they have room with one. */
+/* Terms of all rows pay with one worker and two, for each then has two entries a row and
+ * more; of 30 factors they have room with one. */
 static struct ls_fm_model *classed(const struct ls_rows *rows, uint32_t factors, int threads,
 				   double *ret_loss)
 {
@@ -590,7 +595,8 @@ static void terms_of_rows_do_not_reach_the_bytes(void **state)
 	free(label);
 }
 
-/* A step that was not finite leaves columns undone, and must not leave them to the next step. */
+/* A step that was not finite leaves columns undone, and must not leave them to the next
+ * step. */
 static void a_step_that_failed_leaves_nothing(void **state)
 {
 	enum { STEPS = 12 };
@@ -608,9 +614,10 @@ static void a_step_that_failed_leaves_nothing(void **state)
 	assert_int_equal(ls_fm_model_new(&o, u->rows.n_features, 3, &m, &err), 0);
 	assert_int_equal(ls_cpu_new(m, &u->rows, pool, NULL, &cpu, &err), 0);
 	for (int i = 0; i < 10; i++) {
-		ls_cpu_hold(
-			cpu,
-			33); /* all of which see a row that is not finite; some then stay away */
+		ls_cpu_hold(cpu,
+			    /* all of which see a row that is not finite; some then stay
+			     * away */
+			    33);
 		memset(m->linear, 0, m->bytes);
 		ls_fm_model_init(m, pool);
 		ls_fm_model_start_states(m);
@@ -630,8 +637,8 @@ static void a_step_that_failed_leaves_nothing(void **state)
 	free(u);
 }
 
-/* Entries are numbered in 32 bits: rows that could have more in a batch are refused before any of
- * them is read. */
+/* Entries are numbered in 32 bits: rows that could have more in a batch are refused
+ * before any of them is read. */
 static void too_large_a_batch_is_refused(void **state)
 {
 	(void)state;
