@@ -79,8 +79,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	ls_fm_guard_maps();
 	if (rc == 0)
 		rc = ls_fm_files_check(&files, &err);
-	if (rc == 0 && stat(to, &st) == 0 &&
-	    !S_ISREG(st.st_mode)) /* it is read again, to be told of */
+	if (rc == 0 && stat(to, &st) == 0 && !S_ISREG(st.st_mode)) /* read again, for the summary */
 		rc = ls_err_set(&err, LS_EINPUT, "-o %s: cannot be written: it is no regular file",
 				to);
 	if (rc == 0)

@@ -4,7 +4,7 @@
 #include "fm/train/check_options.h"
 #include "fm/train/classes.h"
 
-/* fallback: what it is where the option is not given. */
+/* fallback: the value if the option is not given. */
 static int pick_word(const struct ls_args *args, const char *option, int fallback, int *ret,
 		     struct ls_err *err)
 {

@@ -95,13 +95,13 @@ struct session {
 	char digest[LS_SHA256_HEX], valid_digest[LS_SHA256_HEX];
 	struct ls_progress progress;
 	FILE *log;
-	int log_errno; /* why the log is not whole; the training goes on */
+	int log_errno; /* errno of a failed write to the log; the training goes on */
 	bool quiet, json;
 	bool has_valid; /* an epoch has been judged, with this result */
 	double valid_value;
 };
 
-/* --- what is told on the way --- */
+/* --- progress and log --- */
 
 static json_t *metrics_json(const struct ls_metrics *m)
 {

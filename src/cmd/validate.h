@@ -8,7 +8,7 @@
 #include "env/facts/facts.h"
 #include "fm/proof/validate.h"
 
-/* --- validate_cells.c: the golden table of tests/bitwise, which is embedded in the program --- */
+/* --- validate_cells.c: the golden table of tests/bitwise, which is embedded --- */
 
 struct ls_validate_cells {
 	struct ls_val_cell *cells;
@@ -50,7 +50,8 @@ void ls_validate_ways_close(struct ls_validate_ways *w);
 struct ls_validate_report {
 	const struct ls_val *val;
 	const struct ls_validate_ways *ways;
-	const struct ls_facts *facts; /* of src/env, and lockstep's own under "lockstep…" */
+	/* of src/env, and lockstep's own under "lockstep…" */
+	const struct ls_facts *facts;
 	bool full;
 	const char *created; /* "2026-11-15T02:00:00Z" */
 };
@@ -67,7 +68,8 @@ struct ls_validate_item {
 void ls_validate_checklist(const struct ls_validate_report *r,
 			   struct ls_validate_item ret[LS_VALIDATE_ITEMS]);
 const char *
-ls_validate_verdict(const struct ls_validate_report *r);    /* "green", "differs", "incomplete" */
+/* "green", "differs", "incomplete" */
+ls_validate_verdict(const struct ls_validate_report *r);
 int ls_validate_status(const struct ls_validate_report *r); /* exit status */
 void ls_validate_markdown(const struct ls_validate_report *r, struct ls_str *out);
 json_t *ls_validate_facts_json(const struct ls_validate_report *r);

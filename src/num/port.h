@@ -62,8 +62,7 @@ LS_FN float ls_fmaf(float a, float b, float c)
 	return __fmaf_rn(a, b, c);
 }
 #else
-LS_FN uint32_t
-ls_bits_f(float x)
+LS_FN uint32_t ls_bits_f(float x)
 {
 	uint32_t u;
 	__builtin_memcpy(&u, &x, sizeof u);

@@ -32,8 +32,8 @@ struct ls_source;
 /* path "-" is standard input, which may hold text, gzip or not. o may be NULL. */
 int ls_data_load(const char *path, const struct ls_data_opts *o, struct ls_data **ret,
 		 struct ls_err *err);
-/* The same from memory, which must outlive the result; name stands for it in messages.
- * .npz is not read from memory. */
+/* The same from memory, which must outlive the result; messages call it `name`. .npz is
+ * not read from memory. */
 int ls_data_load_memory(const char *name, const void *bytes, size_t len,
 			const struct ls_data_opts *o, struct ls_data **ret, struct ls_err *err);
 /* The same from a source, which belongs to the result, or is freed on failure. */
@@ -43,8 +43,8 @@ void ls_data_free(struct ls_data *d);
 
 const struct ls_rows *ls_data_rows(const struct ls_data *d);
 
-/* Fails where rows lie in a file that has others in their place by now, since somebody
- * has written to it, and from then on. One thread. */
+/* Fails if somebody has written to a file in which the rows lie; from then on every time.
+ * One thread. */
 int ls_data_unchanged(struct ls_data *d, struct ls_err *err);
 
 /* SHA-256 over the rows themselves, whatever form they came in: docs/FORMATS.md, "The

@@ -14,8 +14,8 @@
 int ls_lsd_view(const char *name, const struct ls_map *map, int threads, struct ls_rows *ret,
 		struct ls_err *err);
 
-/* Of a header that was looked at: the same where, and only where, all else in two files
- * is. */
+/* The checksum of a header that was checked. Two files have the same one if and only if
+ * all else in them is the same. */
 uint64_t ls_lsd_sum(const struct ls_map *map);
 
 struct ls_lsd_writer;

@@ -138,7 +138,7 @@ int ls_lsd_create(const char *path, struct ls_lsd_writer **ret, struct ls_err *e
 		w->spool[i].fd = -1;
 	uint64_t zero = 0;
 	int rc = open_spool(w, &w->spool[LS_LSD_START],
-			    err); /* a folder that cannot be written to is said now */
+			    err); /* fails early if the folder cannot be written to */
 	if (rc == 0)
 		rc = append(w, LS_LSD_START, &zero, sizeof zero, err);
 	if (rc)

@@ -4,10 +4,10 @@
 #include "base/parallel.h"
 #include "fm/data/text.h"
 
-/* A worker takes the next slice (under the lock: a stream is inflated there), parses it
+/* A worker takes the next slice under the lock, where a stream is inflated, parses it
  * beside the others, and waits for its turn to hand the block on. So there are never more
- * blocks than threads, and everything after the cutting is done in an order that does not
- * know how many threads there are. */
+ * blocks than threads, and the order after parsing does not depend on the number of
+ * threads. */
 struct reader {
 	pthread_mutex_t lock;
 	pthread_cond_t turned;

@@ -250,8 +250,8 @@ static int no_memory(const struct ls_source *s, size_t n, struct ls_err *err)
 	return ls_err_set(err, LS_ENOMEM, "%s: no memory for %zu bytes of text", s->name, n);
 }
 
-/* The last slice has nothing readable behind it and perhaps no newline at its end: it
- * becomes a copy that has both. */
+/* The last slice may lack readable bytes after it and a newline at its end: it becomes a
+ * copy that has both. */
 static int last_slice(const struct ls_source *s, const char *text, size_t len, struct ls_slice *ret,
 		      struct ls_err *err)
 {

@@ -23,7 +23,7 @@ enum ls_content {
 
 enum {
 	LS_SLICE_PAD = 16
-}; /* bytes behind a slice that may be read, so that numbers load in one go */
+}; /* bytes after a slice that may be read, so that numbers load in one go */
 
 struct ls_slice {
 	const char *text; /* ends in a newline; LS_SLICE_PAD readable bytes follow */
@@ -51,7 +51,7 @@ const struct ls_map *ls_source_map(const struct ls_source *s);
 /* Whether the file that is mapped was not written to since it was opened; what is not
  * mapped never is. */
 bool ls_source_unchanged(const struct ls_source *s);
-/* It was, but what it holds is known to be the same. */
+/* Accepts a change: the content is known to be the same. */
 void ls_source_accept(struct ls_source *s);
 
 /* Tells the kernel that the mapping will from now on be read in any order. */

@@ -1,6 +1,6 @@
-/* Made-up rows for validation and measuring: a function of their description, the same on
- * every machine. A struct ls_synthetic owns what its rows point to; ls_synthetic_free
- * accepts NULL. Made by the threads of a pool; then read-only. */
+/* Synthetic rows for validation: a function of their description, the same on every
+ * machine. A struct ls_synthetic owns what its rows point to; ls_synthetic_free accepts
+ * NULL. Made by the threads of a pool, then read-only. */
 #ifndef LS_FM_DATA_SYNTHETIC_H
 #define LS_FM_DATA_SYNTHETIC_H
 

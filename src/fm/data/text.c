@@ -161,8 +161,8 @@ __attribute__((cold)) static const char *bad_number(struct parser *s, const char
 	const char *w = word(s, p);
 	int len = (int)strcspn(w, ":"); /* of the number alone */
 	bool part = p > s->line && p[-1] == ':';
-	/* A token without a colon says nothing of the format, which may be found out
-	 * before or behind it, as text is cut. */
+	/* A token without a colon does not tell the format: that comes from other tokens,
+	 * perhaps of another slice. */
 	if (!part && !has_colon(p))
 		return fault(s, p, "\"%s\" is not index:value", w);
 	if (*p == '-' && end > p + 1)
@@ -174,7 +174,7 @@ __attribute__((cold)) static const char *bad_number(struct parser *s, const char
 		     s->b->field ? "field:index:value" : "index:value");
 }
 
-/* A number from 0 to max with a colon behind it. Returns the byte behind the colon. */
+/* A number from 0 to max, followed by a colon. Returns the byte after the colon. */
 static inline const char *parse_number(struct parser *s, const char *p, const char *what,
 				       uint32_t max, uint32_t *ret)
 {

@@ -7,8 +7,8 @@
 
 #include "fm/data/rows.h"
 
-/* Of finite scores, one a row, and labels above 0 or not. *has is false where the rows
- * that count are of one class: there is none then. False: no memory. */
+/* The AUC of finite scores, one a row, with labels above 0 or not. *has is false if the
+ * rows that count are of one class: then there is none. Returns false: no memory. */
 bool ls_auc(const struct ls_rows *rows, const float *score, bool *has, double *ret);
 
 #endif

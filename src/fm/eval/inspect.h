@@ -16,11 +16,10 @@ struct ls_feature_rank {
 	float linear, norm; /* its weight; the length of its factors */
 };
 
-/* A pair and how strongly it moves the score when both values are 1. In rows: two
- * features a <= b, and the fields that they have there (fm: 0). Of a model alone the
- * fields are 0 and a and b are, fm: two features; fwfm: two fields, with their weight;
- * ffm: a feature and a field, with the length of the factors that the feature has for
- * it. */
+/* A pair, and how strongly it moves the score when both values are 1. From rows: two
+ * features a <= b and their fields there (fm: 0). From a model alone the fields are 0,
+ * and a and b are: fm two features; fwfm two fields, with their weight; ffm a feature and
+ * a field, with the length of the feature's factors for that field. */
 struct ls_pair_rank {
 	uint32_t a, b;
 	uint16_t field_a, field_b;

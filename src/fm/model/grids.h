@@ -36,7 +36,7 @@ LS_FN void ls_exps_max(struct ls_exps *a, const struct ls_exps *b)
 	a->loss = ls_exps_larger(a->loss, b->loss);
 }
 
-/* One grid a parameter group, and what it multiplies and divides by. */
+/* One grid a parameter group, with the factors for multiplying and dividing by it. */
 struct ls_grids {
 	int bias, pair, loss; /* p of the sums that are not scaled entry by entry */
 	double linear_scale, back_scale, self_scale, pair_scale; /* 2^p */

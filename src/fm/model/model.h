@@ -1,12 +1,12 @@
-/* A factorization machine: its options, its parameters and their place in memory, outside
- * ls_cpu_steps and ls_cpu_fetch. ls_fm_model_new allocates and initialises;
- * ls_fm_model_free accepts NULL. Parameters are written by one engine at a time.
+/* A factorization machine: its options, its parameters and their place in memory.
+ * ls_fm_model_new allocates, ls_fm_model_init initialises; ls_fm_model_free accepts NULL.
+ * One engine at a time writes parameters.
  *
- * All of a feature lies in one run of memory, so that a step asks for one place a
- * feature: its linear weights with the optimizer's state of each, [weights][state
- * 1][state 2], outputs floats each, filled up to a multiple of 4; then its factors,
- * [factors][state 1][state 2], each of outputs × blocks × padded factors, `width` floats
- * apart. blocks is 1, or the number of fields for ffm. Padding is zero and stays zero. */
+ * Everything of a feature is one run of memory, so that a step touches one place a
+ * feature. First the linear weights with the optimizer's states, [weights][state 1][state
+ * 2], `outputs` floats each, padded to a multiple of 4. Then the factors, [factors][state
+ * 1][state 2], each of outputs × blocks × padded floats (`width`). blocks is 1, or the
+ * number of fields for ffm. Padding is zero and stays zero. */
 #ifndef LS_FM_MODEL_MODEL_H
 #define LS_FM_MODEL_MODEL_H
 
@@ -84,8 +84,7 @@ struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task,
 
 int ls_fm_model_new(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
 		    struct ls_fm_model **ret, struct ls_err *err);
-/* The same for one that is in a file, which nobody without the memory for it can be
- * advised to make smaller. */
+/* The same for a model in a file: the error does not advise to make it smaller. */
 int ls_fm_model_new_stored(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields,
 			   struct ls_fm_model **ret, struct ls_err *err);
 /* And without room for the optimizer's state: for scores and digests, not for
@@ -95,12 +94,14 @@ int ls_fm_model_new_bare(const struct ls_fm_opts *opts, uint64_t n_features, uin
 /* Initial factors: a function of (seed, feature, output, block, factor), whatever the
  * thread. */
 void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool);
-/* Whether n of a feature's factors from `lane` on, both multiples of 4, or weight i of
- * all pairs of fields, still have their first values: nothing was learnt. For callers
- * between ls_fp_enter and ls_fp_leave. What rows lack keeps them, but for penalties: l1
- * and l2 shrink all factors of a feature that is in a row, an ffm's for other fields too,
- * and the weights of all pairs (not with FTRL, whose penalties are part of the first
- * value), so that only those of features in no row are known to be first ones then. */
+/* Whether n of a feature's factors from `lane` on (both multiples of 4), or weight i of
+ * all pairs of fields, still have their first values, so that nothing was learnt. For
+ * callers between ls_fp_enter and ls_fp_leave.
+ *
+ * l1 and l2 also shrink factors that a row does not use: all factors of a feature that is
+ * in a row, ffm's for other fields included, and the weights of all pairs. Then only
+ * features in no row are known to have first values. FTRL's penalties are part of the
+ * first value. */
 bool ls_fm_first_factors(const struct ls_fm_model *m, uint64_t feature, size_t lane, size_t n);
 bool ls_fm_first_pair(const struct ls_fm_model *m, size_t i);
 /* Puts the optimizer's state of every parameter at its start. */

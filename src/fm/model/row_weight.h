@@ -1,5 +1,5 @@
-/* What a row of the data is to a model: its values after --normalize, and what it counts
- * for in the loss. Owns nothing; any thread. */
+/* A row of the data as a model sees it: its values after --normalize, and its weight in
+ * the loss. Owns nothing; any thread. */
 #ifndef LS_FM_MODEL_ROW_WEIGHT_H
 #define LS_FM_MODEL_ROW_WEIGHT_H
 

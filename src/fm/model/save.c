@@ -202,9 +202,9 @@ static void common_meta(struct meta *meta, const struct ls_fm_model *m, const ch
 	add_meta_take(meta, "options", ls_fm_opts_text(&m->opts));
 }
 
-/* The parameters and `states` of the optimizer's states. All states must be finite,
- * written or not: behind an infinite one AdaGrad and Adam divide by infinity, and a
- * parameter that looks sound has stood still. */
+/* Writes the parameters and `states` of the optimizer's states. All states must be
+ * finite, written or not: AdaGrad and Adam divide by an infinite one, and a parameter
+ * that looks sound has not moved. */
 static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t states, int threads,
 			const struct meta *meta, struct ls_file_id *ret_id, struct ls_err *err)
 {
@@ -311,7 +311,7 @@ static bool says(const struct ls_bundle *b, const char *key, const char *want)
 	return text && strcmp(text, want) == 0;
 }
 
-/* What is told twice, for readers of the file, is the same twice. */
+/* What the metadata say twice, for readers of the file, must agree. */
 static bool says_kind(const struct ls_bundle *b, const struct ls_fm_opts *o)
 {
 	char seed[24];
@@ -362,8 +362,8 @@ static int read_header(const struct ls_bundle *b, const char *path, const char *
 	return rc;
 }
 
-/* Before memory is asked for: the file must be large enough to hold what its metadata
- * claims. */
+/* Before memory is allocated: the file must be large enough for what its metadata
+ * claim. */
 static int check_claim(const struct ls_bundle *b, const struct ls_fm_opts *opts,
 		       uint64_t n_features, uint32_t n_fields, const char *path, struct ls_err *err)
 {

@@ -37,8 +37,8 @@ int ls_fm_load_model(const char *path, int threads, struct ls_fm_model **ret, st
 
 /* Whether a file says that it is a checkpoint. */
 bool ls_fm_is_checkpoint(const char *path);
-/* Whether a file is a model of these options, that data and that start (empty: of its
- * own), by what it says of itself; its parameters are not read. */
+/* Whether a file is a model of these options, that data and that start (empty: none), by
+ * its metadata; its parameters are not read. */
 int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *data_digest,
 		      const char *warm_digest, struct ls_err *err);
 

@@ -224,7 +224,7 @@ enum {
 	DIGEST_CHUNK = 1 << 14
 }; /* floats gathered before they are hashed: padding is left out on the way */
 
-/* Of a row in pieces, for it may be longer than a chunk. */
+/* A row in parts, because it may be longer than a chunk. */
 static void digest_run(struct ls_sha256 *h, const float *run, uint64_t n, float *chunk,
 		       uint64_t *used)
 {

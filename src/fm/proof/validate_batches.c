@@ -43,8 +43,8 @@ struct ls_val_size ls_val_full(void)
 	return (struct ls_val_size){.batches = {140000, 39, 2500}, .every_optimizer = true};
 }
 
-/* One thread is a slow way to say again what the golden table says; it stands in where
- * there is no GPU. */
+/* One thread repeats slowly what the golden table says; it only stands in where there is
+ * no GPU. */
 static bool is_compared(const struct ls_val_plan *p, size_t way)
 {
 	return way > 0 && p->ways[way].main && !(ls_val_has_gpu(p) && on_one_thread(&p->ways[way]));

@@ -66,8 +66,7 @@ static int travel(const struct journey *j, const struct ls_val_way *way, uint64_
 	return rc == LS_EINTR && leg.stop ? 0 : rc; /* it stopped where it was told to */
 }
 
-/* there and back: the file that comes out, as a digest. *ret_on_b: whether a failure was
- * b's. */
+/* The digest of the file after the trip there and back. *ret_on_b: whether b failed. */
 static int whole(const struct journey *j, const struct ls_val_way *a, const struct ls_val_way *b,
 		 char ret[LS_SHA256_HEX], bool *ret_on_b, struct ls_err *err)
 {

@@ -18,7 +18,8 @@ int ls_val_turn(struct ls_val_session *s, const char *cell, size_t way, struct l
 /* Runs t on a way. Other than LS_VAL_PASSED: *ret_reason is the caller's to free. */
 enum ls_val_state ls_val_try(struct ls_val_session *s, size_t way, struct ls_trial *t,
 			     struct ls_trial_result *ret, char **ret_reason);
-/* What a failure on a way means. A device that is not there is not asked again. */
+/* The state that a failure on a way leads to. A device that is absent is not tried
+ * again. */
 enum ls_val_state ls_val_judge(struct ls_val_session *s, size_t way, int rc,
 			       const struct ls_err *err, char **ret_reason);
 /* reason may be NULL and is taken over; expected and got may be NULL. */

@@ -1,7 +1,7 @@
 #include "fm/train/check_options.h"
 
-/* Whoever gives an option that does nothing believes that it does something: it is
- * refused. */
+/* An option that would do nothing is refused: the user believes that it does
+ * something. */
 int ls_fm_check_options(const struct ls_fm_opts *o, ls_fm_given *given, const void *context,
 			struct ls_err *err)
 {

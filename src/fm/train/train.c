@@ -44,8 +44,8 @@ struct run {
 
 /* --- the start --- */
 
-/* Parameters from another model, which has no more features; those that it has not keep
- * their start. */
+/* Copies the parameters of another model, which has no more features. Features that it
+ * lacks keep their start. */
 static void take_parameters(struct ls_fm_model *m, const struct ls_fm_model *old)
 {
 	for (uint64_t j = 0; j < old->n_features; j++) {
@@ -564,7 +564,7 @@ static int save_beside(struct run *r, char **ret_path, struct ls_err *err)
 {
 	int held = ls_file_hold_folder(r->output), rc = 0;
 	if (r->at.best_epoch &&
-	    !r->at.best_digest[0]) /* with one thread it is not worked out on the way */
+	    !r->at.best_digest[0]) /* with one thread it has not been computed yet */
 		rc = digest_best(r, r->at.best_digest, err);
 	if (rc == 0)
 		rc = find_place(r->output, ret_path, err);
@@ -638,8 +638,9 @@ static void drop_model(struct run *r)
 	r->m = NULL;
 }
 
-/* Without validation the last parameters are the model; with it the best epoch's, whose
- * file is there already: what a resumed training finds there need not be what it left. */
+/* Without validation the last parameters are the model. With validation it is the best
+ * epoch's, whose file is already there; after a resume that file need not be what was
+ * left. */
 static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
 {
 	struct ls_train_result res = {.steps = r->at.step,
@@ -654,7 +655,7 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 	if (rc == 0 && as_left && last && !*r->digest) {
 		ls_fm_model_digest(r->m, r->digest);
 	} else if (rc == 0 && (!as_left || !*r->digest)) {
-		drop_model(r); /* the best one comes in its place */
+		drop_model(r); /* makes room for the best epoch's model */
 		rc = digest_best(r, r->digest, err);
 	}
 	if (r->late.code) /* report the first of two failures */

@@ -1,6 +1,6 @@
 /* A whole training: epochs, validation, early stopping, checkpoints, resuming. Prints
- * nothing: what happens is told through callbacks. Borrows everything in struct ls_train
- * for the time of the call. One thread calls. */
+ * nothing; callbacks report what happens. Borrows everything in struct ls_train for the
+ * time of the call. One thread calls. */
 #ifndef LS_FM_TRAIN_TRAIN_H
 #define LS_FM_TRAIN_TRAIN_H
 
@@ -15,8 +15,7 @@
 #include "fm/model/model.h"
 #include "fm/model/save.h"
 
-/* What has happened so far; told after every stretch of steps and at the end of every
- * epoch. */
+/* Progress, reported after every stretch of steps and at the end of every epoch. */
 struct ls_train_event {
 	enum ls_train_what { LS_TRAIN_STEPS, LS_TRAIN_EPOCH } what;
 	uint64_t step, steps_per_epoch, total_steps;
@@ -33,7 +32,7 @@ typedef int ls_train_check(void *context, struct ls_err *err);
 
 typedef void ls_train_tell(void *context, const struct ls_train_event *event);
 
-/* Makes the engine that a training asks for, once the model is there. */
+/* Makes the engine of a training, once the model is there. */
 typedef int ls_train_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows,
 			    struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err);
 

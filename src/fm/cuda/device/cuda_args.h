@@ -32,13 +32,14 @@ enum {
 	 * work */
 	LS_CUDA_FEW_THREADS = 64,
 	LS_CUDA_STRIPE = 512, /* rows a warp sums for the bias and the loss */
-	/* entries of a feature, of the second list of tasks; the first has single ones */
+	/* entries of a feature in the second list of tasks; the first list has single
+	 * entries */
 	LS_CUDA_FEW = 4,
 	/* of the third: the most that a lane group takes alone; with more it is a
 	 * warp's */
 	LS_CUDA_SOME = 16,
 	LS_CUDA_LISTS = 3,
-	LS_CUDA_GRAB = 16, /* tasks of groups that a warp takes at a time */
+	LS_CUDA_GRAB = 16, /* group tasks that a warp takes at a time */
 	LS_SORT_EACH = 16, /* entries of a thread, in the sort */
 	LS_SORT_TILE = LS_SORT_EACH * LS_CUDA_THREADS,
 	LS_SORT_BITS = 8, /* of a digit, at most */
@@ -105,7 +106,7 @@ LS_FN uint32_t ls_cuda_digit_bits(const struct ls_cuda_digits *d, uint32_t pass)
 	return ls_cuda_digit_from(d, pass + 1) - ls_cuda_digit_from(d, pass);
 }
 
-/* The sort's memory, and what it leaves behind. A place is batch << slot_bits | slot. */
+/* The sort's memory and its result. A place is batch << slot_bits | slot. */
 struct ls_cuda_sort {
 	uint64_t step; /* the epoch's first */
 	uint32_t rows, entries, slot_bits;
@@ -127,7 +128,7 @@ struct ls_cuda_sort {
 	/* in the epoch's order of rows, as are the next two: the row; */
 	uint32_t *pick;
 	struct ls_cuda_span *span; /* where it is; */
-	/* entries before it, and, behind the last, all entries */
+	/* entries before it; after the last row: all entries */
 	uint32_t *first;
 	float *by_x;        /* as by_batch; NULL as x */
 	uint16_t *by_field; /* as by_batch; fwfm only */

@@ -1,12 +1,13 @@
 /* A step of ffm on a GPU. cuda_args.h has the plan.
  *
- * The CPU takes each unordered pair (i, j) once, in stored order. So do we. Any row: a
- * warp a row, lanes over the other entry of a pair; the pairs of one i are made by all
- * lanes at once, and their products are then added in the order of j. The P of an entry
- * gets its terms in the order of the other entry's place: first as j, then as i. A row
- * whose fields ascend, which is what click logs are: its factors in shared memory, where
- * P is no more than their transpose; the products go there as well, and one lane a factor
- * adds them up. */
+ * As on the CPU each unordered pair (i, j) is taken once, in stored order. Any row: a
+ * warp a row, with lanes over the other entry of a pair. All lanes make the products of
+ * one i, which are then added in the order of j. The P of an entry gets its terms in the
+ * order of the other entry's place: first as j, then as i.
+ *
+ * A row whose fields ascend, as in click logs: its factors are in shared memory, where P
+ * is just their transpose. The products are there as well, and one lane a factor adds
+ * them up. */
 #include "fm/cuda/device/cuda_columns.inl.h"
 
 /* Adds the lane's bx to P of entry i, where two lanes may name the same field: then one

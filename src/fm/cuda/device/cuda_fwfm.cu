@@ -1,7 +1,9 @@
-/* A step of fwfm on a GPU: cuda_args.h has the plan, cell.h the letters: U and W are of a
- * field's entries, E and D are sums over fields of r U. Any row: a warp a row, lanes over
- * cells (a field and a chunk of four factors), results in memory. A row whose fields
- * ascend, which is what click logs are: a few lanes a row, results in shared memory. */
+/* A step of fwfm on a GPU. cuda_args.h has the plan, cell.h the letters: U and W belong
+ * to a field's entries, E and D are sums over fields of r U.
+ *
+ * Any row: a warp a row, with lanes over cells (a field and a chunk of four factors) and
+ * results in memory. A row whose fields ascend, as in click logs: a few lanes a row, with
+ * results in shared memory. */
 #include "fm/cuda/device/cuda_columns.inl.h"
 
 LS_DEVICE float field_weight(const struct ls_cuda_args &a, uint32_t o, uint32_t f, uint32_t g)

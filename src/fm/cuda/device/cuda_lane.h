@@ -195,8 +195,8 @@ LS_DEVICE struct row_view batch_row(const struct ls_cuda_args &a, const struct b
 	return r;
 }
 
-/* A batch's features by number of entries, and what counts them. Lists of several steps
- * lie one behind another: each has room for what its entries could need. */
+/* A batch's features in lists by number of entries, with their counts. The lists of
+ * several steps follow each other; each has room for what its entries can need. */
 struct batch_lists {
 	uint32_t *counts, *heavy_parts;
 	struct ls_cuda_task *light[LS_CUDA_LISTS], *task;

@@ -172,7 +172,7 @@ struct pass_shared {
 	uint32_t tile;
 };
 
-/* Lanes with the same digit of at most BITS bits, out of those that are there. */
+/* The active lanes that have the same digit of at most BITS bits. */
 template <int BITS> LS_DEVICE uint32_t same_digit(uint32_t digit, bool there)
 {
 	uint32_t same = __ballot_sync(0xffffffffu, there);
@@ -424,16 +424,16 @@ struct task_tile {
 
 struct task_shared {
 	uint32_t head[LS_SORT_TILE +
-		      /* numbers of entries that are a feature's first; behind them the
-		       * end of the last one */
+		      /* the numbers of the features' first entries, then the end of the
+		       * last feature */
 		      1];
 	uint32_t before[LS_CUDA_THREADS / 32]; /* by warp: its heads */
 	uint64_t scan[32];
 	uint32_t base[LS_CUDA_LISTS + 2];
 };
 
-/* The first of from .. to that is not the feature, by a warp: those that are come
- * first. */
+/* The first entry in from..to that is not of the feature, by a warp. Near entries are
+ * tried first. */
 LS_DEVICE uint32_t feature_end(const uint32_t *feature, uint32_t is, uint32_t from, uint32_t to)
 {
 	for (bool near = true; from < to; near = false) { /* most searches end soon */
@@ -574,7 +574,7 @@ extern "C" __global__ void __launch_bounds__(256, 5) fm_sort_tasks(const struct 
 		put_features(a, t, lists_of(a, step, b), n, &sh);
 }
 
-/* The graph's steps are done: the next launch of it starts behind them. */
+/* After the steps of a graph: the next launch starts with the step after them. */
 extern "C" __global__ void fm_advance(const struct ls_cuda_args a)
 {
 	if (threadIdx.x == 0)

@@ -27,7 +27,7 @@ static int put_step(struct ls_fm_cuda *c, uint32_t index, struct ls_err *err)
 	return rc;
 }
 
-/* n steps from state->base on, and state->base behind them. */
+/* Takes n steps from state->base on and advances state->base. */
 static int put_steps(struct ls_fm_cuda *c, uint32_t n, struct ls_err *err)
 {
 	struct ls_cuda_args a = c->args;

@@ -1,11 +1,11 @@
-/* Training and prediction on an NVIDIA GPU: an engine (engine.h) with the CPU's bytes.
- * The engine borrows model, rows and pool and owns the device it opens. One call at a
- * time.
+/* Training and prediction on an NVIDIA GPU: an engine (engine.h) that gives the CPU's
+ * bytes. The engine borrows model, rows and pool and owns the device it opens. One call
+ * at a time.
  *
- * Data and parameters are copied to the GPU once and stay; what returns are losses, until
- * the model is fetched. Data that do not fit beside the parameters stream through two
- * windows (cuda_rows.c): the next steps' rows are gathered and copied while the ones
- * before compute. LS_ENOMEM: model, batch and the smallest windows do not fit. */
+ * Data and parameters are copied to the GPU once. Only losses come back until the model
+ * is fetched. Data that do not fit beside the parameters stream through two windows
+ * (cuda_rows.c): the rows of the next steps are gathered and copied while the current
+ * ones compute. LS_ENOMEM: model, batch and the smallest windows do not fit. */
 #ifndef LS_FM_CUDA_HOST_CUDA_H
 #define LS_FM_CUDA_HOST_CUDA_H
 

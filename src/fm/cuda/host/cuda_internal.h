@@ -47,8 +47,8 @@ enum ls_cuda_array {
 	LS_A_ARRAYS
 };
 
-/* The rows of the steps first .. first + steps, which are of one epoch (cuda_rows.c): all
- * of its steps, or, of data that stream, some. */
+/* The rows of steps first..first + steps of one epoch (cuda_rows.c): all of its steps or,
+ * if the data stream, some. */
 struct ls_cuda_window {
 	uint64_t first, steps; /* no steps: nothing is in it */
 	uint32_t rows, entries;
@@ -160,8 +160,8 @@ void ls_cuda_free_windows(struct ls_fm_cuda *c);
 /* Lets the kernels see the window with a step, once it is copied and sorted. */
 int ls_cuda_show_window(struct ls_fm_cuda *c, uint64_t step, struct ls_cuda_window **ret,
 			struct ls_err *err);
-/* Its steps before `next` are put; if it has no more, the next window is filled while
- * they run. */
+/* The steps before `next` are queued. If the window has no more, the next window is
+ * filled while they run. */
 int ls_cuda_leave_window(struct ls_fm_cuda *c, uint64_t next, struct ls_err *err);
 
 /* cuda_sort.c: memory for data of that size, and the sort of what the kernels see. */
@@ -174,8 +174,8 @@ int ls_cuda_put_sort(struct ls_fm_cuda *c, const struct ls_cuda_window *w, struc
 int ls_cuda_predict(struct ls_fm_cuda *c, const struct ls_rows *rows, float *ret_score,
 		    struct ls_err *err);
 
-/* cuda_kernels.c: those of this model, without rows only what predicts; grids for the
- * batch; a launch with a grid of one's own, and with the kernel's. */
+/* cuda_kernels.c: the kernels of this model (without rows only those that predict), their
+ * grids for a batch, and launches with a given grid or with the kernel's. */
 int ls_cuda_find_kernels(struct ls_fm_cuda *c, struct ls_err *err);
 int ls_cuda_size_grids(struct ls_fm_cuda *c, struct ls_err *err);
 int ls_cuda_launch(struct ls_fm_cuda *c, ls_cu_stream s, enum ls_cuda_kernel k, unsigned grid,
