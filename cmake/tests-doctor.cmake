@@ -10,9 +10,14 @@ target_compile_definitions(fake_nvml_old PRIVATE FAKE_OLD)
 add_dependencies(test_nvml fake_nvml_new fake_nvml_old)
 
 # A real torch, where the program is what users get; importing it takes seconds and
-# gigabytes elsewhere.
+# gigabytes elsewhere. PyPI's torch for x86-64 comes with NVIDIA's wheels; elsewhere it is
+# one for the CPU.
+set(doctor_tests deep-torch report-schema)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  list(APPEND doctor_tests wheels-torch)
+endif()
 if(LS_USERS_BUILD)
-  foreach(name deep-torch report-schema)
+  foreach(name ${doctor_tests})
     add_test(NAME cli.doctor-${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
       ${CMAKE_SOURCE_DIR}/tests/doctor/${name}.sh)
     ls_label_from(${CMAKE_SOURCE_DIR}/tests/doctor/${name}.sh cli.doctor-${name} cli)

@@ -1,9 +1,12 @@
 /* Files that travel inside the program: shipped specs, compatibility tables, the Python
- * hook (tools/embed.cmake). Constant data, borrowed for ever; any thread. */
+ * hook (tools/embed.cmake). Borrowed for ever. Any thread, once nothing is replaced any
+ * more. */
 #ifndef LS_BASE_EMBED_H
 #define LS_BASE_EMBED_H
 
 #include <stddef.h>
+
+#include "base/err.h"
 
 struct ls_blob {
 	const char *name;          /* path in the source tree, "specs/kaggle-2025-09.json" */
@@ -14,5 +17,10 @@ struct ls_blob {
 extern const struct ls_blob ls_embedded[]; /* ends with a NULL name */
 
 const struct ls_blob *ls_embed_find(const char *name); /* NULL when there is none */
+
+/* From now on the files of dir stand in for those of the same name under prefix
+ * ("data/"): dir/torch.json is found as data/torch.json. Call it before other threads
+ * run. LS_EINPUT when dir has none of them. */
+int ls_embed_replace(const char *prefix, const char *dir, struct ls_err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/embed.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/doctor.h"
@@ -10,6 +11,7 @@
 #include "env/gather/gather.h"
 #include "env/rules/findings.h"
 #include "env/rules/report.h"
+#include "env/spec/compat.h"
 #include "env/spec/spec.h"
 
 static const struct ls_opt opts[] = {
@@ -21,6 +23,9 @@ static const struct ls_opt opts[] = {
 	{"python", 0, "PATH", "the interpreter to look at (default: the first on PATH)"},
 	{"deep", 0, NULL,
 	 "also start that Python, import torch and compare with what the files say"},
+	{"tables", 0, "DIR",
+	 "take torch.json and the other compatibility tables from DIR, where it has them"},
+	{"verbose", 'v', NULL, "show every check and fact, with its source and all advice"},
 	{0},
 };
 
@@ -45,11 +50,13 @@ static struct ls_findings *examine(const struct ls_facts *facts, const struct ls
 				   bool cuda, const char *today)
 {
 	struct ls_findings *list = ls_findings_new();
+	enum ls_gpu_need need = ls_findings_gpu_need(spec, cuda);
 	if (spec)
 		ls_findings_compare(list, facts, spec);
 	if (cuda)
 		ls_findings_demand_cuda(list, facts, spec);
-	ls_findings_faults(list, facts, cuda);
+	ls_findings_faults(list, facts, need);
+	ls_findings_wheels(list, facts);
 	ls_findings_compat(list, facts, today);
 	ls_findings_deep(list, facts);
 	return list;
@@ -63,8 +70,38 @@ static int status_of(const struct ls_findings *findings, bool fail_on_mismatch)
 	return verdict == LS_OUTCOME_MISMATCH ? LS_EXIT_NO : LS_EXIT_UNKNOWN;
 }
 
-/* The file first: when it cannot be written nothing is said that a reader might take for success.
- */
+/* Tables of the user's own: a file that is none is bad input, not a fault of this
+ * program. */
+static int use_tables(const char *dir, struct ls_err *err)
+{
+	struct ls_compat *c = NULL;
+	int rc = ls_embed_replace("data/", dir, err);
+	if (!rc && ls_compat_load(&c, err))
+		rc = err->code = LS_EINPUT;
+	ls_compat_free(c);
+	return rc ? ls_err_prefix(err, "--tables %s", dir) : 0;
+}
+
+/* A gate that has nothing to judge by would pass on every machine. */
+static int check_gate(const struct ls_args *args, const struct ls_spec *spec, struct ls_err *err)
+{
+	if (!ls_args_has(args, "fail-on-mismatch"))
+		return 0;
+	if (!spec && !ls_args_has(args, "cuda"))
+		return ls_err_set(err, LS_EINPUT,
+				  "--fail-on-mismatch has nothing to judge by: give --spec "
+				  "NAME|FILE (`lockstep spec list` has the shipped ones, `lockstep "
+				  "spec capture` makes one), or --cuda");
+	if (spec && !ls_spec_requires(spec))
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: requires nothing, so --fail-on-mismatch would pass on every "
+				  "machine: give it a check of level required, such as \"torch\"",
+				  spec->path);
+	return 0;
+}
+
+/* The file first: when it cannot be written nothing is said that a reader might take for
+ * success. */
 static int publish(const struct ls_args *args, const struct ls_report *report, struct ls_err *err)
 {
 	const char *file = ls_args_get(args, "emit-json");
@@ -73,7 +110,7 @@ static int publish(const struct ls_args *args, const struct ls_report *report, s
 	if (rc == 0 && ls_args_has(args, "json"))
 		ls_cmd_print_json_take(json_incref(doc));
 	else if (rc == 0)
-		ls_doctor_print(report);
+		ls_doctor_print(report, ls_args_has(args, "verbose"));
 	json_decref(doc);
 	return rc;
 }
@@ -81,7 +118,8 @@ static int publish(const struct ls_args *args, const struct ls_report *report, s
 static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
-	const char *name = ls_args_get(args, "spec"), *file = ls_args_get(args, "emit-json");
+	const char *name = ls_args_get(args, "spec"), *file = ls_args_get(args, "emit-json"),
+		   *tables = ls_args_get(args, "tables");
 	struct ls_err err = {0};
 	struct ls_spec *spec = NULL;
 	struct ls_facts *facts = NULL;
@@ -92,7 +130,11 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (file && (!*file || strcmp(file, "-") == 0))
 		return ls_cmd_usage(
 			"--emit-json wants the name of a file; --json prints the report");
-	int rc = name ? ls_spec_load(name, &spec, &err) : 0;
+	int rc = tables ? use_tables(tables, &err) : 0;
+	if (rc == 0 && name)
+		rc = ls_spec_load(name, &spec, &err);
+	if (rc == 0)
+		rc = check_gate(args, spec, &err);
 	if (rc == 0)
 		rc = ls_cmd_now(&now, &err);
 	if (rc == 0)
@@ -121,7 +163,7 @@ const struct ls_cmd ls_cmd_doctor = {
 	.name = "doctor",
 	.summary = "look at this machine, and compare it with a spec",
 	.synopsis = "[--cuda] [--spec NAME|FILE] [--fail-on-mismatch] [--emit-json FILE] [--python "
-		    "PATH] [--deep]",
+		    "PATH] [--deep] [--tables DIR] [-v]",
 	.details = "Reads driver, GPUs, CUDA libraries, Python and torch from files and from NVML, "
 		   "without starting "
 		   "Python,\n"

@@ -1,298 +1,220 @@
-/* Doctor's tables. Unknown is always written out, never left blank and never a zero. */
+/* Doctor's answer on one screen: the verdict, what differs, what to do, and the machine
+ * in a few lines. Unknown is always written out, never left blank and never a zero. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/table.h"
 #include "cmd/cmd.h"
 #include "cmd/doctor.h"
 
-static const char *mark(const struct ls_finding *f)
+/* Findings shown with their advice; of further ones the names. */
+enum { SHOWN = 7 };
+
+/* --- the verdict --- */
+
+static void count(const struct ls_report *r, size_t ret[3])
 {
-	if (f->outcome == LS_OUTCOME_MATCH)
-		return "ok";
-	if (f->outcome == LS_OUTCOME_UNKNOWN)
-		return "unknown";
-	return f->level == LS_LEVEL_REQUIRED ? "DIFFERS" : "differs";
+	for (size_t i = 0; i < r->findings->n; i++)
+		if (r->findings->items[i].level == LS_LEVEL_REQUIRED)
+			ret[r->findings->items[i].outcome]++;
 }
 
-static const char *colour_of(const struct ls_finding *f)
+static const char *verdict_colour(enum ls_outcome verdict)
 {
-	if (f->outcome == LS_OUTCOME_MATCH)
-		return ls_cmd_colour(stdout, "green");
-	if (f->level == LS_LEVEL_INFORMATIONAL)
-		return ls_cmd_colour(stdout, "dim");
-	return ls_cmd_colour(stdout,
-			     f->outcome == LS_OUTCOME_MISMATCH && f->level == LS_LEVEL_REQUIRED
-				     ? "red"
-				     : "yellow");
+	return ls_cmd_colour(stdout, verdict == LS_OUTCOME_MATCH      ? "green"
+				     : verdict == LS_OUTCOME_MISMATCH ? "red"
+								      : "yellow");
 }
 
-static bool begun; /* something stands above: a heading is set off from it */
-
-static void heading(const char *text)
+/* Nothing was asked for: the machine's own faults are all that there is to say. */
+static void print_no_spec(const struct ls_report *r, enum ls_outcome verdict)
 {
-	printf("%s%s%s%s\n", begun ? "\n" : "", ls_cmd_colour(stdout, "bold"), text,
-	       ls_cmd_colour(stdout, "off"));
-}
-
-/* Prints a table with line i + 1 (behind the heading) in colours[i]. */
-static void print_table(struct ls_table *t, const char *const *colours)
-{
-	struct ls_str text = {0};
-	ls_table_text(t, &text);
-	begun = true;
-	size_t i = 0;
-	for (const char *p = text.s; p && *p; i++) {
-		size_t len = strcspn(p, "\n");
-		const char *colour = i == 0    ? ls_cmd_colour(stdout, "dim")
-				     : colours ? colours[i - 1]
-					       : "";
-		printf("%s%.*s%s\n", colour, (int)len, p,
-		       *colour ? ls_cmd_colour(stdout, "off") : "");
-		p += len + (p[len] == '\n');
-	}
-	ls_str_done(&text);
-	ls_table_done(t);
-}
-
-/* Values come from files and variables that anybody may have written: no control character reaches
- * the terminal. */
-static char *printable_take(char *s)
-{
-	for (char *p = s; *p; p++)
-		if ((unsigned char)*p < 32 || *p == 127)
-			*p = '?';
-	return s;
-}
-
-/* Long reasons are told in full below; the table keeps its shape. */
-static char *shortened(const char *s)
-{
-	enum { WIDTH = 60 };
-	if (!s || strlen(s) <= WIDTH)
-		return printable_take(ls_xstrdup(s ? s : ""));
-	size_t n = WIDTH - 3;
-	while (n && ((unsigned char)s[n] & 0xc0) == 0x80)
-		n--; /* not inside a UTF-8 sequence */
-	return printable_take(ls_xasprintf("%.*s…", (int)n, s));
-}
-
-static void print_checks(const struct ls_report *r)
-{
-	const struct ls_findings *list = r->findings;
-	const char **colours = ls_xalloc((list->n + 1) * sizeof *colours);
-	struct ls_table t;
-	size_t rows = 0;
-	ls_table_init(&t, 5, (const char *const[]){"", "check", "expected", "found", "level"});
-	for (size_t i = 0; i < list->n; i++) {
-		const struct ls_finding *f = &list->items[i];
-		if (f->fault)
-			continue;
-		char *expected = shortened(f->expected), *found = shortened(f->found);
-		ls_table_row(&t, (const char *const[]){mark(f), f->id, expected, found,
-						       ls_level_name(f->level)});
-		colours[rows++] = colour_of(f);
-		free(expected);
-		free(found);
-	}
-	if (rows && r->spec)
-		printf("%s%s%s%s%s\n\n", ls_cmd_colour(stdout, "bold"), r->spec->name,
-		       ls_cmd_colour(stdout, "off"), r->spec->description ? ": " : "",
-		       r->spec->description ? r->spec->description : "");
-	if (rows)
-		print_table(&t, colours);
+	size_t n[3] = {0};
+	count(r, n);
+	printf("%s", verdict_colour(verdict));
+	if (verdict == LS_OUTCOME_MATCH)
+		printf("no fault seen");
 	else
-		ls_table_done(&t);
-	free(colours);
-}
-
-static void print_advice(const char *advice)
-{
-	size_t lines = 0, n = 0;
-	for (const char *p = advice; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
-		lines++;
-	for (const char *p = advice; p && *p;) {
-		size_t len = strcspn(p, "\n");
-		if (lines > 1)
-			printf("    %zu. %.*s\n", ++n, (int)len, p);
-		else
-			printf("    %.*s\n", (int)len, p);
-		p += len + (p[len] == '\n');
-	}
-}
-
-static void print_finding(const struct ls_finding *f)
-{
-	char *found = printable_take(ls_xstrdup(f->found ? f->found : "nothing"));
-	printf("%s%-8s%s%s", colour_of(f), mark(f), f->id, ls_cmd_colour(stdout, "off"));
-	if (f->expected)
-		printf(": expected %s", f->expected);
-	printf("%s found %s", f->expected ? "," : ":", found);
-	free(found);
-	if (f->source)
-		printf(" %s[%s]%s", ls_cmd_colour(stdout, "dim"), f->source,
-		       ls_cmd_colour(stdout, "off"));
-	putchar('\n');
-	if (f->why)
-		printf("    %swhy: %s%s\n", ls_cmd_colour(stdout, "dim"), f->why,
-		       ls_cmd_colour(stdout, "off"));
-	print_advice(f->advice);
-}
-
-static void print_problems(const struct ls_report *r)
-{
-	bool any = false;
-	for (int level = LS_LEVEL_REQUIRED; level <= LS_LEVEL_INFORMATIONAL; level++)
-		for (size_t i = 0; i < r->findings->n; i++) {
-			const struct ls_finding *f = &r->findings->items[i];
-			if (f->outcome == LS_OUTCOME_MATCH || (int)f->level != level)
-				continue;
-			if (!any)
-				heading("What to look at");
-			any = true;
-			print_finding(f);
-		}
-}
-
-static char *shown(const struct ls_fact *f)
-{
-	if (f->state == LS_FACT_KNOWN)
-		return f->note ? ls_xasprintf("%s (%s)", f->value, f->note) : ls_xstrdup(f->value);
-	if (ls_str_starts(f->key, "env."))
-		return f->note ? ls_xasprintf("%s (%s)", f->reason, f->note)
-			       : ls_xstrdup(f->reason);
-	return ls_xasprintf("%s: %s", ls_fact_state_name(f->state), f->reason);
-}
-
-static bool in_group(const char *key, const char *const *prefixes)
-{
-	for (; *prefixes; prefixes++) {
-		size_t len = strlen(*prefixes);
-		if (strncmp(key, *prefixes, len) == 0 &&
-		    (key[len] == 0 || (*prefixes)[len - 1] == '.'))
-			return true;
-	}
-	return false;
-}
-
-static void print_group(const struct ls_report *r, const char *title, const char *const *prefixes)
-{
-	const struct ls_facts *facts = r->facts;
-	const char **colours = ls_xalloc((facts->n + 1) * sizeof *colours);
-	struct ls_table t;
-	size_t rows = 0;
-	ls_table_init(&t, 3, (const char *const[]){"fact", "value", "source"});
-	for (size_t i = 0; i < facts->n; i++) {
-		const struct ls_fact *f = &facts->items[i];
-		if (!in_group(f->key, prefixes))
-			continue;
-		char *value = printable_take(shown(f));
-		const char *source = strcmp(f->source, "environment") == 0 ? "" : f->source;
-		ls_table_row(&t, (const char *const[]){f->key, value, source});
-		colours[rows++] =
-			f->state == LS_FACT_UNKNOWN ? ls_cmd_colour(stdout, "yellow") : "";
-		free(value);
-	}
-	if (rows) {
-		heading(title);
-		print_table(&t, colours);
-	} else {
-		ls_table_done(&t);
-	}
-	free(colours);
-}
-
-static void print_gpus(const struct ls_report *r)
-{
-	static const char *const what[] = {"name",        "capability",  "memory",   "ecc", "mig",
-					   "persistence", "power_limit", "throttle", "uuid"};
-	enum { N = sizeof what / sizeof *what };
-	size_t n = ls_facts_gpu_count(r->facts);
-	if (n == 0)
-		return;
-	struct ls_table t;
-	ls_table_init(&t, N + 1,
-		      (const char *const[]){"GPU", "name", "cc", "memory", "ECC", "MIG",
-					    "persistence", "power", "throttle", "UUID"});
-	for (size_t i = 0; i < n; i++) {
-		char index[24];
-		const char *cells[N + 1] = {index};
-		snprintf(index, sizeof index, "%zu", i);
-		for (size_t k = 0; k < N; k++) {
-			const struct ls_fact *f = ls_facts_gpu(r->facts, i, what[k]);
-			cells[k + 1] = !f || f->state == LS_FACT_UNKNOWN ? "unknown"
-				       : f->value                        ? f->value
-									 : "n/a";
-		}
-		ls_table_row(&t, cells);
-	}
-	heading("GPUs");
-	print_table(&t, NULL);
-}
-
-static void print_facts(const struct ls_report *r)
-{
-	static const char *const driver[] = {"driver_kernel", "driver_nvml",   "driver_cuda",
-					     "gpu_count",     "pci_gpu_count", NULL};
-	static const char *const cuda[] = {"cuda",     "cuda_version_txt", "nvcc",  "lib.",
-					   "bundled.", "torch_lib.",       "cudnn", "nccl",
-					   NULL};
-	static const char *const python[] = {"python",   "python.", "torch", "torch_cuda",
-					     "package.", "deep.",   NULL};
-	static const char *const torch[] = {"python",
-					    "python.path",
-					    "torch",
-					    "torch_cuda",
-					    "package.torchvision",
-					    "package.torchaudio",
-					    "deep.",
-					    NULL};
-	static const char *const machine[] = {
-		"os",   "kernel", "glibc",     "arch",  "cpu",
-		"cpu.", "ram",    "container", "image", "container_toolkit",
-		NULL};
-	static const char *const program[] = {"gpu_code", NULL}, *const variables[] = {"env.",
-										       NULL};
-	print_group(r, "Driver", driver);
-	print_gpus(r);
-	print_group(r, "CUDA", cuda);
-	print_group(r, "Python", r->cuda ? torch : python);
-	if (!r->cuda)
-		print_group(r, "Machine", machine);
-	print_group(r, "This program", program);
-	print_group(r, "Variables that change numerics", variables);
+		printf("%zu fault%s", n[LS_OUTCOME_MISMATCH] + n[LS_OUTCOME_UNKNOWN],
+		       n[LS_OUTCOME_MISMATCH] + n[LS_OUTCOME_UNKNOWN] == 1 ? "" : "s");
+	printf("%s; no spec was given: nothing to compare with (see `lockstep spec list`)\n",
+	       ls_cmd_colour(stdout, "off"));
 }
 
 static void print_verdict(const struct ls_report *r)
 {
-	size_t count[3] = {0};
-	for (size_t i = 0; i < r->findings->n; i++)
-		if (r->findings->items[i].level == LS_LEVEL_REQUIRED)
-			count[r->findings->items[i].outcome]++;
 	enum ls_outcome verdict = ls_findings_verdict(r->findings);
-	const char *colour = verdict == LS_OUTCOME_MATCH      ? "green"
-			     : verdict == LS_OUTCOME_MISMATCH ? "red"
-							      : "yellow";
-	if (!r->spec && !r->cuda && verdict == LS_OUTCOME_MATCH) {
-		printf("\nno spec was given: nothing to compare with; see `lockstep spec list`\n");
+	size_t n[3] = {0};
+	count(r, n);
+	if (!r->spec && !r->cuda) {
+		print_no_spec(r, verdict);
 		return;
 	}
-	printf("\n%s%s%s: %zu as required, %zu differ, %zu unknown\n",
-	       ls_cmd_colour(stdout, colour), ls_outcome_name(verdict),
-	       ls_cmd_colour(stdout, "off"), count[LS_OUTCOME_MATCH], count[LS_OUTCOME_MISMATCH],
-	       count[LS_OUTCOME_UNKNOWN]);
+	printf("%s%s%s%s%s: %zu as required, %zu differ, %zu unknown\n", verdict_colour(verdict),
+	       ls_outcome_name(verdict), ls_cmd_colour(stdout, "off"), r->spec ? " with " : "",
+	       r->spec ? r->spec->name : "", n[LS_OUTCOME_MATCH], n[LS_OUTCOME_MISMATCH],
+	       n[LS_OUTCOME_UNKNOWN]);
 }
 
-void ls_doctor_print(const struct ls_report *report)
+/* --- what differs and what to do --- */
+
+static void print_step(const char *advice)
 {
-	print_checks(report);
-	if (!report->spec)
-		print_facts(report);
-	else
-		print_gpus(report);
-	print_problems(report);
+	size_t len = strcspn(advice, "\n");
+	char *first = ls_xstrndup(advice, len);
+	printf("    -> ");
+	ls_doctor_wrap(first, 7, 7);
+	free(first);
+}
+
+static void print_problem(const struct ls_finding *f)
+{
+	static const char unknown[] = "unknown: "; /* which the mark says already */
+	const char *found = f->found ? f->found : "nothing";
+	struct ls_str s = {0};
+	ls_str_add(&s, ls_str_starts(found, unknown) ? found + strlen(unknown) : found);
+	if (f->expected && strcmp(f->expected, "any") != 0)
+		ls_str_addf(&s, "; expected %s", f->expected);
+	printf("%s%-8s%s%s: ", ls_doctor_colour(f), ls_doctor_mark(f), f->id,
+	       ls_cmd_colour(stdout, "off"));
+	ls_doctor_wrap(s.s, 8 + strlen(f->id) + 2, 8);
+	if (f->advice)
+		print_step(f->advice);
+	ls_str_done(&s);
+}
+
+/* Required mismatches first, then required unknowns, then what is recommended. */
+static int rank(const struct ls_finding *f)
+{
+	if (f->outcome == LS_OUTCOME_MATCH || f->level == LS_LEVEL_INFORMATIONAL)
+		return 3;
+	if (f->level == LS_LEVEL_REQUIRED)
+		return f->outcome == LS_OUTCOME_MISMATCH ? 0 : 1;
+	return 2;
+}
+
+static void print_rest(const char *what, const struct ls_str *names)
+{
+	char *line = ls_xasprintf("%s: %s (-v tells what to do)", what, names->s);
+	ls_doctor_wrap(line, 0, 4);
+	free(line);
+}
+
+static void print_problems(const struct ls_report *r)
+{
+	struct ls_str more = {0}, told = {0};
+	size_t shown = 0;
+	for (int k = 0; k < 3; k++)
+		for (size_t i = 0; i < r->findings->n; i++) {
+			const struct ls_finding *f = &r->findings->items[i];
+			if (rank(f) != k)
+				continue;
+			if (shown == 0)
+				putchar('\n');
+			if (shown++ < SHOWN)
+				print_problem(f);
+			else
+				ls_str_addf(&more, "%s%s", more.len ? ", " : "", f->id);
+		}
+	for (size_t i = 0; i < r->findings->n; i++) {
+		const struct ls_finding *f = &r->findings->items[i];
+		if (f->outcome != LS_OUTCOME_MATCH && f->level == LS_LEVEL_INFORMATIONAL)
+			ls_str_addf(&told, "%s%s", told.len ? ", " : "", f->id);
+	}
+	if (more.len)
+		print_rest("and", &more);
+	if (told.len)
+		print_rest(shown ? "to know" : "\nto know", &told);
+	ls_str_done(&more);
+	ls_str_done(&told);
+}
+
+/* --- the machine in a few lines --- */
+
+/* ", WORD VALUE" of a known fact, nothing of an absent one, "WORD unknown" of an unknown
+ * one. */
+static void add_fact(struct ls_str *s, const struct ls_facts *f, const char *key, const char *word)
+{
+	const struct ls_fact *fact = ls_facts_find(f, key);
+	if (!fact || fact->state == LS_FACT_ABSENT)
+		return;
+	ls_str_addf(s, "%s%s%s%s", s->len ? ", " : "", word, *word ? " " : "",
+		    fact->value ? fact->value : "unknown");
+}
+
+/* Why a line has nothing to show, as the fact tells it. */
+static void add_reason(struct ls_str *s, const struct ls_fact *fact)
+{
+	if (!s->len && fact && !fact->value)
+		ls_str_addf(s, "%s: %s", ls_fact_state_name(fact->state), fact->reason);
+}
+
+static void print_line(const char *title, struct ls_str *s, const char *otherwise)
+{
+	printf("%-10s", title);
+	ls_doctor_wrap(s->len ? s->s : otherwise, 10, 10);
+	ls_str_done(s);
+}
+
+static void add_gpus(struct ls_str *s, const struct ls_facts *f)
+{
+	size_t n = ls_facts_gpu_count(f);
+	for (size_t i = 0, run; i < n; i += run) {
+		const char *name = ls_facts_gpu_value(f, i, "name"),
+			   *memory = ls_facts_gpu_value(f, i, "memory");
+		for (run = 1; i + run < n; run++) {
+			const char *next = ls_facts_gpu_value(f, i + run, "name");
+			if (!name || !next || strcmp(name, next) != 0)
+				break;
+		}
+		ls_str_addf(s, "%s%zu × %s (%s)", i ? ", " : "", run,
+			    name ? name : "a GPU of unknown name",
+			    memory ? memory : "memory unknown");
+	}
+}
+
+static void print_machine(const struct ls_facts *f)
+{
+	struct ls_str s = {0};
+	const struct ls_fact *count = ls_facts_find(f, "gpu_count"),
+			     *driver = ls_facts_find(f, "driver");
+	putchar('\n');
+	add_fact(&s, f, "os", "");
+	add_fact(&s, f, "arch", "");
+	add_fact(&s, f, "kernel", "kernel");
+	add_fact(&s, f, "container", "container");
+	print_line("system", &s, "unknown");
+	add_gpus(&s, f);
+	add_reason(&s, count);
+	print_line("GPU", &s, "none");
+	add_reason(&s, driver);
+	if (!s.len) {
+		add_fact(&s, f, "driver", "");
+		add_fact(&s, f, "driver_cuda", "CUDA");
+	}
+	print_line("driver", &s, "none");
+	add_fact(&s, f, "python", "");
+	add_fact(&s, f, "python.path", "");
+	print_line("Python", &s, "none on PATH");
+	add_fact(&s, f, "torch", "");
+	add_fact(&s, f, "torch_cuda", "CUDA");
+	add_fact(&s, f, "cudnn", "cuDNN");
+	add_fact(&s, f, "nccl", "NCCL");
+	print_line("torch", &s, "not installed");
+	add_fact(&s, f, "cuda", "");
+	print_line("toolkit", &s, "none");
+}
+
+void ls_doctor_print(const struct ls_report *report, bool verbose)
+{
 	print_verdict(report);
+	if (verbose) {
+		ls_doctor_tables(report);
+		return;
+	}
+	print_problems(report);
+	print_machine(report->facts);
+	printf("\n-v shows every check, fact and source\n");
 }

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -80,9 +81,28 @@ static void gpus_and_json(void **state)
 	ls_facts_free(f);
 }
 
+static void many_facts(void **state)
+{
+	(void)state;
+	struct ls_facts *f = ls_facts_new();
+	char key[32], value[32];
+	for (int i = 0; i < 5000; i++) {
+		snprintf(key, sizeof key, "package.p%d", i);
+		snprintf(value, sizeof value, "%d", i);
+		ls_facts_set(f, key, "old", "s");
+		ls_facts_set(f, key, value, "s");
+	}
+	assert_int_equal(f->n, 5000);
+	assert_string_equal(ls_facts_value(f, "package.P4999"), "4999");
+	assert_string_equal(ls_facts_value(f, "package.p0"), "0");
+	assert_null(ls_facts_find(f, "package.p5000"));
+	ls_facts_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_facts),
 		cmocka_unit_test(three_states),
 		cmocka_unit_test(package_names_are_normalised),
 		cmocka_unit_test(copies_survive_growth),

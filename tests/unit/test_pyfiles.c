@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "env/python/pyfiles.h"
+#include "env/python/requires.h"
 
 static void torch_version_of(const char *text, struct ls_torch_file *ret)
 {
@@ -93,6 +94,73 @@ static void pyvenv(void **state)
 	ls_pyvenv_done(&v);
 }
 
+static void requirement_lines(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *line, *name, *extras, *specifier, *marker;
+	} rows[] = {
+		{"filelock", "filelock", "", "", ""},
+		{"Typing_Extensions >= 4.13.0", "typing-extensions", "", ">=4.13.0", ""},
+		{"cuda-bindings<14,>=13.0.3; a", "cuda-bindings", "", "<14,>=13.0.3", "a"},
+		{"cuda-toolkit[cublas, cudart]==13.2.2;b", "cuda-toolkit", "cublas,cudart",
+		 "==13.2.2", "b"},
+		{"old (>=1.0,<2)", "old", "", ">=1.0,<2", ""},
+		{"", NULL, NULL, NULL, NULL},
+		{"[x]", NULL, NULL, NULL, NULL},
+		{"a[b", NULL, NULL, NULL, NULL},
+		{"pip @ https://example.org/pip.whl", NULL, NULL, NULL, NULL},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct ls_require r = {0};
+		assert_int_equal(ls_require_parse(rows[i].line, &r), rows[i].name != NULL);
+		if (rows[i].name) {
+			assert_string_equal(r.name, rows[i].name);
+			assert_string_equal(r.extras, rows[i].extras);
+			assert_string_equal(r.specifier, rows[i].specifier);
+			assert_string_equal(r.marker, rows[i].marker);
+		}
+		ls_require_done(&r);
+	}
+}
+
+static void markers(void **state)
+{
+	(void)state;
+	static const struct ls_marker_env env = {"3.11", "3.11.7", "x86_64", "cublas"};
+	static const struct {
+		const char *marker;
+		enum ls_marker answer;
+	} rows[] = {
+		{"", LS_MARKER_TRUE},
+		{"platform_system == \"Linux\"", LS_MARKER_TRUE},
+		{"platform_system == \"Windows\"", LS_MARKER_FALSE},
+		{"python_version<\"3.15\"", LS_MARKER_TRUE}, /* as versions, not as texts */
+		{"python_version < '3.9'", LS_MARKER_FALSE},
+		{"'3.9' <= python_version", LS_MARKER_TRUE},
+		{"extra == 'cublas'", LS_MARKER_TRUE},
+		{"extra == 'all'", LS_MARKER_FALSE},
+		{"(sys_platform == 'linux' and platform_machine == 'aarch64' or sys_platform == "
+		 "'linux' and platform_machine == 'x86_64') and extra == 'cublas'",
+		 LS_MARKER_TRUE},
+		{"(sys_platform == 'win32' or platform_machine == 'aarch64') and extra == 'cublas'",
+		 LS_MARKER_FALSE},
+		{"sys_platform not in 'win32 darwin'", LS_MARKER_TRUE},
+		{"platform_machine in 'x86_64 amd64'", LS_MARKER_TRUE},
+		{"platform_release == '6.1'", LS_MARKER_UNKNOWN},
+		{"platform_release == '6.1' or extra == 'cublas'", LS_MARKER_TRUE},
+		{"platform_release == '6.1' and extra == 'all'", LS_MARKER_FALSE},
+		{"python_version", LS_MARKER_UNKNOWN},
+		{"(python_version == '3.11'", LS_MARKER_UNKNOWN},
+		{"python_version == '3.11' nonsense", LS_MARKER_UNKNOWN},
+		{"python_version == '3.11", LS_MARKER_UNKNOWN},
+		{"((((((((((((((((((((((((((((((((((((((((", LS_MARKER_UNKNOWN},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (ls_marker_test(rows[i].marker, &env) != rows[i].answer)
+			fail_msg("%s", rows[i].marker);
+}
+
 static void expect_binary(const char *bytes, size_t len, const char *expected)
 {
 	char *v = ls_python_in_binary(bytes, len, "3.11");
@@ -124,6 +192,8 @@ int main(void)
 		cmocka_unit_test(version_py_that_says_nothing),
 		cmocka_unit_test(metadata),
 		cmocka_unit_test(pyvenv),
+		cmocka_unit_test(requirement_lines),
+		cmocka_unit_test(markers),
 		cmocka_unit_test(python_in_a_binary),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,13 +119,14 @@ static void versions_of_library_files(void **state)
 	assert_string_equal(path, "/lib/libnvrtc-b51b459d.so.12");
 	free(path);
 	struct ls_found_library lib;
-	assert_true(ls_library_find(root, "/nowhere:/lib", "cudnn", &lib));
+	assert_true(ls_library_find(&(struct ls_loader_env){root, "/nowhere:/lib", NULL}, "cudnn",
+				    &lib));
 	assert_string_equal(lib.how, "LD_LIBRARY_PATH");
 	ls_library_done(&lib);
-	assert_true(ls_library_find(root, NULL, "cudnn", &lib));
+	assert_true(ls_library_find(&(struct ls_loader_env){root, NULL, NULL}, "cudnn", &lib));
 	assert_string_equal(lib.how, "default folder");
 	ls_library_done(&lib);
-	assert_false(ls_library_find(root, NULL, "cupti", &lib));
+	assert_false(ls_library_find(&(struct ls_loader_env){root, NULL, NULL}, "cupti", &lib));
 }
 
 int main(void)

@@ -10,6 +10,7 @@
 #include "base/embed.h"
 #include "env/facts/gpu_catalog.h"
 #include "env/facts/version.h"
+#include "env/spec/calendar.h"
 #include "env/spec/spec.h"
 
 static int order(const char *a, const char *b)
@@ -117,8 +118,6 @@ static void matchers(void **state)
 		{V, ">=3.10, <3.13, !=3.11.2", "3.11.2", NO},
 		{V, "==1.0", "1.0.0", YES},
 		{V, "!=1.0", "1.1", YES},
-		{V, "trunk", "trunk", YES},
-		{V, "trunk", "1.0", NO},
 		{C, "8.x", "8905", YES},
 		{C, "8.x", "91900", NO},
 		{C, "9.x", "91900", YES},
@@ -163,14 +162,14 @@ static void matchers(void **state)
 		{K, ">=5.15", "odd kernel", UNKNOWN},
 		{K, "!=5.15", "odd kernel", YES},
 		{M, "16 GB", "15360 MiB", YES},
-		{M, "16 GB", "14000", NO},
-		{M, "16 GB ±5%", "15360", NO},
-		{M, "16 GB +-7%", "15360", YES},
-		{M, ">=80 GB", "81559", YES},
-		{M, ">=80 GB", "46068", NO},
+		{M, "16 GB", "14000 MiB", NO},
+		{M, "16 GB ±5%", "15360 MiB", NO},
+		{M, "16 GB +-7%", "15360 MiB", YES},
+		{M, ">=80 GB", "81559 MiB", YES},
+		{M, ">=80 GB", "46068 MiB", NO},
 		{M, "<=24 GiB", "24576 MiB", YES},
 		{M, ">=4 GB", "lots", UNKNOWN},
-		{M, "141 GB", "143771", YES},
+		{M, "141 GB", "143771 MiB", YES},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct ls_matcher *m;
@@ -300,8 +299,33 @@ static void bad_specs(void **state)
 		 "minimum: vram:"},
 		{"{\"schema\":1,\"name\":\"t\",\"hardware\":{\"minimum\":{\"vrm\":\"x\"}}}",
 		 "did you mean \"vram\"?"},
-		{"{\"schema\":1,\"name\":\"t\",\"ci\":{\"schedule\":\"1 2\"}}", "five fields"},
-		{"{\"schema\":1,\"name\":\"t\",\"date\":\"yesterday\"}", "is not YYYY-MM-DD"},
+		{"{\"schema\":1,\"name\":\"t\",\"ci\":{\"schedule\":\"1 2\"}}",
+		 "not a cron expression"},
+		{"{\"schema\":1,\"name\":\"t\",\"date\":\"yesterday\"}", "is not a day"},
+		{"{\"schema\":1,\"name\":\"t\",\"date\":\"2026-02-30\"}", "is not a day"},
+		{"{\"schema\":1,\"name\":\"t\",\"ci\":{\"schedule\":\"61 25 32 13 8\"}}",
+		 "not a cron expression"},
+		{"{\"schema\":1,\"name\":\"t\",\"ci\":{\"schedule\":\"0 5 * * 5-1\"}}",
+		 "not a cron expression"},
+		{"{\"schema\":1,\"name\":\"t\",\"torch\":\"latest\"}", "begins with a digit"},
+		{"{\"schema\":1,\"name\":\"t\",\"torch\":\">2.5,<2.3\"}", "nothing meets both"},
+		{"{\"schema\":1,\"name\":\"t\",\"torch\":\"2.5.1,<2.5\"}", "nothing meets both"},
+		{"{\"schema\":1,\"name\":\"t\",\"torch\":\">=2.5,<2.5\"}", "nothing meets both"},
+		{"{\"schema\":1,\"name\":\"t\",\"torch\":\"~=2\"}", "two numbers or more"},
+		{"{\"schema\":1,\"name\":\"..\"}", "does not begin with"},
+		{"{\"schema\":1,\"name\":\"t\",\"gpus\":{\"count\":\"many\"}}", "is not a count"},
+		{"{\"schema\":1,\"name\":\"t\",\"gpus\":{\"count\":\"1.5\"}}", "is not a count"},
+		{"{\"schema\":1,\"name\":\"t\",\"gpus\":{\"min_capability\":\"75\"}}",
+		 "such as \"8.0\""},
+		{"{\"schema\":1,\"name\":\"t\",\"gpus\":{\"one_of\":\"T4\",\"all_of\":\"T4\"}}",
+		 "exclude each other"},
+		{"{\"schema\":1,\"name\":\"t\",\"hardware\":{\"minimum\":{\"ram\":32}}}",
+		 "needs its unit"},
+		{"{\"schema\":1,\"name\":\"t\",\"hardware\":{\"minimum\":{\"ram\":\"32\"}}}",
+		 "with its unit"},
+		{"{\"schema\":1,\"name\":\"t\",\"gpus\":{\"memory\":\">=16\"}}", "with its unit"},
+		{"{\"schema\":1,\"name\":\"t\",\"hardware\":{\"minimum\":{\"gpu_count\":0}}}",
+		 "gpu_count: a count is from 1"},
 		{"{\"schema\":1,\"name\":\"t\",\"description\":\"a\\nb\"}", "control characters"},
 		{"{\"schema\":1,\"name\":\"t\",\"torch\":\"1\\u0000\"}", "t.json:1:"},
 		{"{\"schema\":1,\"name\":\"t\",\"env\":{\"A\":\"1\\nRUN x\"}}",
@@ -319,6 +343,61 @@ static void bad_specs(void **state)
 		if (!strstr(err.msg, bad[i].message))
 			fail_msg("%s\n said: %s", bad[i].text, err.msg);
 	}
+}
+
+static enum ls_match gpus_match(const char *text, const struct ls_gpu_seen *seen, size_t n,
+				char why[256])
+{
+	json_t *v = json_loads(text, JSON_DECODE_ANY, NULL);
+	struct ls_gpuset *g = NULL;
+	struct ls_err err = {0};
+	if (ls_gpuset_from_json(v, "t", &g, &err))
+		fail_msg("%s", err.msg);
+	enum ls_match m = ls_gpuset_test(g, seen, n, why, 256);
+	ls_gpuset_free(g);
+	json_decref(v);
+	return m;
+}
+
+static void mixed_gpus(void **state)
+{
+	(void)state;
+	static const struct ls_gpu_seen three[] = {{"Tesla T4", "7.5", 15360},
+						   {"Tesla T4", "7.5", 15360},
+						   {"NVIDIA L4", "8.9", 23034}};
+	static const char both[] = "{\"all_of\": [{\"name\": \"T4\", \"count\": 2}, {\"name\": "
+				   "\"L4\", \"count\": 1}]}";
+	char why[256];
+	assert_int_equal(gpus_match(both, three, 3, why), LS_MATCH_YES);
+	assert_int_equal(gpus_match(both, three, 2, why), LS_MATCH_NO);
+	assert_int_equal(gpus_match("[\"T4\", \"L4\"]", three, 3, why), LS_MATCH_NO);
+	assert_string_equal(why, "2 x Tesla T4 and 1 x NVIDIA L4 are not among the accepted GPUs");
+}
+
+static void compatible_versions(void **state)
+{
+	(void)state;
+	struct ls_matcher *m = NULL;
+	assert_int_equal(ls_matcher_parse("~=3.9.0", LS_AS_VERSION, &m, NULL), 0);
+	assert_int_equal(ls_matcher_test(m, "3.9.4"), LS_MATCH_YES);
+	assert_int_equal(ls_matcher_test(m, "3.10.0"), LS_MATCH_NO);
+	assert_int_equal(ls_matcher_test(m, "3.8.9"), LS_MATCH_NO);
+	ls_matcher_free(m);
+}
+
+static void days(void **state)
+{
+	(void)state;
+	assert_true(ls_calendar_is_date("2024-02-29"));
+	assert_false(ls_calendar_is_date("2026-02-29"));
+	assert_false(ls_calendar_is_date("2026-1-01"));
+	assert_int_equal(ls_calendar_days("2024-02-28", "2024-03-01"), 2);
+	assert_int_equal(ls_calendar_days("2026-11-19", "2025-11-19"), -365);
+	assert_true(ls_calendar_is_cron("43 5 * * 1"));
+	assert_true(ls_calendar_is_cron("*/15 0-6,12 1,15 * 0-7/2"));
+	assert_false(ls_calendar_is_cron("60 5 * * 1"));
+	assert_false(ls_calendar_is_cron("1 5 * * 1 2026"));
+	assert_false(ls_calendar_is_cron("1 5 0 * 1"));
 }
 
 static void shipped_kaggle(void **state)
@@ -382,6 +461,9 @@ int main(void)
 		cmocka_unit_test(gpu_names),
 		cmocka_unit_test(sets_of_gpus),
 		cmocka_unit_test(bad_specs),
+		cmocka_unit_test(mixed_gpus),
+		cmocka_unit_test(compatible_versions),
+		cmocka_unit_test(days),
 		cmocka_unit_test(shipped_kaggle),
 		cmocka_unit_test(every_shipped_spec_loads),
 		cmocka_unit_test(hardware_becomes_checks),

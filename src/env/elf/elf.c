@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* More than any real file has; a made-up one must not cost gigabytes. */
+/* Limits above what real files have, so that a forged file cannot exhaust memory. */
 enum { MAX_NEEDED = 1024, MAX_TEXT = 1 << 16 };
 
 struct image {
@@ -43,7 +43,7 @@ static Elf64_Phdr segment(const struct image *f, unsigned i)
 	return h;
 }
 
-/* Where the bytes that are loaded at the address lie in the file. */
+/* The file offset of a virtual address, by the PT_LOAD segments. */
 static bool file_offset(const struct image *f, uint64_t address, uint64_t *ret)
 {
 	for (unsigned i = 0; i < f->head.e_phnum; i++) {
@@ -56,8 +56,8 @@ static bool file_offset(const struct image *f, uint64_t address, uint64_t *ret)
 	return false;
 }
 
-/* The n entries of the dynamic section, up to its end mark; false when the file has none that lies
- * within it. */
+/* The n entries of the dynamic section, up to its end mark; false when the file has none
+ * that lies within it. */
 static bool find_dynamic(const struct image *f, const uint8_t **ret, size_t *ret_n)
 {
 	for (unsigned i = 0; i < f->head.e_phnum; i++) {
@@ -114,6 +114,7 @@ static bool take(const struct image *f, const Elf64_Dyn *d, struct ls_elf *ret, 
 {
 	char **slot = d->d_tag == DT_RPATH     ? &ret->rpath
 		      : d->d_tag == DT_RUNPATH ? &ret->runpath
+		      : d->d_tag == DT_SONAME  ? &ret->soname
 					       : NULL;
 	if (!slot && d->d_tag != DT_NEEDED)
 		return true;
@@ -163,6 +164,7 @@ void ls_elf_done(struct ls_elf *elf)
 	free(elf->needed);
 	free(elf->rpath);
 	free(elf->runpath);
+	free(elf->soname);
 	*elf = (struct ls_elf){0};
 }
 

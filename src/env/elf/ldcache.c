@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* glibc's elf/cache.h, as read off the format: all numbers in the machine's byte order. */
+/* glibc's elf/cache.h, as read off the format: all numbers in the machine's byte
+ * order. */
 struct entry {
 	int32_t flags;
 	uint32_t name, path; /* offsets from the header */

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "env/elf/elf.h"
 #include "env/elf/ldcache.h"
 #include "env/facts/root.h"
 #include "gpu/libver.h"
@@ -18,15 +16,15 @@ const char *ls_library_name(size_t i)
 	return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
 
-/* What goes before "/NAME" in the same folder: of a file in / nothing. */
+/* The folder of a path, without the slash at its end: "" for a file in /. */
 static char *before_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? ls_xstrndup(path, (size_t)(slash - path)) : ls_xstrdup(".");
 }
 
-/* What follows ".so." in lib<which>.so.12.1 or lib<which>-9335f6a2.so.12; NULL for other libraries.
- */
+/* What follows ".so." in lib<which>.so.12.1 or lib<which>-9335f6a2.so.12; NULL for other
+ * libraries. */
 static const char *number_of(const char *file, const char *which)
 {
 	if (!ls_str_starts(file, "lib") || !ls_str_starts(file + 3, which))
@@ -74,23 +72,22 @@ char *ls_library_in_folder(const char *root, const char *dir, const char *which)
 	return path;
 }
 
-/* What is looked for: a library of any number, or the one file name that another library needs. */
-struct sought {
-	const char *which, *exact; /* exact NULL: any */
-};
+bool ls_library_is(const char *path, const char *which)
+{
+	const char *slash = strrchr(path, '/');
+	return number_of(slash ? slash + 1 : path, which) != NULL;
+}
 
 struct in_cache {
-	const struct sought *sought;
+	const char *which;
 	char *name, *path;
 };
 
 static bool see(void *arg, const char *name, const char *path)
 {
 	struct in_cache *c = arg;
-	const char *number = number_of(name, c->sought->which);
-	if (c->sought->exact && strcmp(name, c->sought->exact) != 0)
-		return true;
-	if (number && (!c->name || higher(number, number_of(c->name, c->sought->which)))) {
+	const char *number = number_of(name, c->which);
+	if (number && (!c->name || higher(number, number_of(c->name, c->which)))) {
 		free(c->name);
 		free(c->path);
 		c->name = ls_xstrdup(name);
@@ -99,11 +96,11 @@ static bool see(void *arg, const char *name, const char *path)
 	return true;
 }
 
-static char *in_cache(const char *root, const struct sought *sought)
+static char *in_cache(const char *root, const char *which)
 {
 	size_t len = 0;
 	char *bytes = ls_root_read(root, "/etc/ld.so.cache", 64 << 20, &len);
-	struct in_cache c = {.sought = sought};
+	struct in_cache c = {.which = which};
 	if (bytes)
 		ls_ldcache_each(bytes, len, ls_ldcache_native(), see, &c, NULL);
 	free(bytes);
@@ -111,143 +108,50 @@ static char *in_cache(const char *root, const struct sought *sought)
 	return c.path;
 }
 
-static char *in_folder(const char *root, const char *dir, const struct sought *sought)
-{
-	if (!sought->exact)
-		return ls_library_in_folder(root, dir, sought->which);
-	char *path = ls_xasprintf("%s/%s", dir, sought->exact);
-	if (ls_root_exists(root, path))
-		return path;
-	free(path);
-	return NULL;
-}
-
-static char *in_list(const char *root, const char *list, const struct sought *sought)
+static char *in_list(const char *root, const char *list, const char *which)
 {
 	char *found = NULL;
 	if (list && !*list)
 		return NULL; /* as if not set */
 	for (char *dir; !found && (dir = ls_root_next(root, &list, ":;"));
 	     free(dir)) /* glibc takes both signs */
-		found = in_folder(root, dir, sought);
+		found = ls_library_in_folder(root, dir, which);
 	return found;
+}
+
+/* LD_PRELOAD: files, separated by blanks or colons. */
+static char *in_preload(const char *root, const char *list, const char *which)
+{
+	for (const char *p = list ? list : ""; *p;) {
+		size_t n = strcspn(p, " :");
+		char *file = ls_xstrndup(p, n);
+		p += n + (p[n] != 0);
+		if (strchr(file, '/') && ls_library_is(file, which) && ls_root_exists(root, file))
+			return file;
+		free(file);
+	}
+	return NULL;
 }
 
 static const char defaults[] =
 	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
 	"/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
 
-static void settle(struct ls_found_library *found, char *path, const char *how)
-{
-	if (path)
-		*found = (struct ls_found_library){path, ls_xstrdup(how)};
-}
-
-/* Behind what a file says itself. */
-static void by_system(const char *root, const struct sought *sought, struct ls_found_library *found)
-{
-	if (!found->path)
-		settle(found, in_cache(root, sought), "/etc/ld.so.cache");
-	if (!found->path)
-		settle(found, in_list(root, defaults, sought), "default folder");
-}
-
-bool ls_library_find(const char *root, const char *ld_library_path, const char *which,
+bool ls_library_find(const struct ls_loader_env *env, const char *which,
 		     struct ls_found_library *ret)
 {
-	struct ls_found_library found = {0};
-	const struct sought any = {which, NULL};
-	settle(&found, in_list(root, ld_library_path, &any), "LD_LIBRARY_PATH");
-	by_system(root, &any, &found);
-	if (found.path)
-		*ret = found;
-	return found.path != NULL;
-}
-
-static bool read_elf(const char *root, const char *path, struct ls_elf *ret)
-{
-	char *file = ls_root_open_path(root, path);
-	struct ls_map map;
-	bool ok = file && ls_file_map(file, &map, NULL) == 0;
-	if (ok) {
-		ok = ls_elf_read(map.data, map.len, ret, NULL) == 0;
-		ls_file_unmap(&map);
-	}
-	free(file);
-	return ok;
-}
-
-/* /a/torch/lib/../../nvidia/lib/x -> /a/nvidia/lib/x; the last name stays as it is. */
-static char *plain_take(const char *root, char *path)
-{
-	char *dir = before_name(path), *real = ls_root_resolve(root, dir);
-	char *out = real ? ls_xasprintf("%s%s", real, strrchr(path, '/')) : ls_xstrdup(path);
-	free(real);
-	free(dir);
-	free(path);
-	return out;
-}
-
-/* In the folders that the file at path asks for; list may be NULL. */
-static char *in_own_list(const char *root, const char *list, const char *path,
-			 const struct sought *sought)
-{
-	if (!list)
-		return NULL;
-	char *real = ls_root_resolve(root, path), *origin = before_name(real ? real : path);
-	char *expanded = ls_elf_expand(list, origin), *found = in_list(root, expanded, sought);
-	free(expanded);
-	free(origin);
-	free(real);
-	return found ? plain_take(root, found) : NULL;
-}
-
-static const char *needed_of(const struct ls_elf *elf, const char *which)
-{
-	for (char **n = elf->needed; *n; n++)
-		if (number_of(*n, which))
-			return *n;
-	return NULL;
-}
-
-static void by_rpath(const char *root, const struct ls_elf *elf, const char *file,
-		     const char *program, const struct sought *sought,
-		     struct ls_found_library *found)
-{
-	struct ls_elf main_elf = {0};
-	if (elf->runpath)
-		return;
-	settle(found, in_own_list(root, elf->rpath, file, sought), "RPATH");
-	if (!found->path && program && read_elf(root, program, &main_elf) && !main_elf.runpath)
-		settle(found, in_own_list(root, main_elf.rpath, program, sought), "RPATH");
-	ls_elf_done(&main_elf);
-}
-
-int ls_library_link(const char *root, const char *file, const char *program,
-		    const char *ld_library_path, const char *which, struct ls_found_library *ret,
-		    char **ret_needed)
-{
-	struct ls_elf elf;
-	struct ls_found_library found = {0};
-	if (!read_elf(root, file, &elf))
-		return -1;
-	const struct sought sought = {which, needed_of(&elf, which)};
-	int answer = -1;
-	if (sought.exact) {
-		by_rpath(root, &elf, file, program, &sought, &found);
-		if (!found.path)
-			settle(&found, in_list(root, ld_library_path, &sought), "LD_LIBRARY_PATH");
-		if (!found.path)
-			settle(&found, in_own_list(root, elf.runpath, file, &sought), "RUNPATH");
-		by_system(root, &sought, &found);
-		answer = found.path != NULL;
-	}
-	if (answer > 0)
-		*ret = found;
-	else if (answer == 0)
-		*ret_needed = ls_xstrdup(sought.exact);
-	ls_elf_done(&elf);
-	return answer;
+	const char *how = "LD_PRELOAD";
+	char *path = in_preload(env->root, env->preload, which);
+	if (!path && (path = in_list(env->root, env->library_path, which)))
+		how = "LD_LIBRARY_PATH";
+	if (!path && (path = in_cache(env->root, which)))
+		how = "/etc/ld.so.cache";
+	if (!path && (path = in_list(env->root, defaults, which)))
+		how = "default folder";
+	if (!path)
+		return false;
+	*ret = (struct ls_found_library){path, ls_xstrdup(how)};
+	return true;
 }
 
 void ls_library_done(struct ls_found_library *lib)
@@ -267,8 +171,8 @@ static size_t dots(const char *s)
 	return n;
 }
 
-/* libcudart.so.12.1.105 tells; libcudart.so.11.0 is a SONAME that every 11.x has, so two numbers do
- * not. */
+/* libcudart.so.12.1.105 tells; libcudart.so.11.0 is a SONAME that every 11.x has, so two
+ * numbers do not. */
 static char *from_name(const char *real, const char *which)
 {
 	const char *slash = strrchr(real, '/'),

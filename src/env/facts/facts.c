@@ -35,6 +35,7 @@ void ls_facts_free(struct ls_facts *facts)
 		free(facts->items[i].key);
 	}
 	free(facts->items);
+	ls_keymap_done(&facts->map);
 	free(facts);
 }
 
@@ -61,15 +62,17 @@ static char *stored_key(const char *key)
 	return out;
 }
 
+static const char *key_at(const void *items, size_t i)
+{
+	return ((const struct ls_fact *)items)[i].key;
+}
+
 static struct ls_fact *find(const struct ls_facts *facts, const char *key)
 {
 	char *wanted = stored_key(key);
-	struct ls_fact *found = NULL;
-	for (size_t i = 0; i < facts->n && !found; i++)
-		if (strcmp(facts->items[i].key, wanted) == 0)
-			found = &facts->items[i];
+	size_t i = ls_keymap_find(&facts->map, facts->items, key_at, wanted);
 	free(wanted);
-	return found;
+	return i == SIZE_MAX ? NULL : &facts->items[i];
 }
 
 static struct ls_fact *slot(struct ls_facts *facts, const char *key)
@@ -82,13 +85,14 @@ static struct ls_fact *slot(struct ls_facts *facts, const char *key)
 	facts->items = ls_grow(facts->items, facts->n, &facts->cap, sizeof *facts->items);
 	f = &facts->items[facts->n++];
 	*f = (struct ls_fact){.key = stored_key(key)};
+	ls_keymap_add(&facts->map, facts->items, key_at, facts->n - 1);
 	return f;
 }
 
 static void put(struct ls_facts *facts, const char *key, const struct ls_fact *from)
 {
-	/* copied first: from may be an element of the array that slot() moves, or the very fact
-	 * that it clears */
+	/* copied first: from may be an element of the array that slot() moves, or the
+	 * very fact that it clears */
 	struct ls_fact c = {.state = from->state,
 			    .value = copy(from->value),
 			    .source = ls_xstrdup(from->source),

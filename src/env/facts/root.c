@@ -13,7 +13,7 @@
 
 enum { MAX_LINKS = 40 };
 
-/* The target of a link, or NULL when the file is none. */
+/* The target of a symbolic link, or NULL when the file is not a link. */
 static char *link_target(const char *file)
 {
 	char buf[4096];
@@ -37,7 +37,8 @@ static void step(struct ls_str *done, const char *name, size_t len)
 	ls_str_add_bytes(done, name, len);
 }
 
-/* When done (under root) is a link: takes it back off and returns its target followed by rest. */
+/* When done (under root) is a link: takes it back off and returns its target followed by
+ * rest. */
 static char *follow(const char *root, struct ls_str *done, const char *rest)
 {
 	char *file = ls_xasprintf("%s%s", root, done->s ? done->s : "");

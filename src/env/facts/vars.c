@@ -11,7 +11,7 @@ const struct ls_var ls_vars[] = {
 	{"CUBLAS_WORKSPACE_CONFIG", ":4096:8 or :16:8",
 	 "cuBLAS gives the same bits only with a fixed workspace"},
 	{"PYTHONHASHSEED", "a number",
-	 "order of sets and of dict keys made from strings; read before Python starts"},
+	 "the order in which Python walks a set of strings; read when Python starts"},
 	{"NVIDIA_TF32_OVERRIDE", "0", "TF32 in cuBLAS and cuDNN (not in Triton kernels)"},
 	{"TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "not set or 0",
 	 "1, as in some NVIDIA containers, forces TF32 back on"},

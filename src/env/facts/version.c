@@ -188,16 +188,9 @@ bool ls_version_memory(const char *text, double *ret_mib)
 	static const struct {
 		const char *unit;
 		double mib;
-	} units[] = {{"", 1},
-		     {"MiB", 1},
-		     {"MB", 1},
-		     {"M", 1},
-		     {"GiB", 1024},
-		     {"GB", 1024},
-		     {"G", 1024},
-		     {"TiB", 1024 * 1024},
-		     {"TB", 1024 * 1024},
-		     {"KiB", 1.0 / 1024}};
+	} units[] = {{"MiB", 1},           {"MB", 1},           {"M", 1},
+		     {"GiB", 1024},        {"GB", 1024},        {"G", 1024},
+		     {"TiB", 1024 * 1024}, {"TB", 1024 * 1024}, {"KiB", 1.0 / 1024}};
 	char *end;
 	if (!isdigit((unsigned char)*text))
 		return false;

@@ -1,9 +1,11 @@
-/* In a container or not, its image where something tells, and NVIDIA's container toolkit. */
+/* In a container or not, its image where something tells, and NVIDIA's container
+ * toolkit. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "env/facts/environ.h"
 #include "env/facts/root.h"
 #include "env/gather/look.h"
 
@@ -19,13 +21,13 @@ static bool cgroup_says(const char *text, const char *word)
 
 static struct sign find_container(const struct ls_look *look, const char *cgroup)
 {
-	if (ls_look_env(look, "KAGGLE_KERNEL_RUN_TYPE"))
+	if (ls_env_get(look->how->env, "KAGGLE_KERNEL_RUN_TYPE"))
 		return (struct sign){"kaggle", "environment: KAGGLE_KERNEL_RUN_TYPE"};
-	if (ls_look_env(look, "KUBERNETES_SERVICE_HOST"))
+	if (ls_env_get(look->how->env, "KUBERNETES_SERVICE_HOST"))
 		return (struct sign){"kubernetes", "environment: KUBERNETES_SERVICE_HOST"};
-	if (ls_look_env(look, "APPTAINER_CONTAINER"))
+	if (ls_env_get(look->how->env, "APPTAINER_CONTAINER"))
 		return (struct sign){"apptainer", "environment: APPTAINER_CONTAINER"};
-	if (ls_look_env(look, "SINGULARITY_CONTAINER"))
+	if (ls_env_get(look->how->env, "SINGULARITY_CONTAINER"))
 		return (struct sign){"apptainer", "environment: SINGULARITY_CONTAINER"};
 	if (ls_root_exists(look->root, "/run/.containerenv"))
 		return (struct sign){"podman", "/run/.containerenv"};
@@ -37,8 +39,9 @@ static struct sign find_container(const struct ls_look *look, const char *cgroup
 		return (struct sign){"docker", "/proc/1/cgroup"};
 	if (cgroup_says(cgroup, "/lxc"))
 		return (struct sign){"lxc", "/proc/1/cgroup"};
-	if (ls_look_env(look, "container"))
-		return (struct sign){ls_look_env(look, "container"), "environment: container"};
+	if (ls_env_get(look->how->env, "container"))
+		return (struct sign){ls_env_get(look->how->env, "container"),
+				     "environment: container"};
 	return (struct sign){0};
 }
 
@@ -57,11 +60,11 @@ static char *containerenv_image(const struct ls_look *look)
 static void image(struct ls_look *look, bool inside)
 {
 	char *named = containerenv_image(look);
-	const char *apptainer = ls_look_env(look, "APPTAINER_CONTAINER");
-	const char *cuda = ls_look_env(look, "CUDA_VERSION"),
-		   *require = ls_look_env(look, "NVIDIA_REQUIRE_CUDA");
+	const char *apptainer = ls_env_get(look->how->env, "APPTAINER_CONTAINER");
+	const char *cuda = ls_env_get(look->how->env, "CUDA_VERSION"),
+		   *require = ls_env_get(look->how->env, "NVIDIA_REQUIRE_CUDA");
 	if (!apptainer)
-		apptainer = ls_look_env(look, "SINGULARITY_CONTAINER");
+		apptainer = ls_env_get(look->how->env, "SINGULARITY_CONTAINER");
 	if (named) {
 		ls_facts_set(look->facts, "image", named, "/run/.containerenv");
 	} else if (apptainer) {

@@ -17,6 +17,9 @@ enum { PATIENCE = 300 }; /* seconds; importing torch from a cold network disk ta
 
 static const char source[] = "python: deep_probe.py";
 
+/* How Python says that torch is not installed. */
+static const char no_torch[] = "ModuleNotFoundError: No module named 'torch'";
+
 /* Scalars as text: true, 8902, "2.3.1". */
 static char *text_of(const json_t *v)
 {
@@ -37,12 +40,13 @@ static void answer(struct ls_look *look, const json_t *doc, const char *name)
 {
 	char *key = ls_xasprintf("deep.%s", name);
 	const json_t *v = json_object_get(doc, name);
-	const char *fault =
-		json_string_value(json_object_get(json_object_get(doc, "errors"), name));
-	if (!fault)
-		fault = json_string_value(
-			json_object_get(json_object_get(doc, "errors"), "_torch"));
-	if (v && json_is_null(v)) {
+	const json_t *errors = json_object_get(doc, "errors");
+	const char *fault = json_string_value(json_object_get(errors, name)),
+		   *import = json_string_value(json_object_get(errors, "_torch"));
+	fault = fault ? fault : import;
+	if (!v && import && ls_str_starts(import, no_torch)) {
+		ls_facts_absent(look->facts, key, source, import);
+	} else if (v && json_is_null(v)) {
 		ls_facts_absent(look->facts, key, source, "None");
 	} else if (v && json_is_array(v) && json_array_size(v) == 0) {
 		ls_facts_absent(look->facts, key, source, "an empty list");
@@ -69,6 +73,20 @@ static void members(struct ls_look *look, const json_t *object, const char *pref
 	}
 }
 
+/* A distribution that was asked for and is not among the answers is not installed. */
+static void not_installed(struct ls_look *look, const json_t *packages)
+{
+	for (size_t i = 0, n = look->facts->n; packages && i < n; i++) {
+		const char *key = look->facts->items[i].key;
+		if (!ls_str_starts(key, "package.") ||
+		    json_object_get(packages, key + strlen("package.")))
+			continue;
+		char *deep = ls_xasprintf("deep.%s", key);
+		ls_facts_absent(look->facts, deep, source, "not installed");
+		free(deep);
+	}
+}
+
 static void all_answers(struct ls_look *look, const json_t *doc)
 {
 	static const char *const names[] = {"python",     "torch", "torch_file",
@@ -78,9 +96,32 @@ static void all_answers(struct ls_look *look, const json_t *doc)
 		answer(look, doc, *n);
 	members(look, json_object_get(doc, "libraries"), "deep.lib.");
 	members(look, json_object_get(doc, "packages"), "deep.package.");
+	not_installed(look, json_object_get(doc, "packages"));
 }
 
-/* The object is the last line; whatever packages print while they are imported comes before it. */
+/* What the files left open the running Python knows. */
+static void fill_in(struct ls_look *look, const char *key)
+{
+	char *deep_key = ls_xasprintf("deep.%s", key);
+	const struct ls_fact *file = ls_facts_find(look->facts, key),
+			     *deep = ls_facts_find(look->facts, deep_key);
+	if (file && file->state == LS_FACT_UNKNOWN && deep && deep->state != LS_FACT_UNKNOWN)
+		ls_facts_copy(look->facts, key, deep_key);
+	free(deep_key);
+}
+
+static void fill_in_all(struct ls_look *look)
+{
+	static const char *const keys[] = {"python", "torch", "torch_cuda", "cudnn", "nccl", NULL};
+	for (const char *const *k = keys; *k; k++)
+		fill_in(look, *k);
+	for (size_t i = 0; i < look->facts->n; i++)
+		if (ls_str_starts(look->facts->items[i].key, "package."))
+			fill_in(look, look->facts->items[i].key);
+}
+
+/* The object is the last line; whatever packages print while they are imported comes
+ * before it. */
 static json_t *last_line(const char *out)
 {
 	const char *p = out ? strrchr(out, '{') : NULL, *line = out;
@@ -126,6 +167,7 @@ void ls_look_deep(struct ls_look *look)
 	json_t *doc = rc == 0 ? last_line(r.out.s) : NULL;
 	if (doc) {
 		all_answers(look, doc);
+		fill_in_all(look);
 	} else {
 		char *why = rc ? ls_xstrdup(err.msg)
 			       : ls_xasprintf("%s ended with status %d%s%s%.300s", program,

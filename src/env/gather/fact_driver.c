@@ -14,8 +14,8 @@
 
 static const char soname[] = "libnvidia-ml.so.1";
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.161.08  Sat Feb…": the first word that is
- * digits and dots. */
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.161.08  Sat Feb…": the first word
+ * that is digits and dots. */
 static char *nvrm_version(const char *text)
 {
 	for (const char *p = text; *p && *p != '\n'; p += strspn(p, " ")) {
@@ -52,7 +52,8 @@ static void kernel_side(struct ls_look *look)
 	free(text);
 }
 
-/* NVIDIA display controllers and accelerators on the PCI bus: tells "no GPU" from "no driver". */
+/* NVIDIA display controllers and accelerators on the PCI bus: tells "no GPU" from "no
+ * driver". */
 static void pci(struct ls_look *look)
 {
 	static const char dir[] = "/sys/bus/pci/devices";
@@ -249,8 +250,8 @@ static void device_fact(struct ls_look *look, int i, const char *what, const cha
 		ls_facts_unknown(look->facts, key, source, "this driver does not tell");
 }
 
-/* A container may have libcuda and not NVML; then CUDA's own list of devices is there to be asked.
- */
+/* A container may have libcuda and not NVML; then CUDA's own list of devices is there to
+ * be asked. */
 static bool gpus_from_libcuda(struct ls_look *look)
 {
 	enum { MAX = 64 };

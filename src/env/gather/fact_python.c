@@ -1,6 +1,5 @@
-/* The interpreter, torch as its files describe it, and the distributions that a spec or a person
- * asks for. */
-#include <ctype.h>
+/* The interpreter, torch as its files describe it, and the distributions that a spec or a
+ * person asks for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,19 +8,27 @@
 #include "env/facts/root.h"
 #include "env/gather/look.h"
 #include "env/python/pyfiles.h"
+#include "env/python/requires.h"
 
 static const char *const always[] = {"torchvision", "torchaudio", "numpy", "pandas", "scipy", NULL};
 
-/* "Not installed" holds only where every site folder could be read; otherwise nobody knows. */
+/* "Not installed" holds only where every site folder could be read and no .pth file runs
+ * Python that may add others; otherwise nobody knows. */
 static void not_found(struct ls_look *look, const char *key, const char *reason)
 {
 	const struct ls_interp *py = look->python;
-	for (size_t i = 0; i < py->n_sites; i++)
-		if (!py->sites[i].names) {
-			ls_facts_unknown(look->facts, key, py->sites[i].dir,
+	for (size_t i = 0; i < py->sites.n; i++)
+		if (!py->sites.items[i].names) {
+			ls_facts_unknown(look->facts, key, py->sites.items[i].dir,
 					 "this site folder cannot be read");
 			return;
 		}
+	if (py->sites.program) {
+		ls_facts_unknown(look->facts, key, py->sites.program,
+				 "no site folder has it, but this file runs Python at start that "
+				 "may add folders; --deep asks");
+		return;
+	}
 	if (py->minor)
 		ls_facts_absent(look->facts, key, "site folders of this Python", reason);
 	else
@@ -48,8 +55,8 @@ static void interpreter(struct ls_look *look)
 	if (py->cfg_version)
 		ls_facts_set(f, "python.pyvenv_cfg", py->cfg_version, "pyvenv.cfg");
 	struct ls_str sites = {0};
-	for (size_t i = 0; i < py->n_sites; i++)
-		ls_str_addf(&sites, "%s%s", i ? ":" : "", py->sites[i].dir);
+	for (size_t i = 0; i < py->sites.n; i++)
+		ls_str_addf(&sites, "%s%s", i ? ":" : "", py->sites.items[i].dir);
 	if (sites.len)
 		ls_facts_set(f, "python.site", sites.s, py->path);
 	else if (py->minor)
@@ -59,28 +66,14 @@ static void interpreter(struct ls_look *look)
 	ls_str_done(&sites);
 }
 
-/* Under another name, PEP 503: lower case, one dash for each run of - _ . */
-static char *normalised(const char *name)
-{
-	char *out = ls_xstrdup(name), *to = out;
-	for (const char *p = name; *p; p++) {
-		if (*p != '-' && *p != '_' && *p != '.')
-			*to++ = (char)tolower((unsigned char)*p);
-		else if (to == out || to[-1] != '-')
-			*to++ = '-';
-	}
-	*to = 0;
-	return out;
-}
-
-/* torchvision and torchaudio have a version.py like torch's; it keeps the +cuXXX that METADATA may
- * have lost. */
+/* torchvision and torchaudio have a version.py like torch's; it keeps the +cuXXX that
+ * METADATA may have lost. */
 static bool from_version_file(struct ls_look *look, const char *name, const char *key)
 {
 	if (strcmp(name, "torchvision") != 0 && strcmp(name, "torchaudio") != 0)
 		return false;
 	char *relative = ls_xasprintf("%s/version.py", name);
-	char *path = ls_interp_file(look->root, look->python, relative);
+	char *path = ls_sites_file(look->root, &look->python->sites, relative);
 	size_t len = 0;
 	char *text = path ? ls_root_read(look->root, path, 1 << 16, &len) : NULL;
 	struct ls_torch_file t = {0};
@@ -96,23 +89,52 @@ static bool from_version_file(struct ls_look *look, const char *name, const char
 	return found;
 }
 
-static void package(struct ls_look *look, const char *name)
+void ls_look_rival(struct ls_look *look, const char *key, const struct ls_dist *dist)
 {
-	char *plain = normalised(name), *key = ls_xasprintf("package.%s", plain);
-	char *version = NULL, *source = NULL;
-	if (!ls_facts_find(look->facts, key)) {
-		if (from_version_file(look, plain, key))
-			; /* said by the package itself */
-		else if (ls_interp_package(look->root, look->python, plain, &version, &source,
-					   NULL))
-			ls_facts_set(look->facts, key, version, source);
-		else
-			not_found(look, key, "not installed");
-	}
-	free(version);
-	free(source);
+	char *reason = ls_xasprintf("installed twice in one folder: %s and %s; which one Python "
+				    "takes is left to chance",
+				    dist->version, dist->rival);
+	ls_facts_unknown(look->facts, key, dist->rival_source, reason);
+	free(reason);
+}
+
+static void installed(struct ls_look *look, const struct ls_dist *dist)
+{
+	char *key = ls_xasprintf("package.%s", dist->name);
+	if (from_version_file(look, dist->name, key))
+		; /* said by the package itself */
+	else if (dist->rival)
+		ls_look_rival(look, key, dist);
+	else
+		ls_facts_set(look->facts, key, dist->version, dist->source);
+	free(key);
+}
+
+/* A distribution that somebody asks for and that is not among the installed ones. */
+static void wanted(struct ls_look *look, const char *name)
+{
+	char *plain = ls_dist_name(name), *key = ls_xasprintf("package.%s", plain);
+	if (!ls_facts_find(look->facts, key) && !from_version_file(look, plain, key))
+		not_found(look, key, "not installed");
 	free(key);
 	free(plain);
+}
+
+/* "torch 2.3.1 and 2.4.0" for each that is there twice in one folder. */
+static void installed_twice(struct ls_look *look)
+{
+	struct ls_str s = {0};
+	const char *source = NULL;
+	for (size_t i = 0; i < look->dists->n; i++) {
+		const struct ls_dist *d = &look->dists->items[i];
+		if (!d->rival)
+			continue;
+		ls_str_addf(&s, "%s%s %s and %s", s.len ? ", " : "", d->name, d->version, d->rival);
+		source = source ? source : d->rival_source;
+	}
+	if (s.len)
+		ls_facts_set(look->facts, "python.twice", s.s, source);
+	ls_str_done(&s);
 }
 
 static void torch_from_file(struct ls_look *look, const char *path, const char *text, size_t len)
@@ -139,7 +161,7 @@ static void torch_from_file(struct ls_look *look, const char *path, const char *
 static void torch(struct ls_look *look)
 {
 	struct ls_facts *f = look->facts;
-	char *path = ls_interp_file(look->root, look->python, "torch/version.py");
+	char *path = ls_sites_file(look->root, &look->python->sites, "torch/version.py");
 	size_t len = 0;
 	char *text = path ? ls_root_read(look->root, path, 1 << 16, &len) : NULL;
 	if (text) {
@@ -166,7 +188,7 @@ static void without_python(struct ls_look *look, enum ls_fact_state state, const
 	const char *const *lists[] = {always, look->how->packages};
 	for (size_t i = 0; i < 2; i++)
 		for (const char *const *p = lists[i]; p && *p; p++) {
-			char *plain = normalised(*p), *key = ls_xasprintf("package.%s", plain);
+			char *plain = ls_dist_name(*p), *key = ls_xasprintf("package.%s", plain);
 			say(look->facts, key, "PATH", reason);
 			free(key);
 			free(plain);
@@ -182,9 +204,12 @@ void ls_look_python(struct ls_look *look)
 	}
 	interpreter(look);
 	torch(look);
-	package(look, "torch"); /* what the installer wrote; may lack the +cuXXX of version.py */
+	installed_twice(look);
+	for (size_t i = 0; i < look->dists->n; i++)
+		installed(look, &look->dists->items[i]);
+	wanted(look, "torch");
 	for (const char *const *p = always; *p; p++)
-		package(look, *p);
+		wanted(look, *p);
 	for (const char *const *p = look->how->packages; p && *p; p++)
-		package(look, *p);
+		wanted(look, *p);
 }

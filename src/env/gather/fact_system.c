@@ -129,7 +129,8 @@ static char *cpuinfo_value(const char *text, const char *name)
 	return NULL;
 }
 
-/* ARM cores have numbers, not names. From ARM's and the vendors' manuals of the MIDR register. */
+/* ARM cores have numbers, not names. From ARM's and the vendors' manuals of the MIDR
+ * register. */
 static char *arm_name(const char *text)
 {
 	static const struct {

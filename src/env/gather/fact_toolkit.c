@@ -1,4 +1,5 @@
-/* The CUDA toolkit in /usr/local/cuda (or CUDA_HOME): version.json, version.txt, cuda.h, nvcc. */
+/* The CUDA toolkit in /usr/local/cuda (or CUDA_HOME): version.json, version.txt, cuda.h,
+ * nvcc. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +8,12 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "env/facts/environ.h"
 #include "env/facts/root.h"
 #include "env/gather/look.h"
 
-/* {"cuda": {"name": "CUDA SDK", "version": "12.1.1"}, "cuda_nvcc": {…}, …}; caller frees. */
+/* {"cuda": {"name": "CUDA SDK", "version": "12.1.1"}, "cuda_nvcc": {…}, …}; caller
+ * frees. */
 static char *json_version(const char *text, const char *part)
 {
 	json_t *doc;
@@ -111,7 +114,7 @@ static char *nvcc_version(const char *text)
 
 static char *find_nvcc(const struct ls_look *look, const char *dir)
 {
-	const char *path = ls_look_env(look, "PATH");
+	const char *path = ls_env_get(look->how->env, "PATH");
 	for (const char *p = path ? path : ""; *p;) {
 		size_t len = strcspn(p, ":");
 		char *file = ls_xasprintf("%.*s/nvcc", (int)len, p);
@@ -172,7 +175,7 @@ static void nvcc(struct ls_look *look, const struct toolkit *t)
 void ls_look_toolkit(struct ls_look *look)
 {
 	struct toolkit t = {.dir = "/usr/local/cuda"};
-	const char *home = ls_look_env(look, "CUDA_HOME");
+	const char *home = ls_env_get(look->how->env, "CUDA_HOME");
 	if (!ls_root_is_dir(look->root, t.dir) && home && *home == '/')
 		t.dir = home;
 	t.json_path = ls_xasprintf("%s/version.json", t.dir);

@@ -2,12 +2,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "env/facts/environ.h"
 #include "env/facts/vars.h"
 #include "env/gather/look.h"
 
 static void one(struct ls_look *look, const struct ls_var *var)
 {
-	const char *value = ls_look_env(look, var->name);
+	const char *value = ls_env_get(look->how->env, var->name);
 	char *key = ls_xasprintf("env.%s", var->name);
 	if (value)
 		ls_facts_set(look->facts, key, value, "environment");

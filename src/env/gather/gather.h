@@ -1,7 +1,7 @@
-/* Looking at the machine: every fact of docs/FORMATS.md, read from files, from NVML and from
- * libcuda, without starting anything (--deep apart, which starts Python). The caller's texts are
- * borrowed for the call; the facts are the caller's. Any thread; nothing here prints, exits or
- * reads the environment of its own accord. */
+/* Looking at the machine: every fact of docs/FORMATS.md, read from files, from NVML and
+ * from libcuda, without starting anything (--deep apart, which starts Python). The
+ * caller's texts are borrowed for the call; the facts are the caller's. Any thread;
+ * nothing here prints, exits or reads the environment of its own accord. */
 #ifndef LS_ENV_GATHER_GATHER_H
 #define LS_ENV_GATHER_GATHER_H
 
@@ -24,7 +24,8 @@ struct ls_gather {
 	bool deep;          /* also start that Python and import torch */
 };
 
-/* Fails only on input that is wrong in itself (LS_EINPUT or LS_ENOENT: python names no file). */
+/* Fails only on input that is wrong in itself (LS_EINPUT or LS_ENOENT: python names no
+ * file). */
 int ls_gather(const struct ls_gather *how, struct ls_facts **ret, struct ls_err *err);
 
 #endif

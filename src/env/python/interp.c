@@ -9,18 +9,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "env/facts/environ.h"
 #include "env/facts/root.h"
 #include "env/python/pyfiles.h"
-#include "env/python/site.h"
-
-const char *ls_env_get(const char *const *env, const char *name)
-{
-	size_t len = strlen(name);
-	for (; env && *env; env++)
-		if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
-			return *env + len + 1;
-	return NULL;
-}
 
 static char *parent(const char *path)
 {
@@ -45,7 +36,8 @@ static char *program_in(const char *root, const char *dir, const char *name)
 	return NULL;
 }
 
-/* The first of names (NULL-terminated) in a PATH-like list, past the folder skip (NULL: none). */
+/* The first of names (NULL-terminated) in a PATH-like list, past the folder skip (NULL:
+ * none). */
 static char *on_path(const char *root, const char *path, const char *const *names, const char *skip)
 {
 	const char *list = path ? path : "/usr/local/bin:/usr/bin:/bin";
@@ -70,7 +62,8 @@ static bool is_shim(const char *root, const char *path)
 	return yes;
 }
 
-/* The first word of the nearest .python-version, of the folder where we are and those above it. */
+/* The first word of the nearest .python-version, of the folder where we are and those
+ * above it. */
 static char *local_version(const char *root)
 {
 	char here[4096];
@@ -105,8 +98,8 @@ static char *pyenv_wanted(const char *root, const char *const *env, const char *
 	return text;
 }
 
-/* pyenv reads 3.11 as the newest 3.11.x that is installed; names sort so that 3.11.10 needs a
- * numeric look. */
+/* pyenv reads 3.11 as the newest 3.11.x that is installed; names sort so that 3.11.10
+ * needs a numeric look. */
 static char *newest_version(const char *root, const char *home, const char *wanted)
 {
 	char *dir = ls_xasprintf("%s/versions", home), *best = NULL,
@@ -164,8 +157,8 @@ static char *behind_shim(const char *root, const char *const *env, const char *s
 
 /* --- layout --- */
 
-/* Reads pyvenv.cfg beside the program or one folder up, before any link is followed; that folder is
- * the prefix. */
+/* Reads pyvenv.cfg beside the program or one folder up. The folder that has it is the
+ * prefix. Links of the path are not followed, as Python does not follow them here. */
 static bool read_venv(const char *root, struct ls_interp *py, struct ls_pyvenv *ret)
 {
 	char *bin = parent(py->path), *up = parent(bin);
@@ -198,8 +191,8 @@ static char *minor_in_name(const char *name)
 	return memchr(v, '.', n) ? ls_xstrndup(v, n) : NULL;
 }
 
-/* The only lib/pythonX.Y that holds a standard library or site folder; NULL when there is none or a
- * choice. */
+/* The only lib/pythonX.Y that holds a standard library or site folder; NULL when there is
+ * none or a choice. */
 static char *minor_in_lib(const char *root, const char *prefix)
 {
 	char *dir = ls_xasprintf("%s/lib", strcmp(prefix, "/") == 0 ? "" : prefix),
@@ -252,8 +245,8 @@ static void set_version(struct ls_interp *py, char *version, const char *source)
 	py->source = ls_xstrdup(source);
 }
 
-/* The binary itself, the library it may be only a front for, the header of the same installation,
- * pyvenv.cfg. */
+/* Tries the binary, libpython of the same installation, its header, and pyvenv.cfg, in
+ * this order. */
 static void find_version(const char *root, struct ls_interp *py, const char *binary)
 {
 	if (py->minor) {
@@ -286,8 +279,8 @@ static const char *kind_of(const char *root, const struct ls_interp *py, bool ve
 	return strcmp(py->prefix, "/usr") == 0 ? "system" : "plain";
 }
 
-/* The folder above bin/. Of a conda environment the unresolved one, for its python is a link within
- * itself. */
+/* The folder above bin/. For a conda environment links are not resolved: its python is a
+ * link within the environment. */
 static char *prefix_of(const char *binary)
 {
 	char *bin = parent(binary), *prefix = parent(bin);
@@ -313,7 +306,13 @@ static int describe(const char *root, const char *const *env, struct ls_interp *
 	if (!py->minor)
 		py->minor = minor_in_lib(root, py->prefix);
 	find_version(root, py, binary);
-	ls_site_collect(root, env, py, venv, cfg.system_site);
+	ls_sites_collect(root, env,
+			 &(struct ls_site_layout){.prefix = py->prefix,
+						  .base = py->base,
+						  .minor = py->minor,
+						  .venv = venv,
+						  .system_site = cfg.system_site},
+			 &py->sites);
 	ls_pyvenv_done(&cfg);
 	free(binary);
 	return 0;
@@ -327,8 +326,8 @@ static bool is_script(const char *root, const char *path)
 	return yes;
 }
 
-/* A bare name is looked up on PATH, a relative path is seen from where we are; NULL when there is
- * no such program. */
+/* A bare name is looked up on PATH; a relative path is relative to the working directory.
+ * NULL when there is no such program. */
 static char *named(const char *root, const char *path, const char *python)
 {
 	char here[4096];
@@ -388,11 +387,7 @@ void ls_interp_free(struct ls_interp *py)
 {
 	if (!py)
 		return;
-	for (size_t i = 0; i < py->n_sites; i++) {
-		free(py->sites[i].dir);
-		ls_root_list_free(py->sites[i].names);
-	}
-	free(py->sites);
+	ls_sites_done(&py->sites);
 	free(py->path);
 	free(py->shim);
 	free(py->prefix);

@@ -1,7 +1,7 @@
-/* The Python interpreter that would run: found on PATH or named, followed through venvs, conda,
- * pyenv shims and Debian's layout to its version and its site folders, without starting it. Paths
- * are without the root prefix. ls_interp_free frees all and accepts NULL. Read-only afterwards; any
- * thread. */
+/* The Python interpreter that would run: found on PATH or named, followed through venvs,
+ * conda, pyenv shims and Debian's layout to its version and its site folders, without
+ * starting it. Paths are without the root prefix. ls_interp_free frees all and accepts
+ * NULL. Read-only afterwards; any thread. */
 #ifndef LS_ENV_PYTHON_INTERP_H
 #define LS_ENV_PYTHON_INTERP_H
 
@@ -9,11 +9,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-
-struct ls_site {
-	char *dir;
-	char **names; /* what lies in it, sorted, NULL-terminated; NULL when it cannot be read */
-};
+#include "env/python/site.h"
 
 struct ls_interp {
 	char *path; /* the program to start: as named or found, shims replaced by what they lead to
@@ -26,27 +22,13 @@ struct ls_interp {
 	char *version;     /* "3.11.7", or NULL */
 	char *source;      /* what told the version */
 	char *cfg_version; /* what pyvenv.cfg says, or NULL */
-	struct ls_site *sites; /* in the order of sys.path */
-	size_t n_sites, cap_sites;
+	struct ls_sites sites;
 };
 
 /* python NULL: the first python3 or python on PATH. LS_ENOENT when there is none. env:
- * "NAME=value", NULL-terminated.
- */
+ * "NAME=value", NULL-terminated. */
 int ls_interp_find(const char *root, const char *const *env, const char *python,
 		   struct ls_interp **ret, struct ls_err *err);
 void ls_interp_free(struct ls_interp *py);
-
-/* A distribution by its normalised name (lower case, dashes): its version and the file that says
- * so, both the caller's to free. False when no site folder has it; *ret_site (may be NULL) gets the
- * index of the one that has. */
-bool ls_interp_package(const char *root, const struct ls_interp *py, const char *name,
-		       char **ret_version, char **ret_source, size_t *ret_site);
-/* The first site folder that holds relative (a file or folder), as a whole path; NULL when none
- * does. Caller frees. */
-char *ls_interp_file(const char *root, const struct ls_interp *py, const char *relative);
-
-/* Value of NAME in a list of "NAME=value", or NULL. */
-const char *ls_env_get(const char *const *env, const char *name);
 
 #endif

@@ -122,6 +122,22 @@ void ls_metadata_done(struct ls_metadata *m)
 	*m = (struct ls_metadata){0};
 }
 
+void ls_metadata_requirements(const char *text, size_t len,
+			      void (*see)(void *arg, const char *line), void *arg)
+{
+	struct span rest = {text, len}, line, key, value;
+	while (next_line(&rest, &line) && trim(line).n) {
+		char *word = NULL;
+		if (isspace((unsigned char)*line.p) || !split(line, ':', &key, &value) ||
+		    !is(key, "Requires-Dist"))
+			continue;
+		keep(&word, value);
+		if (word)
+			see(arg, word);
+		free(word);
+	}
+}
+
 /* The text between the quotes of 'x' or "x"; false for anything else. */
 static bool literal(struct span v, struct span *ret)
 {

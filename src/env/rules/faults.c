@@ -14,27 +14,10 @@ static bool is(const char *value, const char *text)
 	return value && strcmp(value, text) == 0;
 }
 
-/* What could not be looked at, and matters. */
-static void blind(struct ls_findings *list, enum ls_level level, const char *id,
-		  const char *expected, const struct ls_fact *fact, const char *found,
-		  const char *advice)
+/* Driver, toolkit, container flags: in that order, leaving out what is known to be in
+ * order. */
+static char *no_gpu_advice(const struct ls_facts *f)
 {
-	ls_findings_add(list, &(struct ls_finding){.id = id,
-						   .fault = true,
-						   .outcome = LS_OUTCOME_UNKNOWN,
-						   .level = level,
-						   .expected = expected,
-						   .found = found,
-						   .source = fact->source,
-						   .advice = advice});
-}
-
-/* Driver, toolkit, container flags: in that order, leaving out what is known to be in order. */
-static void no_gpu(struct ls_findings *list, const struct ls_facts *f, bool need)
-{
-	const struct ls_fact *count = ls_facts_find(f, "gpu_count");
-	if (!count || (count->state == LS_FACT_KNOWN && !is(count->value, "0")))
-		return;
 	bool inside = ls_facts_value(f, "container") != NULL,
 	     loaded = ls_facts_value(f, "driver_kernel") != NULL;
 	struct ls_str s = {0};
@@ -57,27 +40,48 @@ static void no_gpu(struct ls_findings *list, const struct ls_facts *f, bool need
 			       "deploy.resources.reservations.devices), "
 			       "NVIDIA_VISIBLE_DEVICES=all and "
 			       "NVIDIA_DRIVER_CAPABILITIES=compute,utility\n");
-	blind(list, need ? LS_LEVEL_REQUIRED : LS_LEVEL_INFORMATIONAL, "no-gpu",
-	      "a GPU that is seen", count, count->value ? "no GPU" : count->reason, s.s);
-	ls_str_done(&s);
+	return ls_str_take(&s);
 }
 
-static void hidden_gpus(struct ls_findings *list, const struct ls_facts *f)
+static void no_gpu(struct ls_findings *list, const struct ls_facts *f, enum ls_gpu_need need)
 {
-	static const char *const names[] = {"env.CUDA_VISIBLE_DEVICES",
-					    "env.NVIDIA_VISIBLE_DEVICES", NULL};
-	for (const char *const *n = names; *n; n++) {
-		const char *v = ls_facts_value(f, *n);
-		if (is(v, "") || is(v, "-1") || is(v, "void") || is(v, "none") ||
-		    is(v, "NoDevFiles"))
-			ls_findings_fault(list, LS_LEVEL_RECOMMENDED, "gpus-hidden",
-					  "GPUs visible to programs", *v ? v : "(empty)", *n,
-					  "unset the variable, or list GPUs in it");
-	}
+	const struct ls_fact *count = ls_facts_find(f, "gpu_count");
+	if (!count || (count->state == LS_FACT_KNOWN && !is(count->value, "0")))
+		return;
+	if (ls_findings_find(list, "driver-mismatch") || ls_findings_find(list, "driver-fails"))
+		return; /* the cause is told, and what to do about it */
+	char *advice = no_gpu_advice(f);
+	ls_findings_blind(list,
+			  need == LS_GPU_REQUIRED ? LS_LEVEL_REQUIRED : LS_LEVEL_INFORMATIONAL,
+			  "no-gpu", "a GPU that is seen", count->value ? "no GPU" : count->reason,
+			  count->source, advice);
+	free(advice);
 }
 
-/* After an upgrade without a reboot the library is new and the module in the kernel still the old
+/* Programs see fewer GPUs than there are. None at all is as good as a machine without
  * one. */
+static void hidden_gpus(struct ls_findings *list, const struct ls_facts *f, enum ls_gpu_need need)
+{
+	const struct ls_fact *seen = ls_facts_find(f, "gpu_visible");
+	const char *variable = ls_facts_value(f, "env.CUDA_VISIBLE_DEVICES");
+	size_t n = ls_facts_gpu_count(f);
+	if (!seen || !seen->value || !n || strtoul(seen->value, NULL, 10) >= n)
+		return;
+	char *found = ls_xasprintf("CUDA_VISIBLE_DEVICES=%s: programs see %s of %zu", variable,
+				   seen->value, n);
+	static const char advice[] = "unset CUDA_VISIBLE_DEVICES, or list the GPUs in it";
+	if (!is(seen->value, "0"))
+		ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "gpus-hidden", "every GPU visible",
+				  found, seen->source, advice);
+	else
+		ls_findings_blind(
+			list, need == LS_GPU_REQUIRED ? LS_LEVEL_REQUIRED : LS_LEVEL_RECOMMENDED,
+			"gpus-hidden", "a GPU that programs see", found, seen->source, advice);
+	free(found);
+}
+
+/* After an upgrade without a reboot the library is new and the module in the kernel still
+ * the old one. */
 static void kernel_and_library(struct ls_findings *list, const struct ls_facts *f)
 {
 	const char *kernel = ls_facts_value(f, "driver_kernel"),
@@ -121,25 +125,26 @@ static void nvml_fails(struct ls_findings *list, const struct ls_facts *f)
 			: "look at `dmesg` for Xid errors; a lost GPU needs a reset or a reboot";
 	/* a driver package on a machine without a GPU is no fault, only nothing to ask */
 	if (is(ls_facts_value(f, "pci_gpu_count"), "0"))
-		blind(list, LS_LEVEL_REQUIRED, "driver-fails", "NVML that starts", nvml, found,
-		      advice);
+		ls_findings_blind(list, LS_LEVEL_REQUIRED, "driver-fails", "NVML that starts",
+				  found, nvml->source, advice);
 	else
 		ls_findings_fault(list, LS_LEVEL_REQUIRED, "driver-fails", "NVML that starts",
 				  found, nvml->source, advice);
 	free(found);
 }
 
-/* nvidia-smi and NVML come with the capability "utility"; programs run without it, but nobody can
- * look. */
+/* nvidia-smi and NVML come with the capability "utility"; programs run without it, but
+ * nobody can look. */
 static void nvml_missing(struct ls_findings *list, const struct ls_facts *f)
 {
 	const struct ls_fact *nvml = ls_facts_find(f, "nvml");
 	if (!nvml || nvml->state != LS_FACT_UNKNOWN || !ls_facts_value(f, "driver_kernel"))
 		return;
-	blind(list, LS_LEVEL_RECOMMENDED, "nvml-missing", "the driver's libnvidia-ml.so.1", nvml,
-	      nvml->reason,
-	      "in a container: start it with NVIDIA_DRIVER_CAPABILITIES=compute,utility\n"
-	      "on a host: install the library package of the driver that is loaded");
+	ls_findings_blind(
+		list, LS_LEVEL_RECOMMENDED, "nvml-missing", "the driver's libnvidia-ml.so.1",
+		nvml->reason, nvml->source,
+		"in a container: start it with NVIDIA_DRIVER_CAPABILITIES=compute,utility\n"
+		"on a host: install the library package of the driver that is loaded");
 }
 
 static void cpu_torch(struct ls_findings *list, const struct ls_facts *f, bool need)
@@ -165,13 +170,14 @@ static bool same_minor(const char *a, const char *b)
 }
 
 static const char *const unshadow =
-	"take the folder of the other copy out of LD_LIBRARY_PATH; torch brings its own\n"
+	"take the folder of the other copy out of LD_LIBRARY_PATH (and the file out of "
+	"LD_PRELOAD); torch brings its own\n"
 	"where the image sets LD_LIBRARY_PATH: rebuild from one with torch's CUDA version "
 	"(`docker compose build --no-cache`)\n"
 	"--deep tells which copy torch really runs with";
 
-/* A toolkit of another version is harmless until an extension is built with it or its libraries are
- * put first. */
+/* A toolkit of another version is harmless until an extension is built with it or its
+ * libraries are put first. */
 static void toolkit_differs(struct ls_findings *list, const struct ls_facts *f)
 {
 	const char *torch = ls_facts_value(f, "torch_cuda");
@@ -191,8 +197,9 @@ static void toolkit_differs(struct ls_findings *list, const struct ls_facts *f)
 	free(found);
 }
 
-/* LD_LIBRARY_PATH is looked at before what torch brought where torch's libraries have a RUNPATH,
- * behind it where they have an RPATH. Where they cannot be read the first is feared. */
+/* LD_LIBRARY_PATH is looked at before what torch brought where torch's libraries have a
+ * RUNPATH, behind it where they have an RPATH. Where they cannot be read the first is
+ * feared. */
 static void shadowed(struct ls_findings *list, const struct ls_facts *f, const char *which)
 {
 	char key[32];
@@ -203,7 +210,7 @@ static void shadowed(struct ls_findings *list, const struct ls_facts *f, const c
 	snprintf(key, sizeof key, "bundled.%s", which);
 	const struct ls_fact *own = ls_facts_find(f, key);
 	if (!lib || !own || !lib->value || !own->value || !lib->note ||
-	    !strstr(lib->note, "by LD_LIBRARY_PATH"))
+	    !(strstr(lib->note, "by LD_LIBRARY_PATH") || strstr(lib->note, "by LD_PRELOAD")))
 		return;
 	struct ls_version a, b;
 	if (!ls_version_parse(lib->value, &a) || !ls_version_parse(own->value, &b))
@@ -220,7 +227,8 @@ static void shadowed(struct ls_findings *list, const struct ls_facts *f, const c
 	free(expected);
 }
 
-/* The driver counts it and it does not answer: fallen off the bus, or in need of a reset. */
+/* The driver counts it and it does not answer: fallen off the bus, or in need of a
+ * reset. */
 static void gpu_silent(struct ls_findings *list, const struct ls_facts *f, size_t i)
 {
 	const struct ls_fact *name = ls_facts_gpu(f, i, "name");
@@ -273,33 +281,39 @@ static void gpu_state(struct ls_findings *list, const struct ls_facts *f, size_t
 	}
 }
 
-/* Somebody set it, and to a value that makes results vary: worth a line. Unset ones are in the
- * table of facts. */
+/* Somebody set it, and to a value that makes results vary: worth a line. Unset ones are
+ * in the table of facts. */
 static void variables(struct ls_findings *list, const struct ls_facts *f)
 {
 	for (const struct ls_var *v = ls_vars; v->name; v++) {
 		char key[96];
 		snprintf(key, sizeof key, "env.%s", v->name);
 		const char *value = ls_facts_value(f, key);
+		if (ls_findings_find(list, key))
+			continue; /* the spec says what it must be */
 		if (value && ls_var_judge(v->name, value) == LS_VAR_FREE)
 			ls_findings_fault(list, LS_LEVEL_RECOMMENDED, key, v->wanted,
 					  *value ? value : "(empty)", "environment", v->why);
 	}
 }
 
+static const char *const uninstall =
+	"`pip uninstall` the name until none is left, then install it once";
+
 /* version.py and METADATA come from one wheel; when they differ two installs overlap. */
 static void torch_twice(struct ls_findings *list, const struct ls_facts *f)
 {
 	const char *file = ls_facts_value(f, "torch");
-	const struct ls_fact *meta = ls_facts_find(f, "package.torch");
+	const struct ls_fact *meta = ls_facts_find(f, "package.torch"),
+			     *twice = ls_facts_find(f, "python.twice");
 	int order;
-	if (!file || !meta || !meta->value || !ls_version_compare(file, meta->value, &order) ||
-	    order == 0)
-		return;
-	ls_findings_fault(list, LS_LEVEL_RECOMMENDED, "torch-installed-twice", file, meta->value,
-			  meta->source,
-			  "two installs of torch overlap: `pip uninstall torch` until none is "
-			  "left, then install once");
+	if (file && meta && meta->value && ls_version_compare(file, meta->value, &order) && order)
+		ls_findings_fault(list, LS_LEVEL_RECOMMENDED, "torch-installed-twice", file,
+				  meta->value, meta->source, uninstall);
+	if (twice && twice->value)
+		ls_findings_fault(list, LS_LEVEL_RECOMMENDED, "installed-twice",
+				  "one version of each distribution", twice->value, twice->source,
+				  uninstall);
 }
 
 static void stale_venv(struct ls_findings *list, const struct ls_facts *f)
@@ -314,22 +328,31 @@ static void stale_venv(struct ls_findings *list, const struct ls_facts *f)
 			  "Python was upgraded under the venv; make the venv anew");
 }
 
-void ls_findings_faults(struct ls_findings *list, const struct ls_facts *facts, bool need_gpu)
+/* Of the driver and the GPUs: nothing that a service on the CPU minds. */
+static void gpu_faults(struct ls_findings *list, const struct ls_facts *facts,
+		       enum ls_gpu_need need)
 {
-	static const char *const libraries[] = {"cudnn", "cudart", "cublas", "nccl", "nvrtc", NULL};
 	kernel_and_library(list, facts);
 	nvml_fails(list, facts);
 	nvml_missing(list, facts);
-	no_gpu(list, facts, need_gpu);
-	hidden_gpus(list, facts);
-	cpu_torch(list, facts, need_gpu);
-	toolkit_differs(list, facts);
-	for (const char *const *l = libraries; *l; l++)
-		shadowed(list, facts, *l);
+	no_gpu(list, facts, need);
+	hidden_gpus(list, facts, need);
+	cpu_torch(list, facts, need == LS_GPU_REQUIRED);
 	for (size_t i = 0; i < ls_facts_gpu_count(facts); i++) {
 		gpu_silent(list, facts, i);
 		gpu_state(list, facts, i);
 	}
+}
+
+void ls_findings_faults(struct ls_findings *list, const struct ls_facts *facts,
+			enum ls_gpu_need need)
+{
+	static const char *const libraries[] = {"cudnn", "cudart", "cublas", "nccl", "nvrtc", NULL};
+	if (need != LS_GPU_UNWANTED)
+		gpu_faults(list, facts, need);
+	toolkit_differs(list, facts);
+	for (const char *const *l = libraries; *l; l++)
+		shadowed(list, facts, *l);
 	torch_twice(list, facts);
 	stale_venv(list, facts);
 	variables(list, facts);

@@ -1,5 +1,5 @@
-/* Faults that the compatibility tables know: driver too old for this CUDA, GPU not in this torch
- * build, end of life. */
+/* Faults that the compatibility tables know: driver too old for this CUDA, GPU not in
+ * this torch build, end of life. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 #include "base/str.h"
 #include "env/facts/version.h"
 #include "env/rules/findings.h"
+#include "env/spec/calendar.h"
 #include "env/spec/compat.h"
 
-/* Torch will not run at all below the minimum of its CUDA; a toolkit that is only there to compile
- * is less of a worry.
- */
+/* Below the minimum driver of its CUDA version torch does not run at all. For a toolkit
+ * that only compiles, the caller passes a lower level. */
 static void driver_too_old(struct ls_findings *list, const struct ls_facts *f,
 			   const struct ls_compat *c, const char *key, enum ls_level level)
 {
@@ -34,8 +34,8 @@ static void driver_too_old(struct ls_findings *list, const struct ls_facts *f,
 	free(expected);
 }
 
-/* Within one major version an older driver runs newer CUDA, but it cannot compile that CUDA's PTX.
- */
+/* Within one major version an older driver runs newer CUDA, but it cannot compile that
+ * CUDA's PTX. */
 static void minor_compatibility(struct ls_findings *list, const struct ls_facts *f)
 {
 	const struct ls_fact *driver = ls_facts_find(f, "driver_cuda");
@@ -45,7 +45,7 @@ static void minor_compatibility(struct ls_findings *list, const struct ls_facts 
 	    !ls_version_compare(driver->value, torch, &order) || order >= 0)
 		return;
 	if (strtol(torch, NULL, 10) != strtol(driver->value, NULL, 10))
-		return; /* another major version: driver_too_old has said it */
+		return; /* Another major version: driver_too_old reports it. */
 	char *expected = ls_xasprintf("a driver for CUDA %s, as torch", torch);
 	ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "driver-minor", expected, driver->value,
 			  driver->source,
@@ -56,8 +56,8 @@ static void minor_compatibility(struct ls_findings *list, const struct ls_facts 
 	free(expected);
 }
 
-/* "sm_70 sm_75 compute_90", as torch.cuda.get_arch_list() says: an sm runs on its major at its
- * minor or above, a compute on everything from it on. */
+/* "sm_70 sm_75 compute_90", as torch.cuda.get_arch_list() says: an sm runs on its major
+ * at its minor or above, a compute on everything from it on. */
 static bool in_arch_list(const char *list, const char *capability)
 {
 	char *end;
@@ -121,6 +121,66 @@ static void architectures(struct ls_findings *list, const struct ls_facts *f,
 	}
 }
 
+/* The cuDNN that this torch was built with: as its metadata require it, otherwise as the
+ * table of wheels has it. */
+static const char *wanted_cudnn(const struct ls_facts *f, const struct ls_compat *c)
+{
+	const char *torch = ls_facts_value(f, "torch"), *cuda = ls_facts_value(f, "torch_cuda");
+	char key[64];
+	struct ls_version v;
+	if (!torch || !cuda)
+		return NULL;
+	snprintf(key, sizeof key, "requires.nvidia-cudnn-cu%ld", strtol(cuda, NULL, 10));
+	const char *rule = ls_facts_value(f, key);
+	if (rule && ls_str_starts(rule, "==") && ls_version_parse(rule + 2, &v))
+		return rule + 2;
+	const json_t *row = ls_compat_torch(c, torch);
+	return row ? ls_row_text(row, "cudnn") : NULL;
+}
+
+/* Has a finding already said that this package is not the version that torch requires? */
+static bool is_told(const struct ls_findings *list, const struct ls_fact *cudnn)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (ls_str_starts(list->items[i].id, "requires-nvidia-cudnn-") &&
+		    list->items[i].found && strcmp(list->items[i].found, cudnn->value) == 0)
+			return true;
+	return false;
+}
+
+/* torch refuses a cuDNN of another major version, and one older in the second number. A
+ * newer one runs, and computes other bits. */
+static void other_cudnn(struct ls_findings *list, const struct ls_facts *f,
+			const struct ls_compat *c)
+{
+	const struct ls_fact *have = ls_facts_find(f, "cudnn");
+	const char *wanted = wanted_cudnn(f, c);
+	char plain[LS_VERSION_TEXT];
+	struct ls_version a, b;
+	if (!wanted || !have || !have->value || !ls_version_cudnn(have->value, plain) ||
+	    !ls_version_parse(plain, &a) || !ls_version_parse(wanted, &b))
+		return;
+	if (is_told(list, have))
+		return;
+	bool refused = a.part[0] != b.part[0] || a.part[1] < b.part[1];
+	if (!refused && a.part[1] == b.part[1] &&
+	    (a.n_parts < 3 || b.n_parts < 3 || a.part[2] == b.part[2]))
+		return;
+	char *expected = ls_xasprintf("cuDNN %s, which torch %s was built with", wanted,
+				      ls_facts_value(f, "torch"));
+	char *found = have->note ? ls_xasprintf("%s (%s)", have->value, have->note)
+				 : ls_xstrdup(have->value);
+	ls_findings_fault(list, refused ? LS_LEVEL_REQUIRED : LS_LEVEL_RECOMMENDED,
+			  refused ? "cudnn-refused" : "cudnn-newer", expected, found, have->source,
+			  refused ? "expect \"cuDNN version incompatibility\": install the cuDNN "
+				    "that torch requires, and take other copies out of "
+				    "LD_LIBRARY_PATH and LD_PRELOAD"
+				  : "it runs, but results may differ: install the cuDNN that torch "
+				    "requires");
+	free(found);
+	free(expected);
+}
+
 static void end_of_life(struct ls_findings *list, const struct ls_facts *f,
 			const struct ls_compat *c, const char *today)
 {
@@ -135,6 +195,30 @@ static void end_of_life(struct ls_findings *list, const struct ls_facts *f,
 			  "a driver branch that is still maintained", found,
 			  ls_compat_file(LS_COMPAT_BRANCHES),
 			  "plan the move to a maintained branch; R580 is long-term");
+	free(found);
+}
+
+/* Judged by the oldest table, which knows least of new releases. */
+static void old_tables(struct ls_findings *list, const struct ls_compat *c, const char *today)
+{
+	enum { A_YEAR = 366 };
+	const char *oldest = NULL, *file = NULL;
+	char day[11];
+	snprintf(day, sizeof day, "%.10s", today);
+	for (int t = 0; t < LS_COMPAT_TABLES; t++) {
+		const char *date = ls_compat_date(c, (enum ls_compat_table)t);
+		if (date && ls_calendar_is_date(date) && (!oldest || strcmp(date, oldest) < 0)) {
+			oldest = date;
+			file = ls_compat_file((enum ls_compat_table)t);
+		}
+	}
+	if (!oldest || ls_calendar_days(oldest, day) <= A_YEAR)
+		return;
+	char *found = ls_xasprintf("%s of %s", file, oldest);
+	ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "tables-old",
+			  "compatibility tables younger than a year", found, file,
+			  "newer releases are unknown to it: take a newer lockstep, or newer "
+			  "tables with --tables DIR");
 	free(found);
 }
 
@@ -153,6 +237,8 @@ void ls_findings_compat(struct ls_findings *list, const struct ls_facts *facts, 
 		driver_too_old(list, facts, c, "cuda", LS_LEVEL_RECOMMENDED);
 	minor_compatibility(list, facts);
 	architectures(list, facts, c);
+	other_cudnn(list, facts, c);
 	end_of_life(list, facts, c, today);
+	old_tables(list, c, today);
 	ls_compat_free(c);
 }

@@ -19,9 +19,8 @@ static const char *shown(const struct ls_fact *f)
 	return f->state == LS_FACT_KNOWN ? f->value : "none";
 }
 
-/* cuDNN's text and its integer are one version when they encode alike; the wheel's fourth part is
- * not in the integer.
- */
+/* cuDNN's text and its integer are one version when they encode alike; the wheel's fourth
+ * part is not in the integer. */
 static bool same_cudnn(const char *a, const char *b)
 {
 	char x[LS_VERSION_TEXT], y[LS_VERSION_TEXT];
@@ -65,6 +64,14 @@ static void cross_check(struct ls_findings *list, const struct ls_facts *f, cons
 	const struct ls_fact *file = ls_facts_find(f, key), *deep = ls_facts_find(f, deep_key);
 	if (!file || !deep || deep->state == LS_FACT_UNKNOWN || file->state == LS_FACT_UNKNOWN ||
 	    agree(key, file, deep))
+		return;
+	/* without a torch the cuDNN of the files is that of any program */
+	const struct ls_fact *torch = ls_facts_find(f, "deep.torch");
+	if (strcmp(key, "cudnn") == 0 && torch && torch->state == LS_FACT_ABSENT)
+		return;
+	/* version.py without metadata: a torchvision that was built in place */
+	if (ls_str_starts(key, "package.") && deep->state == LS_FACT_ABSENT &&
+	    ls_str_ends(file->source, "/version.py"))
 		return;
 	char *advice = advice_for(f, key);
 	char *expected = ls_xasprintf("%s, as %s says", shown(file), file->source);
@@ -110,6 +117,45 @@ static void import_failed(struct ls_findings *list, const struct ls_facts *f)
 			"the cause");
 }
 
+/* torch.backends.cudnn.version() raises when the library is not one that torch was built
+ * for. */
+static bool wrong_cudnn(const struct ls_fact *deep)
+{
+	return strstr(deep->reason, "cuDNN version incompatib") != NULL;
+}
+
+/* Questions of --deep that Python did not answer. They are required unknowns, because the
+ * user asked for them. */
+static void unanswered(struct ls_findings *list, const struct ls_facts *f)
+{
+	static const char *const keys[] = {"python", "torch",          "torch_cuda", "cudnn",
+					   "nccl",   "cuda_available", "arch_list",  NULL};
+	const struct ls_fact *torch = ls_facts_find(f, "deep.torch");
+	for (const char *const *k = keys; *k; k++) {
+		char key[32], id[32];
+		snprintf(key, sizeof key, "deep.%s", *k);
+		snprintf(id, sizeof id, "deep-%s", *k);
+		const struct ls_fact *deep = ls_facts_find(f, key);
+		if (!deep || deep->state != LS_FACT_UNKNOWN)
+			continue;
+		if (strcmp(*k, "cudnn") == 0 && wrong_cudnn(deep))
+			differ(list, id, "a cuDNN that this torch accepts", deep->reason,
+			       "install the cuDNN that torch requires: `pip install "
+			       "torch==VERSION` "
+			       "of the version that is there brings it\n"
+			       "take other copies out of LD_LIBRARY_PATH and LD_PRELOAD");
+		else if (strcmp(*k, "torch") == 0
+				 ? !ls_findings_find(list, "torch-import") &&
+					   !ls_findings_find(list, "cuda-version-not-found")
+				 : torch && torch->state != LS_FACT_UNKNOWN)
+			ls_findings_blind(list, LS_LEVEL_REQUIRED, id,
+					  "an answer, as --deep asks for it", deep->reason,
+					  "--deep",
+					  "start that Python and ask it the same: what it says is "
+					  "the cause");
+	}
+}
+
 static void not_available(struct ls_findings *list, const struct ls_facts *f)
 {
 	const char *answer = ls_facts_value(f, "deep.cuda_available");
@@ -141,5 +187,6 @@ void ls_findings_deep(struct ls_findings *list, const struct ls_facts *facts)
 	for (const char *const *l = libraries; *l; l++)
 		other_file(list, facts, *l);
 	import_failed(list, facts);
+	unanswered(list, facts);
 	not_available(list, facts);
 }

@@ -62,18 +62,33 @@ void ls_findings_add_fact(struct ls_findings *list, const struct ls_finding *f,
 	free(text);
 }
 
+static void add_fault(struct ls_findings *list, enum ls_outcome outcome, enum ls_level level,
+		      const char *const texts[5])
+{
+	ls_findings_add(list, &(struct ls_finding){.id = texts[0],
+						   .fault = true,
+						   .outcome = outcome,
+						   .level = level,
+						   .expected = texts[1],
+						   .found = texts[2],
+						   .source = texts[3],
+						   .advice = texts[4]});
+}
+
 void ls_findings_fault(struct ls_findings *list, enum ls_level level, const char *id,
 		       const char *expected, const char *found, const char *source,
 		       const char *advice)
 {
-	ls_findings_add(list, &(struct ls_finding){.id = id,
-						   .fault = true,
-						   .outcome = LS_OUTCOME_MISMATCH,
-						   .level = level,
-						   .expected = expected,
-						   .found = found,
-						   .source = source,
-						   .advice = advice});
+	add_fault(list, LS_OUTCOME_MISMATCH, level,
+		  (const char *const[]){id, expected, found, source, advice});
+}
+
+void ls_findings_blind(struct ls_findings *list, enum ls_level level, const char *id,
+		       const char *expected, const char *found, const char *source,
+		       const char *advice)
+{
+	add_fault(list, LS_OUTCOME_UNKNOWN, level,
+		  (const char *const[]){id, expected, found, source, advice});
 }
 
 const struct ls_finding *ls_findings_find(const struct ls_findings *list, const char *id)

@@ -1,4 +1,5 @@
 /* Facts against the checks of a spec, with advice for each that is not met. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,18 +9,26 @@
 #include "env/facts/version.h"
 #include "env/rules/findings.h"
 
-/* "pip install 'torch==2.3.1+cu121' --extra-index-url …", or a sentence where the spec pins no
- * single version. */
+/* "pip install 'torch==2.3.1+cu121' --index-url …". A local version such as +cu121 is on
+ * no index but torch's own. */
 static char *pip_advice(const struct ls_spec *spec, const char *name, const struct ls_check *check)
 {
-	const char *exact = ls_matcher_exact(check->matcher);
-	if (!exact)
-		return ls_xasprintf("install a %s that is %s", name, ls_check_text(check));
-	bool local = strchr(exact, '+') != NULL;
-	const char *flag = spec->index ? " --index-url " : " --extra-index-url ";
-	const char *index = spec->index ? spec->index : spec->extra_index;
-	return ls_xasprintf("pip install '%s==%s'%s%s", name, exact, local && index ? flag : "",
-			    local && index ? index : "");
+	struct ls_str rule = {0};
+	if (!ls_matcher_requirement(check->matcher, &rule)) {
+		ls_str_done(&rule);
+		return ls_xasprintf("install %s %s", name, ls_check_text(check));
+	}
+	const char *text = rule.s ? rule.s : "", *cu = strstr(text, "+cu");
+	struct ls_str s = {0};
+	ls_str_addf(&s, "pip install '%s%s'", name, text);
+	if (strchr(text, '+') && (spec->index || spec->extra_index))
+		ls_str_addf(&s, " %s %s", spec->index ? "--index-url" : "--extra-index-url",
+			    spec->index ? spec->index : spec->extra_index);
+	else if (cu)
+		ls_str_addf(&s, " with the --extra-index-url of PyTorch's %.*s wheels",
+			    (int)strspn(cu + 1, "cu0123456789"), cu + 1);
+	ls_str_done(&rule);
+	return ls_str_take(&s);
 }
 
 static char *image_advice(const struct ls_spec *spec, const char *what)
@@ -59,16 +68,26 @@ static char *mismatch_advice(const struct ls_spec *spec, const struct ls_check *
 				    "other copies out of "
 				    "LD_LIBRARY_PATH",
 				    key);
-	if (strcmp(key, "driver") == 0 || strcmp(key, "driver_cuda") == 0)
-		return ls_xasprintf(
-			"install an NVIDIA driver on the host that makes %s %s, then reboot", key,
-			ls_check_text(c));
+	if (strcmp(key, "driver") == 0)
+		return ls_xasprintf("install NVIDIA driver %s on the host, then reboot",
+				    ls_check_text(c));
+	if (strcmp(key, "driver_cuda") == 0)
+		return ls_xasprintf("install an NVIDIA driver on the host that supports CUDA %s, "
+				    "then reboot",
+				    ls_check_text(c));
 	if (strcmp(key, "python") == 0)
 		return ls_xasprintf("make the environment with Python %s, or name it with --python",
 				    ls_check_text(c));
 	if (strcmp(key, "gpus") == 0 || strcmp(key, "gpu_count") == 0 || strcmp(key, "vram") == 0 ||
 	    strcmp(key, "capability") == 0 || strcmp(key, "ram") == 0)
 		return ls_xasprintf("run on a machine with %s %s", key, ls_check_text(c));
+	if (strcmp(key, "container_toolkit") == 0)
+		return ls_xasprintf("install nvidia-container-toolkit %s on the host; no image "
+				    "brings it",
+				    ls_check_text(c));
+	if (strcmp(key, "kernel") == 0)
+		return ls_xasprintf("boot the host with kernel %s; containers share it",
+				    ls_check_text(c));
 	return image_advice(spec, key);
 }
 
@@ -100,8 +119,7 @@ static void add(struct ls_findings *list, const struct ls_spec *spec, const stru
 	free(advice);
 }
 
-/* Absent is an answer, and the answer is no; a spec that wants nothing of a variable does not
- * mention it. */
+/* An absent fact is a mismatch: the spec asks for a value. */
 static enum ls_outcome judge(const struct ls_check *c, const struct ls_fact *fact)
 {
 	if (!fact || fact->state == LS_FACT_UNKNOWN)
@@ -134,10 +152,32 @@ static char *gpus_text(const struct ls_facts *facts, size_t n)
 	return ls_str_take(&s);
 }
 
+/* What programs see, where CUDA_VISIBLE_DEVICES hides some of the GPUs. */
+static const struct ls_fact *seen_count(const struct ls_facts *facts)
+{
+	const struct ls_fact *seen = ls_facts_find(facts, "gpu_visible");
+	return seen ? seen : ls_facts_find(facts, "gpu_count");
+}
+
+static bool same_names(const struct ls_facts *facts, size_t n)
+{
+	const char *first = ls_facts_gpu_value(facts, 0, "name");
+	for (size_t i = 1; i < n; i++) {
+		const char *name = ls_facts_gpu_value(facts, i, "name");
+		if (!first || !name || strcmp(first, name) != 0)
+			return false;
+	}
+	return true;
+}
+
 static void compare_gpus(struct ls_findings *list, const struct ls_facts *facts,
 			 const struct ls_spec *spec, const struct ls_check *c)
 {
-	size_t n = ls_facts_gpu_count(facts);
+	const struct ls_fact *count = seen_count(facts);
+	size_t all = ls_facts_gpu_count(facts),
+	       n = count && count->value ? (size_t)strtoul(count->value, NULL, 10) : 0;
+	bool which_is_open = n && n < all && !same_names(facts, all);
+	n = n < all ? n : all;
 	struct ls_gpu_seen *seen = ls_xalloc((n + 1) * sizeof *seen);
 	for (size_t i = 0; i < n; i++) {
 		seen[i].name = ls_facts_gpu_value(facts, i, "name");
@@ -151,9 +191,14 @@ static void compare_gpus(struct ls_findings *list, const struct ls_facts *facts,
 	enum ls_outcome o = m == LS_MATCH_YES  ? LS_OUTCOME_MATCH
 			    : m == LS_MATCH_NO ? LS_OUTCOME_MISMATCH
 					       : LS_OUTCOME_UNKNOWN;
-	const struct ls_fact *count = ls_facts_find(facts, "gpu_count");
 	if (n == 0) {
 		add(list, spec, c, count, o);
+	} else if (which_is_open) {
+		struct ls_fact f = {.state = LS_FACT_UNKNOWN,
+				    .reason = (char *)(uintptr_t) "CUDA_VISIBLE_DEVICES chooses "
+								  "among GPUs of several kinds",
+				    .source = count->source};
+		add(list, spec, c, &f, LS_OUTCOME_UNKNOWN);
 	} else {
 		char *text = gpus_text(facts, n);
 		char *found = *why && m != LS_MATCH_YES ? ls_xasprintf("%s; %s", text, why)
@@ -167,35 +212,99 @@ static void compare_gpus(struct ls_findings *list, const struct ls_facts *facts,
 	free(seen);
 }
 
+/* What the spec says is not there: a variable that was not set when it was captured. */
+static void compare_absent(struct ls_findings *list, const struct ls_facts *facts, const char *key)
+{
+	const struct ls_fact *fact = ls_facts_find(facts, key);
+	enum ls_outcome o = !fact || fact->state == LS_FACT_UNKNOWN ? LS_OUTCOME_UNKNOWN
+			    : fact->state == LS_FACT_ABSENT         ? LS_OUTCOME_MATCH
+								    : LS_OUTCOME_MISMATCH;
+	bool variable = ls_str_starts(key, "env."), package = ls_str_starts(key, "package.");
+	char *advice = o != LS_OUTCOME_MISMATCH ? NULL
+		       : variable               ? ls_xasprintf("unset %s", key + strlen("env."))
+		       : package
+			       ? ls_xasprintf("pip uninstall %s", key + strlen("package."))
+			       : ls_xasprintf("the spec's machine has no %s: take one without, or "
+					      "take it out of the spec's \"absent\"",
+					      key);
+	struct ls_finding f = {.id = key,
+			       .outcome = o,
+			       .level = ls_spec_absent_level(key),
+			       .expected = "absent",
+			       .advice = advice};
+	ls_findings_add_fact(list, &f, fact);
+	free(advice);
+}
+
+enum ls_gpu_need ls_findings_gpu_need(const struct ls_spec *spec, bool cuda)
+{
+	static const char *const on_gpu[] = {"gpus",   "gpu_count",   "vram", "capability",
+					     "driver", "driver_cuda", NULL},
+				 *const with_gpu[] = {"torch_cuda", "cudnn", "cuda",
+						      "nccl",       "nvcc",  "container_toolkit",
+						      NULL};
+	enum ls_gpu_need need = spec ? LS_GPU_UNWANTED : LS_GPU_OPTIONAL;
+	if (cuda)
+		return LS_GPU_REQUIRED;
+	for (size_t i = 0; spec && i < spec->n_checks; i++) {
+		const struct ls_check *c = &spec->checks[i];
+		for (const char *const *k = on_gpu; *k; k++)
+			if (strcmp(c->key, *k) == 0) {
+				if (c->level == LS_LEVEL_REQUIRED)
+					return LS_GPU_REQUIRED;
+				need = LS_GPU_OPTIONAL;
+			}
+		for (const char *const *k = with_gpu; *k; k++)
+			if (strcmp(c->key, *k) == 0)
+				need = LS_GPU_OPTIONAL;
+	}
+	return need;
+}
+
 void ls_findings_compare(struct ls_findings *list, const struct ls_facts *facts,
 			 const struct ls_spec *spec)
 {
 	for (size_t i = 0; i < spec->n_checks; i++) {
 		const struct ls_check *c = &spec->checks[i];
-		const struct ls_fact *fact = ls_facts_find(facts, c->key);
+		const struct ls_fact *fact = strcmp(c->key, "gpu_count") == 0
+						     ? seen_count(facts)
+						     : ls_facts_find(facts, c->key);
 		if (c->gpus)
 			compare_gpus(list, facts, spec, c);
 		else
 			add(list, spec, c, fact, judge(c, fact));
 	}
+	for (char **key = spec->absent; key && *key; key++)
+		compare_absent(list, facts, *key);
+}
+
+/* What to do about a driver that is not seen. A kernel module that is loaded means that
+ * there is one: the faults tell what is wrong with it. */
+static const char *driver_advice(const struct ls_facts *facts)
+{
+	return ls_facts_value(facts, "driver_kernel") ? NULL
+						      : "install an NVIDIA driver on the host";
 }
 
 void ls_findings_demand_cuda(struct ls_findings *list, const struct ls_facts *facts,
 			     const struct ls_spec *spec)
 {
-	static const struct {
+	const struct {
 		const char *key, *advice;
 	} wanted[] = {
-		{"driver", "install an NVIDIA driver on the host"},
-		{"driver_cuda", "install an NVIDIA driver on the host"},
+		{"driver", driver_advice(facts)},
+		{"driver_cuda", driver_advice(facts)},
 		{"gpu_count", NULL},
 		{"torch", "pip install torch into this Python, or name another with --python"},
 		{"torch_cuda", "install a torch built for CUDA; this one has none"},
 		{"cudnn", "reinstall torch, whose CUDA wheels bring cuDNN"},
 	};
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-		const struct ls_check *asked = spec ? ls_spec_find(spec, wanted[i].key) : NULL;
-		const struct ls_fact *fact = ls_facts_find(facts, wanted[i].key);
+		const char *key = wanted[i].key;
+		const struct ls_check *asked = spec ? ls_spec_find(spec, key) : NULL;
+		const struct ls_fact *fact = strcmp(key, "gpu_count") == 0
+						     ? seen_count(facts)
+						     : ls_facts_find(facts, key);
 		if (asked && asked->level == LS_LEVEL_REQUIRED)
 			continue;
 		bool zero = fact && fact->state == LS_FACT_KNOWN && strcmp(fact->value, "0") == 0;
@@ -203,7 +312,7 @@ void ls_findings_demand_cuda(struct ls_findings *list, const struct ls_facts *fa
 					    ? LS_OUTCOME_UNKNOWN
 				    : fact->state == LS_FACT_ABSENT ? LS_OUTCOME_MISMATCH
 								    : LS_OUTCOME_MATCH;
-		struct ls_finding f = {.id = wanted[i].key,
+		struct ls_finding f = {.id = key,
 				       .outcome = o,
 				       .level = LS_LEVEL_REQUIRED,
 				       .expected = "any",

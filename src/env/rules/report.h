@@ -1,5 +1,5 @@
-/* Doctor's report: facts, findings and verdict as one JSON document (docs/FORMATS.md, "Doctor
- * report"). Arguments are borrowed; the result is a new reference. Any thread. */
+/* Doctor's report: facts, findings and verdict as one JSON document (docs/FORMATS.md,
+ * "Doctor report"). Arguments are borrowed; the result is a new reference. Any thread. */
 #ifndef LS_ENV_RULES_REPORT_H
 #define LS_ENV_RULES_REPORT_H
 

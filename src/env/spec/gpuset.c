@@ -18,6 +18,7 @@ struct kind {
 struct ls_gpuset {
 	struct kind *kinds;
 	size_t n, cap;
+	bool mixed;                /* all_of: every kind is there, and no other */
 	struct ls_matcher *count;  /* of all GPUs, or NULL */
 	struct ls_matcher *memory; /* of each GPU, or NULL */
 	char *min_capability;      /* or NULL */
@@ -39,6 +40,11 @@ static int parse_count(const json_t *v, const char *where, struct ls_matcher **r
 		       struct ls_err *err)
 {
 	char text[32];
+	if (json_is_string(v) &&
+	    json_string_value(v)[strspn(json_string_value(v), "0123456789<>=!, *")])
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: count: \"%.80s\" is not a count such as 4 or \">=2\"", where,
+				  json_string_value(v));
 	if (!json_is_integer(v))
 		return parse_member(v, "count", LS_AS_VERSION, where, ret, err);
 	if (json_integer_value(v) < 1 || json_integer_value(v) > 4096)
@@ -97,7 +103,8 @@ static int parse_capability(struct ls_gpuset *g, const json_t *v, const char *wh
 			    struct ls_err *err)
 {
 	struct ls_version version;
-	if (!json_is_string(v) || !ls_version_parse(json_string_value(v), &version))
+	if (!json_is_string(v) || !ls_version_parse(json_string_value(v), &version) ||
+	    version.n_parts != 2 || version.part[0] > 99)
 		return ls_err_set(err, LS_EINPUT,
 				  "%s: min_capability: expected a text such as \"8.0\"", where);
 	g->min_capability = ls_xstrdup(json_string_value(v));
@@ -106,24 +113,30 @@ static int parse_capability(struct ls_gpuset *g, const json_t *v, const char *wh
 
 static int parse_object(struct ls_gpuset *g, const json_t *v, const char *where, struct ls_err *err)
 {
-	static const char *const keys[] = {"one_of", "count", "min_capability", "memory", "level",
-					   "why",    NULL};
-	const json_t *one_of = json_object_get(v, "one_of"), *count = json_object_get(v, "count"),
+	static const char *const keys[] = {"one_of", "all_of", "count", "min_capability",
+					   "memory", "level",  "why",   NULL};
+	const json_t *one_of = json_object_get(v, "one_of"), *all_of = json_object_get(v, "all_of"),
+		     *count = json_object_get(v, "count"),
 		     *capability = json_object_get(v, "min_capability"),
 		     *memory = json_object_get(v, "memory");
 	int rc = ls_json_only(v, keys, where, err);
-	if (!rc && one_of)
-		rc = add_kinds(g, one_of, where, err);
+	if (!rc && one_of && all_of)
+		rc = ls_err_set(err, LS_EINPUT, "%s: one_of and all_of exclude each other", where);
+	if (!rc && (one_of || all_of))
+		rc = add_kinds(g, one_of ? one_of : all_of, where, err);
+	g->mixed = all_of != NULL;
 	if (!rc && count)
 		rc = parse_count(count, where, &g->count, err);
 	if (!rc && capability)
 		rc = parse_capability(g, capability, where, err);
 	if (!rc && memory)
 		rc = parse_member(memory, "memory", LS_AS_MEMORY, where, &g->memory, err);
-	if (!rc && !one_of && !count && !capability && !memory)
-		rc = ls_err_set(err, LS_EINPUT,
-				"%s: expects nothing; give one_of, count, min_capability or memory",
-				where);
+	if (!rc && !one_of && !all_of && !count && !capability && !memory)
+		rc = ls_err_set(
+			err, LS_EINPUT,
+			"%s: expects nothing; give one_of, all_of, count, min_capability or "
+			"memory",
+			where);
 	return rc;
 }
 
@@ -131,7 +144,7 @@ static void describe(struct ls_gpuset *g)
 {
 	struct ls_str s = {0};
 	for (size_t i = 0; i < g->n; i++) {
-		ls_str_addf(&s, "%s%s", i ? " or " : "", g->kinds[i].name);
+		ls_str_addf(&s, "%s%s", !i ? "" : g->mixed ? " and " : " or ", g->kinds[i].name);
 		if (g->kinds[i].count)
 			ls_str_addf(&s, " x %s", ls_matcher_text(g->kinds[i].count));
 	}
@@ -184,9 +197,10 @@ static enum ls_match test_count(const struct ls_matcher *count, size_t n)
 }
 
 /* All GPUs are of one accepted kind and as many as that kind wants. */
-static enum ls_match test_kinds(const struct ls_gpuset *g, const struct ls_gpu_seen *gpus, size_t n)
+static enum ls_match test_one_of(const struct ls_gpuset *g, const struct ls_gpu_seen *gpus,
+				 size_t n)
 {
-	enum ls_match best = g->n ? LS_MATCH_NO : LS_MATCH_YES;
+	enum ls_match best = LS_MATCH_NO;
 	for (size_t k = 0; k < g->n; k++) {
 		enum ls_match one = test_count(g->kinds[k].count, n);
 		for (size_t i = 0; i < n && one != LS_MATCH_NO; i++) {
@@ -201,6 +215,54 @@ static enum ls_match test_kinds(const struct ls_gpuset *g, const struct ls_gpu_s
 			break;
 	}
 	return best;
+}
+
+/* Each kind is there in its number, and every GPU is of one of the kinds. */
+static enum ls_match test_all_of(const struct ls_gpuset *g, const struct ls_gpu_seen *gpus,
+				 size_t n)
+{
+	size_t *seen = ls_xalloc((g->n + 1) * sizeof *seen);
+	enum ls_match all = LS_MATCH_YES;
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+		while (gpus[i].name && k < g->n && !ls_gpu_name_is(g->kinds[k].name, gpus[i].name))
+			k++;
+		if (!gpus[i].name)
+			all = all == LS_MATCH_NO ? all : LS_MATCH_UNKNOWN;
+		else if (k == g->n)
+			all = LS_MATCH_NO;
+		else
+			seen[k]++;
+	}
+	for (size_t k = 0; k < g->n && all == LS_MATCH_YES; k++)
+		all = seen[k] ? test_count(g->kinds[k].count, seen[k]) : LS_MATCH_NO;
+	free(seen);
+	return all;
+}
+
+static enum ls_match test_kinds(const struct ls_gpuset *g, const struct ls_gpu_seen *gpus, size_t n)
+{
+	if (!g->n)
+		return LS_MATCH_YES;
+	return g->mixed ? test_all_of(g, gpus, n) : test_one_of(g, gpus, n);
+}
+
+/* "2 x Tesla T4 and 1 x NVIDIA L4", each name once. */
+static void add_names(struct ls_str *s, const struct ls_gpu_seen *gpus, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *name = gpus[i].name ? gpus[i].name : "an unknown GPU";
+		size_t count = 0, first = n;
+		for (size_t k = n; k-- > 0;) {
+			const char *other = gpus[k].name ? gpus[k].name : "an unknown GPU";
+			if (strcmp(name, other) == 0) {
+				count++;
+				first = k;
+			}
+		}
+		if (first == i)
+			ls_str_addf(s, "%s%zu x %s", i ? " and " : "", count, name);
+	}
 }
 
 static enum ls_match test_capability(const struct ls_gpuset *g, const struct ls_gpu_seen *gpu)
@@ -220,7 +282,7 @@ static enum ls_match test_memory(const struct ls_gpuset *g, const struct ls_gpu_
 		return LS_MATCH_YES;
 	if (!(gpu->memory_mib > 0))
 		return LS_MATCH_UNKNOWN;
-	snprintf(text, sizeof text, "%.0f", gpu->memory_mib);
+	snprintf(text, sizeof text, "%.0f MiB", gpu->memory_mib);
 	return ls_matcher_test(g->memory, text);
 }
 
@@ -259,9 +321,11 @@ enum ls_match ls_gpuset_test(const struct ls_gpuset *g, const struct ls_gpu_seen
 		ls_str_add(&s, "no GPU is seen; ");
 	} else {
 		enum ls_match kinds = test_kinds(g, gpus, n), count = test_count(g->count, n);
-		if (kinds != LS_MATCH_YES)
-			ls_str_addf(&s, "%zu x %s is not among the accepted GPUs; ", n,
-				    gpus[0].name ? gpus[0].name : "an unknown GPU");
+		if (kinds != LS_MATCH_YES) {
+			add_names(&s, gpus, n);
+			ls_str_add(&s, n == 1 ? " is not among the accepted GPUs; "
+					      : " are not among the accepted GPUs; ");
+		}
 		if (count != LS_MATCH_YES)
 			ls_str_addf(&s, "%zu GPU%s seen; ", n, n == 1 ? " is" : "s are");
 		all = worse(worse(kinds, count), each_gpu(g, gpus, n, &s));

@@ -80,16 +80,45 @@ static int check_operand(const struct term *t, enum ls_flavour flavour, const ch
 				source, t->text);
 		return 0;
 	}
-	/* the characters of versions and no others: renderers put these into files for shells */
+	/* the characters of versions and no others: renderers put these into files for
+	 * shells */
 	if (t->text[strspn(t->text,
 			   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+_-")])
 		return ls_err_set(err, LS_EINPUT,
 				  "\"%.80s\" is not a version, nor one of 12.1*, 8.x, >=535.86.10, "
 				  ">=3.10,<3.13",
 				  source);
+	if (!isdigit((unsigned char)t->text[*t->text == 'v']))
+		return ls_err_set(err, LS_EINPUT,
+				  "\"%.80s\": a version begins with a digit, as 2.3.1 or 8.x do",
+				  source);
 	if (t->op != OP_EQ && t->op != OP_PREFIX && !ls_version_parse(t->text, &v))
 		return ls_err_set(err, LS_EINPUT, "\"%.80s\": \"%.80s\" is not a version", source,
 				  t->text);
+	return 0;
+}
+
+static void add_term(struct alternative *a, enum op op, const char *text, double mib)
+{
+	a->terms = ls_grow(a->terms, a->n, &a->cap, sizeof *a->terms);
+	a->terms[a->n++] = (struct term){.op = op, .text = ls_xstrdup(text), .mib = mib};
+}
+
+/* "~=3.9.0" is >=3.9.0 and 3.9.*: compatible up to the last number written. */
+static int parse_compatible(struct alternative *a, const char *s, struct ls_err *err)
+{
+	struct ls_version v;
+	if (!ls_version_parse(s, &v) || v.n_parts < 2 || *v.local)
+		return ls_err_set(err, LS_EINPUT,
+				  "\"%.80s\": ~= wants a version of two numbers or more, such as "
+				  "~=3.9.0",
+				  a->source);
+	struct ls_str prefix = {0};
+	for (unsigned i = 0; i + 1 < v.n_parts; i++)
+		ls_str_addf(&prefix, "%s%llu", i ? "." : "", (unsigned long long)v.part[i]);
+	add_term(a, OP_GE, s, 0);
+	add_term(a, OP_PREFIX, prefix.s, 0);
+	ls_str_done(&prefix);
 	return 0;
 }
 
@@ -98,13 +127,16 @@ static int parse_term(struct ls_matcher *m, struct alternative *a, char *s, stru
 	struct term t = {.op = OP_EQ};
 	char cudnn[LS_VERSION_TEXT];
 	s = ls_str_trim(s);
+	if (m->flavour == LS_AS_VERSION && ls_str_starts(s, "~="))
+		return parse_compatible(a, ls_str_trim(s + 2), err);
 	if (m->flavour != LS_AS_TEXT)
 		t.op = take_operator(&s);
 	if (m->flavour != LS_AS_MEMORY && t.op == OP_EQ && take_prefix_mark(s, m->flavour))
 		t.op = OP_PREFIX;
 	if (m->flavour == LS_AS_MEMORY && !ls_version_memory(s, &t.mib))
 		return ls_err_set(err, LS_EINPUT,
-				  "\"%.80s\" is not an amount of memory such as 16 GB or >=4 GB",
+				  "\"%.80s\" is not an amount of memory with its unit, such as "
+				  "16 GB or >=4 GB",
 				  a->source);
 	if (m->flavour == LS_AS_CUDNN && t.op != OP_PREFIX && ls_version_cudnn(s, cudnn))
 		s = cudnn;
@@ -112,9 +144,7 @@ static int parse_term(struct ls_matcher *m, struct alternative *a, char *s, stru
 	int rc = check_operand(&t, m->flavour, a->source, err);
 	if (rc)
 		return rc;
-	t.text = ls_xstrdup(s);
-	a->terms = ls_grow(a->terms, a->n, &a->cap, sizeof *a->terms);
-	a->terms[a->n++] = t;
+	add_term(a, t.op, s, t.mib);
 	return 0;
 }
 
@@ -147,6 +177,40 @@ static bool has_control(const char *text)
 	return false;
 }
 
+/* -1, 0, 1 as a is below, at or above b; false when they cannot be ordered. */
+static bool order_terms(const struct ls_matcher *m, const struct term *a, const struct term *b,
+			int *ret)
+{
+	if (m->flavour != LS_AS_MEMORY)
+		return ls_version_compare(a->text, b->text, ret);
+	*ret = a->mib < b->mib ? -1 : a->mib > b->mib;
+	return true;
+}
+
+/* >2.5,<2.3: the one wants more than the other allows. */
+static bool exclude(const struct ls_matcher *m, const struct term *low, const struct term *high)
+{
+	bool from = low->op == OP_GE || low->op == OP_GT || low->op == OP_EQ ||
+		    low->op == OP_PREFIX,
+	     to = high->op == OP_LE || high->op == OP_LT || high->op == OP_EQ;
+	int order;
+	if (!from || !to || low == high || !order_terms(m, low, high, &order))
+		return false;
+	bool strict = low->op == OP_GT || high->op == OP_LT;
+	return order > 0 || (order == 0 && strict);
+}
+
+static int check_bounds(const struct ls_matcher *m, const struct alternative *a, struct ls_err *err)
+{
+	for (size_t i = 0; i < a->n; i++)
+		for (size_t k = 0; k < a->n; k++)
+			if (exclude(m, &a->terms[i], &a->terms[k]))
+				return ls_err_set(err, LS_EINPUT,
+						  "\"%.80s\": nothing meets both of these bounds",
+						  a->source);
+	return 0;
+}
+
 static int add_alternative(struct ls_matcher *m, const char *text, struct ls_err *err)
 {
 	if (has_control(text))
@@ -162,7 +226,7 @@ static int add_alternative(struct ls_matcher *m, const char *text, struct ls_err
 		for (char *part; !rc && (part = strsep(&rest, ","));)
 			rc = parse_term(m, a, part, err);
 	free(copy);
-	return rc;
+	return rc ? rc : check_bounds(m, a, err);
 }
 
 static void finish(struct ls_matcher *m)
@@ -279,7 +343,8 @@ static enum ls_match begins(const char *prefix, const char *value)
 	return yes_if(!cut);
 }
 
-/* A wheel's cuDNN has four parts and the library's three: only what both have is compared. */
+/* A wheel's cuDNN has four parts and the library's three: only what both have is
+ * compared. */
 static void cut_to_common(struct ls_version *a, struct ls_version *b)
 {
 	unsigned n = a->n_parts < b->n_parts ? a->n_parts : b->n_parts;
@@ -304,8 +369,8 @@ static enum ls_match test_version(const struct term *t, const char *value, bool 
 	return by_order(t->op, order);
 }
 
-/* Whether a kernel is 5.15.0 or 5.15.0-1053 or 5.15.0-1053-aws is asked as precisely as the spec
- * puts it. */
+/* Whether a kernel is 5.15.0 or 5.15.0-1053 or 5.15.0-1053-aws is asked as precisely as
+ * the spec puts it. */
 static enum ls_match test_kernel(const struct term *t, const char *value)
 {
 	struct ls_version want, have, want_build, have_build;

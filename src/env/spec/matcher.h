@@ -1,6 +1,6 @@
-/* What a spec expects of one fact: `2.3.1+cu121`, `12.1*`, `8.x`, `>=535.86.10`, `>=3.10,<3.13`, a
- * list of those, or a set of GPUs. Matchers own their text; ls_matcher_free and ls_gpuset_free
- * accept NULL. Read-only after parsing; any thread. */
+/* What a spec expects of one fact: `2.3.1+cu121`, `12.1*`, `8.x`, `>=535.86.10`,
+ * `>=3.10,<3.13`, `~=3.9.0`, a list of those, or a set of GPUs. Matchers own their text;
+ * ls_matcher_free and ls_gpuset_free accept NULL. Read-only after parsing; any thread. */
 #ifndef LS_ENV_SPEC_MATCHER_H
 #define LS_ENV_SPEC_MATCHER_H
 
@@ -13,30 +13,32 @@
 
 enum ls_match { LS_MATCH_NO, LS_MATCH_YES, LS_MATCH_UNKNOWN };
 
-/* How a value is read. A memory value is MiB or has a unit, and matches within a tolerance (10 %
- * unless the text ends in "±5%" or "+-5%"); cuDNN values may be encoded integers; of kernels the
- * numbers behind the dash count when the expectation has some too (">=5.15" and "5.15.0"
- * take 5.15.0-1053-aws); text is compared as it stands. */
+/* How a value is read. A memory value has a unit, and matches within a tolerance (10 %
+ * unless the text ends in "±5%" or "+-5%"); cuDNN values may be encoded integers; of
+ * kernels the numbers behind the dash count when the expectation has some too (">=5.15"
+ * and "5.15.0" take 5.15.0-1053-aws); text is compared as it stands. */
 enum ls_flavour { LS_AS_VERSION, LS_AS_CUDNN, LS_AS_TEXT, LS_AS_MEMORY, LS_AS_KERNEL };
 
 struct ls_matcher;
 
 int ls_matcher_parse(const char *text, enum ls_flavour flavour, struct ls_matcher **ret,
 		     struct ls_err *err);
-/* A string, or a list of strings of which one must match. where names the place in messages. */
+/* A string, or a list of strings of which one must match. where names the place in
+ * messages. */
 int ls_matcher_from_json(const json_t *v, enum ls_flavour flavour, const char *where,
 			 struct ls_matcher **ret, struct ls_err *err);
 void ls_matcher_free(struct ls_matcher *m);
 
-/* value NULL, or one that cannot be read as the flavour where an order is asked for: unknown. */
+/* value NULL, or one that cannot be read as the flavour where an order is asked for:
+ * unknown. */
 enum ls_match ls_matcher_test(const struct ls_matcher *m, const char *value);
 const char *ls_matcher_text(const struct ls_matcher *m);  /* for people: ">=3.10,<3.13", "a or b" */
 const char *ls_matcher_exact(const struct ls_matcher *m); /* the one value it accepts, or NULL */
-/* The smallest value it can accept (">=535.86.10,<600" and "535.86.10" and "535.86.10*"), or NULL:
- * none or a list. */
+/* The smallest value it can accept (">=535.86.10,<600" and "535.86.10" and "535.86.10*"),
+ * or NULL: none or a list. */
 const char *ls_matcher_lowest(const struct ls_matcher *m);
-/* Appends it as pip writes it ("==2.3.1+cu121", "==2.3.*", ">=3.10,<3.13", nothing for "*"); of a
- * list the first. False when pip has no way to say it. */
+/* Appends it as pip writes it ("==2.3.1+cu121", "==2.3.*", ">=3.10,<3.13", nothing for
+ * "*"); of a list the first. False when pip has no way to say it. */
 bool ls_matcher_requirement(const struct ls_matcher *m, struct ls_str *out);
 double ls_matcher_mib(const struct ls_matcher *m); /* memory: the amount named, or 0 */
 enum ls_flavour ls_matcher_flavour(const struct ls_matcher *m);
@@ -50,13 +52,14 @@ struct ls_gpu_seen {
 
 struct ls_gpuset;
 
-/* A name, a list of names and {"name", "count"}, or {"one_of", "count", "min_capability",
- * "memory"}. */
+/* A name, a list of names and {"name", "count"} of which one holds for all GPUs, or an
+ * object with "one_of" (such a list) or "all_of" (a mixed machine: each kind with its
+ * count, and no others), "count", "min_capability", "memory". */
 int ls_gpuset_from_json(const json_t *v, const char *where, struct ls_gpuset **ret,
 			struct ls_err *err);
 void ls_gpuset_free(struct ls_gpuset *g);
-/* No GPU seen: unknown. why (unless NULL, size bytes) gets a sentence when the answer is not yes.
- */
+/* No GPU seen: unknown. why (unless NULL, size bytes) gets a sentence when the answer is
+ * not yes. */
 enum ls_match ls_gpuset_test(const struct ls_gpuset *g, const struct ls_gpu_seen *gpus, size_t n,
 			     char *why, size_t size);
 const char *ls_gpuset_text(const struct ls_gpuset *g);

@@ -75,13 +75,19 @@ static int parse_level(const json_t *v, const char *where, enum ls_level *ret, s
 			  where);
 }
 
+static const char *key_at(const void *checks, size_t i)
+{
+	return ((const struct ls_check *)checks)[i].key;
+}
+
 /* Appends the check and returns it; key is copied. */
 static struct ls_check *add_check(struct ls_spec *spec, const char *key)
 {
-	struct ls_check *c = ls_xrealloc(spec->checks, (spec->n_checks + 1) * sizeof *c);
-	spec->checks = c;
-	c += spec->n_checks++;
+	spec->checks =
+		ls_grow(spec->checks, spec->n_checks, &spec->cap_checks, sizeof *spec->checks);
+	struct ls_check *c = &spec->checks[spec->n_checks++];
 	*c = (struct ls_check){.key = ls_xstrdup(key)};
+	ls_keymap_add(&spec->map, spec->checks, key_at, spec->n_checks - 1);
 	return c;
 }
 
@@ -181,14 +187,19 @@ static int hardware_check(struct ls_spec *spec, const char *key, enum ls_flavour
 {
 	char count[32];
 	const char *text = json_string_value(v);
-	if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) < 1 << 20) {
+	if (flavour != LS_AS_MEMORY && json_is_integer(v) && json_integer_value(v) >= 1 &&
+	    json_integer_value(v) <= 4096) {
 		snprintf(count, sizeof count, "%d", (int)json_integer_value(v));
 		text = count;
 	}
+	if (!text && strcmp(key, "gpu_count") == 0)
+		return ls_err_set(err, LS_EINPUT, "%s: gpu_count: a count is from 1 to 4096",
+				  where);
 	if (!text)
 		return ls_err_set(err, LS_EINPUT,
-				  "%s: %s: expected a text such as \"8 GB\", found %s", where, key,
-				  ls_json_kind(v));
+				  "%s: %s: expected a text such as \"8 GB\", found %s%s", where,
+				  key, ls_json_kind(v),
+				  json_is_number(v) ? " (an amount of memory needs its unit)" : "");
 	struct ls_check *c = add_check(spec, key);
 	c->level = level;
 	char *bound = ls_xasprintf("%s%s", strchr("<>=!", *text) && *text ? "" : ">=", text);
@@ -330,6 +341,7 @@ void ls_spec_free(struct ls_spec *spec)
 		ls_gpuset_free(spec->checks[i].gpus);
 	}
 	free(spec->checks);
+	ls_keymap_done(&spec->map);
 	ls_spec_free_fields(spec);
 	free(spec->path);
 	json_decref(spec->json);
@@ -338,10 +350,38 @@ void ls_spec_free(struct ls_spec *spec)
 
 const struct ls_check *ls_spec_find(const struct ls_spec *spec, const char *key)
 {
+	size_t i = ls_keymap_find(&spec->map, spec->checks, key_at, key);
+	return i == SIZE_MAX ? NULL : &spec->checks[i];
+}
+
+bool ls_spec_is_absent(const struct ls_spec *spec, const char *key)
+{
+	for (char **p = spec->absent; p && *p; p++)
+		if (strcmp(*p, key) == 0)
+			return true;
+	return false;
+}
+
+enum ls_level ls_spec_absent_level(const char *key)
+{
+	static const char *const told[] = {"nvcc", "nccl", "container_toolkit", "image", NULL};
+	if (ls_str_starts(key, "env."))
+		return LS_LEVEL_RECOMMENDED;
+	for (const char *const *t = told; *t; t++)
+		if (strcmp(*t, key) == 0)
+			return LS_LEVEL_INFORMATIONAL;
+	return LS_LEVEL_REQUIRED;
+}
+
+bool ls_spec_requires(const struct ls_spec *spec)
+{
 	for (size_t i = 0; i < spec->n_checks; i++)
-		if (strcmp(spec->checks[i].key, key) == 0)
-			return &spec->checks[i];
-	return NULL;
+		if (spec->checks[i].level == LS_LEVEL_REQUIRED)
+			return true;
+	for (char **p = spec->absent; p && *p; p++)
+		if (ls_spec_absent_level(*p) == LS_LEVEL_REQUIRED)
+			return true;
+	return false;
 }
 
 const char *ls_spec_exact(const struct ls_spec *spec, const char *key)
@@ -380,10 +420,15 @@ char *ls_spec_shipped(size_t i)
 
 const char **ls_spec_named(const struct ls_spec *spec, const char *prefix)
 {
-	size_t n = 0, len = strlen(prefix);
-	const char **list = ls_xalloc(((spec ? spec->n_checks : 0) + 1) * sizeof *list);
+	size_t n = 0, len = strlen(prefix), room = spec ? spec->n_checks : 0;
+	for (char **p = spec ? spec->absent : NULL; p && *p; p++)
+		room++;
+	const char **list = ls_xalloc((room + 1) * sizeof *list);
 	for (size_t i = 0; spec && i < spec->n_checks; i++)
 		if (strncmp(spec->checks[i].key, prefix, len) == 0)
 			list[n++] = spec->checks[i].key + len;
+	for (char **p = spec ? spec->absent : NULL; p && *p; p++)
+		if (strncmp(*p, prefix, len) == 0)
+			list[n++] = *p + len;
 	return list;
 }

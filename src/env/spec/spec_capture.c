@@ -14,8 +14,8 @@ struct capture {
 	json_t *out, *skipped, *absent;
 };
 
-/* The facts that become members of the document, and how much they matter when the capture is used
- * as a pin. */
+/* The facts that become members of the document, and how much they matter when the
+ * capture is used as a pin. */
 static const struct {
 	const char *key;
 	enum ls_flavour flavour;
@@ -59,9 +59,7 @@ static json_t *expectation(const char *value, enum ls_level level)
 static void put(struct capture *c, json_t *object, const char *name, const struct ls_fact *f,
 		enum ls_flavour flavour, enum ls_level level)
 {
-	/* a variable that is not set there says nothing: the pin's own variables are set by what is
-	 * rendered from it */
-	if (f->state == LS_FACT_ABSENT && !ls_str_starts(f->key, "env."))
+	if (f->state == LS_FACT_ABSENT)
 		json_array_append_new(c->absent, json_string(f->key));
 	if (f->state != LS_FACT_KNOWN)
 		return;
@@ -101,15 +99,39 @@ static void put_named(struct capture *c, const char *member, const char *prefix,
 		json_decref(object);
 }
 
-static bool same_name(const struct ls_facts *facts, size_t n)
+/* The number of GPUs with this name, or 0 when a GPU before the i-th has the same
+ * name. */
+static size_t count_name(const struct ls_facts *facts, size_t n, size_t i, const char *name)
 {
-	const char *first = ls_facts_gpu_value(facts, 0, "name");
+	size_t count = 0;
+	for (size_t k = 0; k < n; k++) {
+		const char *other = ls_facts_gpu_value(facts, k, "name");
+		if (!other || strcmp(other, name) != 0)
+			continue;
+		if (k < i)
+			return 0;
+		count++;
+	}
+	return count;
+}
+
+/* {"name", "count"} for each name, in the order of the machine; NULL where a GPU does not
+ * tell. */
+static json_t *kinds(const struct ls_facts *facts, size_t n)
+{
+	json_t *list = json_array();
 	for (size_t i = 0; i < n; i++) {
 		const char *name = ls_facts_gpu_value(facts, i, "name");
-		if (!first || !name || strcmp(first, name) != 0)
-			return false;
+		size_t count = name ? count_name(facts, n, i, name) : 0;
+		if (!name) {
+			json_decref(list);
+			return NULL;
+		}
+		if (count)
+			json_array_append_new(list, json_pack("{s:s,s:I}", "name", name, "count",
+							      (json_int_t)count));
 	}
-	return true;
+	return list;
 }
 
 static void put_gpus(struct capture *c)
@@ -121,17 +143,15 @@ static void put_gpus(struct capture *c)
 		   *capability = ls_facts_value(c->facts, "capability");
 	double mib;
 	struct ls_version v;
-	json_t *g = json_object();
-	if (same_name(c->facts, n))
-		json_object_set_new(g, "one_of",
-				    json_pack("[{s:s,s:I}]", "name",
-					      ls_facts_gpu_value(c->facts, 0, "name"), "count",
-					      (json_int_t)n));
+	json_t *g = json_object(), *names = kinds(c->facts, n);
+	bool same = json_array_size(names) == 1;
+	if (names)
+		json_object_set_new(g, same ? "one_of" : "all_of", names);
 	else
 		json_object_set_new(g, "count", json_integer((json_int_t)n));
 	if (capability && ls_version_parse(capability, &v))
 		json_object_set_new(g, "min_capability", json_string(capability));
-	if (memory && same_name(c->facts, n) && ls_version_memory(memory, &mib)) {
+	if (memory && same && ls_version_memory(memory, &mib)) {
 		char *text = ls_xasprintf("%.0f MiB", mib);
 		json_object_set_new(g, "memory", json_string(text));
 		free(text);

@@ -1,6 +1,6 @@
-/* This machine as a spec: the facts that are known, as exact expectations. The result is a document
- * that ls_spec_parse reads again and that the same machine matches. The facts are borrowed for the
- * call. No state; any thread. */
+/* This machine as a spec: the facts that are known, as exact expectations. The result is
+ * a document that ls_spec_parse reads again and that the same machine matches. The facts
+ * are borrowed for the call. No state; any thread. */
 #ifndef LS_ENV_SPEC_SPEC_CAPTURE_H
 #define LS_ENV_SPEC_SPEC_CAPTURE_H
 
@@ -14,8 +14,8 @@ struct ls_capture {
 	const char *description; /* one line */
 };
 
-/* New reference. Facts whose value cannot be written as a matcher are left out; their keys go to
- * skipped (a list of texts, new reference), so that the caller can say so. */
+/* New reference. Facts whose value cannot be written as a matcher are left out; their
+ * keys go to skipped (a list of texts, new reference), so that the caller can say so. */
 json_t *ls_spec_capture(const struct ls_facts *facts, const struct ls_capture *how,
 			json_t **ret_skipped);
 

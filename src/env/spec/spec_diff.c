@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/table.h"
 
 const char *ls_drift_name(enum ls_drift what)
@@ -25,30 +26,22 @@ static struct ls_drift_item *add(struct ls_spec_diff *d, const char *key, const 
 	return it;
 }
 
-/* The check of the same key and level, or of the same key alone. */
-static const struct ls_check *counterpart(const struct ls_spec *spec, const struct ls_check *c)
+/* Index of the check of the same key and level, or of the same key alone; n_checks:
+ * none. */
+static size_t counterpart(const struct ls_spec *spec, const struct ls_check *c)
 {
-	const struct ls_check *any = NULL;
-	for (size_t i = 0; i < spec->n_checks; i++) {
-		if (strcmp(spec->checks[i].key, c->key) != 0)
-			continue;
-		if (spec->checks[i].level == c->level)
-			return &spec->checks[i];
-		any = any ? any : &spec->checks[i];
-	}
+	const struct ls_check *first = ls_spec_find(spec, c->key);
+	size_t any = first ? (size_t)(first - spec->checks) : spec->n_checks;
+	/* packages and variables occur once; of the others there are a few dozen */
+	bool once = ls_str_starts(c->key, "package.") || ls_str_starts(c->key, "env.");
+	for (size_t i = any; i < spec->n_checks && !once; i++)
+		if (strcmp(spec->checks[i].key, c->key) == 0 && spec->checks[i].level == c->level)
+			return i;
 	return any;
 }
 
-static bool is_absent(const struct ls_spec *spec, const char *key)
-{
-	for (char **p = spec->absent; p && *p; p++)
-		if (strcmp(*p, key) == 0)
-			return true;
-	return false;
-}
-
-/* Does the old check accept every machine that the new one describes? Certain only for one exact
- * value. */
+/* Does the old check accept every machine that the new one describes? Certain only for
+ * one exact value. */
 static bool admits(const struct ls_check *old_check, const struct ls_check *new_check)
 {
 	const char *value = new_check->matcher ? ls_matcher_exact(new_check->matcher) : NULL;
@@ -75,31 +68,43 @@ static bool admits_gpus(const struct ls_spec *new_spec, const struct ls_check *o
 	return ls_gpuset_test(old_check->gpus, seen, n, NULL, 0) == LS_MATCH_YES;
 }
 
-static void compare_one(struct ls_spec_diff *d, const struct ls_check *c)
+/* The new spec has no such check. That is drift when a capture found the fact to be
+ * absent. A variable that a hand-written spec names is an exception: the files rendered
+ * from the spec set it, so the image may lack it. */
+static enum ls_drift without(const struct ls_spec_diff *d, const struct ls_check *c)
 {
-	const struct ls_check *other = counterpart(d->new_spec, c);
+	bool pinned = ls_str_starts(c->key, "env.") && !d->old_spec->captured;
+	if (!d->new_spec->captured)
+		return LS_DRIFT_GONE;
+	return ls_spec_is_absent(d->new_spec, c->key) && !pinned ? LS_DRIFT_GONE : LS_DRIFT_UNKNOWN;
+}
+
+/* compared: which checks of the new spec have been looked at. */
+static void compare_one(struct ls_spec_diff *d, const struct ls_check *c, bool *compared)
+{
+	size_t at = counterpart(d->new_spec, c);
+	const struct ls_check *other = at < d->new_spec->n_checks ? &d->new_spec->checks[at] : NULL;
+	compared[at] = true;
 	struct ls_drift_item *it =
 		add(d, c->key, ls_check_text(c), other ? ls_check_text(other) : NULL);
 	it->level = c->level;
-	/* a capture knows nothing of how much a component matters */
+	/* A capture has no opinion on levels: take the old spec's. */
 	it->new_level = other && !d->new_spec->captured ? other->level : c->level;
 	if (!other)
-		it->what = d->new_spec->captured && !is_absent(d->new_spec, c->key)
-				   ? LS_DRIFT_UNKNOWN
-				   : LS_DRIFT_GONE;
+		it->what = without(d, c);
 	else if (strcmp(it->old_text, it->new_text) == 0)
 		it->what = it->level == it->new_level ? LS_DRIFT_SAME : LS_DRIFT_CHANGED;
 	else if (admits(c, other) || admits_gpus(d->new_spec, c, other))
 		it->what = LS_DRIFT_WITHIN;
 	else
 		it->what = LS_DRIFT_CHANGED;
-	/* what is only for information (kernel, CPU) may differ without anybody being alarmed */
+	/* Informational components (kernel, CPU) may differ without being drift. */
 	bool matters =
 		it->level != LS_LEVEL_INFORMATIONAL || it->new_level != LS_LEVEL_INFORMATIONAL;
 	it->drifted = (it->what == LS_DRIFT_CHANGED || it->what == LS_DRIFT_GONE) && matters;
 }
 
-/* What files are rendered from and doctor does not ask about. */
+/* Members that files are rendered from, and that doctor does not check. */
 static void compare_text(struct ls_spec_diff *d, const char *key, const char *a, const char *b)
 {
 	if (!a && !b)
@@ -145,32 +150,29 @@ static void compare_sources(struct ls_spec_diff *d)
 	compare_lists(d, "requirements.lines", o->lines, n->lines);
 }
 
-/* Is c what one of the old checks was compared with? */
-static bool was_compared(const struct ls_spec_diff *d, const struct ls_check *c)
+/* What only the new spec expects. A capture lists more than a hand-written spec does, so
+ * that alone is no drift. It is drift when the old spec says that the fact is absent. */
+static void compare_new(struct ls_spec_diff *d, const struct ls_check *c)
 {
-	for (size_t i = 0; i < d->old_spec->n_checks; i++)
-		if (strcmp(d->old_spec->checks[i].key, c->key) == 0 &&
-		    counterpart(d->new_spec, &d->old_spec->checks[i]) == c)
-			return true;
-	return false;
+	bool came = ls_spec_is_absent(d->old_spec, c->key);
+	struct ls_drift_item *it = add(d, c->key, came ? "absent" : NULL, ls_check_text(c));
+	it->what = LS_DRIFT_ADDED;
+	it->level = it->new_level = c->level;
+	it->drifted = (came || !d->new_spec->captured) && c->level != LS_LEVEL_INFORMATIONAL;
 }
 
 void ls_spec_diff(const struct ls_spec *old_spec, const struct ls_spec *new_spec,
 		  struct ls_spec_diff *ret)
 {
 	*ret = (struct ls_spec_diff){.old_spec = old_spec, .new_spec = new_spec};
+	bool *compared = ls_xalloc((new_spec->n_checks + 1) * sizeof *compared);
 	compare_sources(ret);
 	for (size_t i = 0; i < old_spec->n_checks; i++)
-		compare_one(ret, &old_spec->checks[i]);
-	for (size_t i = 0; i < new_spec->n_checks; i++) {
-		const struct ls_check *c = &new_spec->checks[i];
-		if (was_compared(ret, c))
-			continue;
-		struct ls_drift_item *it = add(ret, c->key, NULL, ls_check_text(c));
-		it->what = LS_DRIFT_ADDED;
-		it->level = it->new_level = c->level;
-		it->drifted = !new_spec->captured && c->level != LS_LEVEL_INFORMATIONAL;
-	}
+		compare_one(ret, &old_spec->checks[i], compared);
+	for (size_t i = 0; i < new_spec->n_checks; i++)
+		if (!compared[i])
+			compare_new(ret, &new_spec->checks[i]);
+	free(compared);
 	for (size_t i = 0; i < ret->n; i++)
 		ret->drifted += ret->items[i].drifted;
 }
@@ -222,7 +224,7 @@ void ls_spec_diff_text(const struct ls_spec_diff *d, struct ls_str *out)
 		ls_str_addf(out, "%s -> %s: no drift\n", d->old_spec->name, d->new_spec->name);
 }
 
-/* One table in a fold: what did not drift and is worth a look. */
+/* A folded table of the differences that are not drift. */
 static void markdown_rest(const struct ls_spec_diff *d, struct ls_str *out)
 {
 	struct ls_table t;

@@ -1,6 +1,6 @@
-/* Two specs compared: what changed, what is new, what is gone, what stayed within the old one's
- * expectation. Items own nothing: they borrow from the two specs, which must outlive the diff.
- * ls_spec_diff_done frees the list. No state; any thread. */
+/* Two specs compared: what changed, what is new, what is gone, what stayed within the old
+ * one's expectation. Items own nothing: they borrow from the two specs, which must
+ * outlive the diff. ls_spec_diff_done frees the list. No state; any thread. */
 #ifndef LS_ENV_SPEC_SPEC_DIFF_H
 #define LS_ENV_SPEC_SPEC_DIFF_H
 

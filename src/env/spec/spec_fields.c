@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "env/spec/calendar.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS  "0123456789"
@@ -28,7 +29,8 @@ bool ls_spec_is_variable(const char *name)
 	       !isdigit((unsigned char)name[0]);
 }
 
-/* These texts end up in comments, shell words and YAML: one line, no control characters. */
+/* These texts end up in comments, shell words and YAML: one line, no control
+ * characters. */
 static bool printable(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -170,16 +172,12 @@ static int parse_requirements(struct ls_spec *spec, struct ls_err *err)
 static int parse_schedule(struct ls_spec *spec, const json_t *v, const char *where,
 			  struct ls_err *err)
 {
-	int rc = word(v, "schedule", where, DIGITS "*/,- ", "a cron expression", &spec->schedule,
-		      err);
-	size_t fields = 0;
-	for (const char *p = spec->schedule; p && *p; fields++) {
-		p += strspn(p, " ");
-		p += strcspn(p, " ");
-	}
-	if (!rc && spec->schedule && fields != 5)
-		rc = ls_err_set(err, LS_EINPUT, "%s: schedule: a cron expression has five fields",
-				where);
+	int rc = ls_spec_text(v, "schedule", where, &spec->schedule, err);
+	if (!rc && spec->schedule && !ls_calendar_is_cron(spec->schedule))
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: schedule: \"%.80s\" is not a cron expression: minute 0-59, "
+				"hour 0-23, day 1-31, month 1-12, weekday 0-7",
+				where, spec->schedule);
 	return rc;
 }
 
@@ -210,14 +208,10 @@ static int parse_captured(struct ls_spec *spec, struct ls_err *err)
 
 static int check_date(const struct ls_spec *spec, struct ls_err *err)
 {
-	const char *d = spec->date, *shape = "dddd-dd-dd";
-	for (; d && *d && *shape; d++, shape++)
-		if (*shape == 'd' ? !isdigit((unsigned char)*d) : *d != *shape)
-			break;
-	if (d && (*d || *shape))
-		return ls_err_set(err, LS_EINPUT, "%s: date: \"%.80s\" is not YYYY-MM-DD",
-				  spec->path, spec->date);
-	return 0;
+	if (!spec->date || ls_calendar_is_date(spec->date))
+		return 0;
+	return ls_err_set(err, LS_EINPUT, "%s: date: \"%.80s\" is not a day as YYYY-MM-DD",
+			  spec->path, spec->date);
 }
 
 static int parse_head(struct ls_spec *spec, struct ls_err *err)
@@ -226,6 +220,12 @@ static int parse_head(struct ls_spec *spec, struct ls_err *err)
 		      "a name of letters, digits, . _ and -", &spec->name, err);
 	if (!rc && !spec->name)
 		rc = ls_err_set(err, LS_EINPUT, "%s: \"name\" is missing", spec->path);
+	if (!rc && (!isalnum((unsigned char)*spec->name) || strlen(spec->name) > 199))
+		rc = ls_err_set(
+			err, LS_EINPUT,
+			"%s: name: \"%.80s\" does not begin with a letter or a digit, or is "
+			"longer than 199 bytes",
+			spec->path, spec->name);
 	if (!rc)
 		rc = ls_spec_text(spec->json, "description", spec->path, &spec->description, err);
 	if (!rc)

@@ -1,7 +1,7 @@
 # What cannot be looked at is unknown, not absent: a gate says 3 and never "not
 # installed".
 . "$ROOT/tests/fake/machine.sh"
-show() { doctor "$@" | grep -E '^(python|python\.site|torch|torch_cuda|bundled\.cudnn|package\.(torchvision|numpy)) ' | sed 's/  */ /g'; }
+show() { doctor -v "$@" | grep -E '^(python|python\.site|torch|torch_cuda|bundled\.cudnn|package\.(torchvision|numpy)) ' | sed 's/  */ /g'; }
 printf '{"schema": 1, "name": "t", "torch": "2.3.1+cu121"}' >torch.json
 
 echo '== a site folder that may not be read'
@@ -23,4 +23,4 @@ put /usr/local/lib/python3.10/dist-packages/numpy-1.26.4.dist-info/METADATA ''
 show | grep numpy
 mkdir "$root/usr/local/lib/python3.10/dist-packages/old_thing-1.2-py3.10.egg-info"
 printf '{"schema": 1, "name": "t", "packages": {"old-thing": "1.2"}}' >old.json
-doctor --spec old.json | grep old-thing
+doctor -v --spec old.json | grep old-thing

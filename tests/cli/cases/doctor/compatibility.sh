@@ -1,6 +1,6 @@
 # What only the tables in data/ know.
 . "$ROOT/tests/fake/machine.sh"
-faults() { doctor "$@" | sed -n '/^What to look at/,$p'; }
+faults() { doctor -v "$@" | sed -n '/^What to look at/,$p'; }
 say() { printf '\n== %s\n' "$1"; }
 site=/usr/local/lib/python3.10/dist-packages
 
@@ -24,7 +24,7 @@ faults | grep -A2 arch-not-in-build
 say 'two installs of torch, one over the other'
 machine kaggle
 torch $site 2.4.0+cu121 12.1 8.9.2.26
-faults | grep -A1 torch-installed-twice
+faults | grep -A1 installed-twice
 
 say 'a torch without CUDA beside a GPU'
 machine kaggle

@@ -5,4 +5,4 @@ machine kaggle
 rm "$root/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"
 cp "$BUILD/fake/libcuda.so.1" "$root/usr/lib/x86_64-linux-gnu/"
 variables+=(LS_FAKE_CUDA_CONFIG='cuda=12020 devices=2 cc=75' NVIDIA_DRIVER_CAPABILITIES=compute)
-doctor --cuda | sed -n '/^Driver/,/^CUDA/p; /^What to look at/,$p'
+doctor --cuda -v | sed -n '/^Driver/,/^CUDA/p; /^What to look at/,$p'

@@ -3,7 +3,7 @@
 . "$ROOT/tests/fake/machine.sh"
 machine kaggle
 sed -i '$ s/.*/gpu name=!15|uuid=!15|cc=!15|memory=!15|ecc=!15|mig=!15|persistence=!15|power=!15|default=!15|throttle=!15/' "$script"
-doctor --spec kaggle-2025-09 --fail-on-mismatch | sed -n '/^GPUs/,$p'
+doctor -v --spec kaggle-2025-09 --fail-on-mismatch | sed -n '/^GPUs/,/^$/p; /^What to look at/,$p'
 echo "status ${PIPESTATUS[0]}"
 
 # Nothing at all to look at: every answer is unknown or absent, and none is a zero or a

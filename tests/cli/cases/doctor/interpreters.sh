@@ -1,6 +1,6 @@
 # Every layout of a Python installation, and where its torch is found.
 . "$ROOT/tests/fake/machine.sh"
-show() { doctor "$@" | grep -E '^(python|python\.(path|kind|site)|torch|torch_cuda|bundled\.(cudnn|cublas)) ' | sed 's/  */ /g'; }
+show() { doctor -v "$@" | grep -E '^(python|python\.(path|kind|site)|torch|torch_cuda|bundled\.(cudnn|cublas)) ' | sed 's/  */ /g'; }
 say() { printf '\n== %s\n' "$1"; }
 debian() {
 	base debian 12 2.36
@@ -43,7 +43,7 @@ put /work/env/pyvenv.cfg 'home = /usr/bin' 'include-system-site-packages = true'
 show | grep '^torch '
 say 'a venv whose Python was upgraded under it'
 put /work/env/pyvenv.cfg 'home = /usr/bin' 'version = 3.10.9'
-doctor | grep -A1 venv-stale
+doctor -v | grep -A1 venv-stale
 
 say 'conda, its own libraries'
 base ubuntu 22.04 2.35

@@ -2,4 +2,4 @@
 machine mig
 doctor --json >r.json || exit
 python3 "$ROOT/tests/cli/report_ok.py" r.json
-doctor | sed -n '/^GPUs/,/^$/p; /gpu-mig/,/slices/p'
+doctor -v | sed -n '/^GPUs/,/^$/p; /gpu-mig/,/slices/p'

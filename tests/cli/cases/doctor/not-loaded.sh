@@ -3,5 +3,5 @@
 machine kaggle
 rm -r "$root/sys/module" "$root/proc/driver"
 echo 'init 9' >>"$script"
-doctor --cuda --fail-on-mismatch | grep -A4 -e driver-fails -e no-gpu
+doctor --cuda -v --fail-on-mismatch | grep -A4 -e driver-fails -e no-gpu
 echo "status ${PIPESTATUS[0]}"

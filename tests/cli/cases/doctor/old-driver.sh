@@ -2,5 +2,5 @@
 # libcuda.
 . "$ROOT/tests/fake/machine.sh"
 machine old
-doctor --cuda
+doctor --cuda -v
 echo "status $?"

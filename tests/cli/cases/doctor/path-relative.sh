@@ -6,17 +6,17 @@ chmod +x here/bin/python3.12
 ln -s python3.12 here/bin/python3
 ln -s python3.12 here/bin/python-of-ours # which no folder of the machine's own PATH has
 lockstep=$(command -v lockstep)
-show() { "$lockstep" doctor "$@" | grep -E '^python(\.path)? ' | sed 's/  */ /g'; }
+show() { "$lockstep" doctor -v "$@" | grep -E '^python(\.path)? ' | sed 's/  */ /g'; }
 coreutils=$PATH
 for path in here/bin: ./here/bin:/nowhere /nowhere:here/bin; do
 	(PATH=$path:$coreutils; show)
 done
 mkdir -p site/torch
 printf "__version__ = '2.8.0+cpu'\ncuda: Optional[str] = None\n" >site/torch/version.py
-torch() { PATH=here/bin:$coreutils "$lockstep" doctor | grep -E '^torch ' | sed 's/  */ /g'; }
+torch() { PATH=here/bin:$coreutils "$lockstep" doctor -v | grep -E '^torch ' | sed 's/  */ /g'; }
 for list in site /nowhere:./site; do PYTHONPATH=$list torch; done
 PYTHONPATH=nowhere torch
-(cd site && for list in : /nowhere: ::/nowhere; do PATH=../here/bin:$coreutils PYTHONPATH=$list "$lockstep" doctor; done) |
+(cd site && for list in : /nowhere: ::/nowhere; do PATH=../here/bin:$coreutils PYTHONPATH=$list "$lockstep" doctor -v; done) |
 	grep -E '^torch ' | sed 's/  */ /g'
 cd here/bin || exit 9
 PATH=$coreutils: show --python python-of-ours

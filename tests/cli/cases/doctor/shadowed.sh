@@ -4,4 +4,4 @@ machine kaggle
 put /opt/cudnn/lib/libcudnn.so.8.6.0 x
 ln -s libcudnn.so.8.6.0 "$root/opt/cudnn/lib/libcudnn.so.8"
 variables+=(LD_LIBRARY_PATH=/nowhere:/opt/cudnn/lib)
-doctor | grep -e '^lib.cudnn' -e '^bundled.cudnn' -e '^cudnn' -e 'shadowed' -A2
+doctor -v | grep -e '^lib.cudnn' -e '^bundled.cudnn' -e '^cudnn' -e 'shadowed' -A2

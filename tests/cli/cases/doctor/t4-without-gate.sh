@@ -3,4 +3,4 @@
 machine t4
 doctor --cuda --spec kaggle-2025-09 >out
 echo "status $?"
-tail -n 1 out
+head -n 1 out

@@ -4,8 +4,8 @@
 machine kaggle
 variables=(CUBLAS_WORKSPACE_CONFIG=:0:0 TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1 PYTHONHASHSEED=random OMP_NUM_THREADS=4
 	XLA_FLAGS='--xla_dump_to=x --xla_gpu_deterministic_ops=true' CUDA_VISIBLE_DEVICES=-1 MKL_CBWR=AUTO)
-doctor | grep -e '^env\.' -e '^differs env' -e gpus-hidden
+doctor -v | grep -e '^env\.' -e '^differs env' -e gpus-hidden
 
 # What a variable holds does not reach the terminal as commands to it.
 variables=(PYTHONHASHSEED=$'1\n\033[31mred')
-doctor | grep -e 'HASHSEED' | cat -v
+doctor -v | grep -e 'HASHSEED' | cat -v

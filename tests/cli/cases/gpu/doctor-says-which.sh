@@ -2,7 +2,7 @@
 . "$ROOT/tests/fake/machine.sh"
 machine p100
 said=$(lockstep --version | sed -n 's/^GPU kernels: //p')
-doctor_as_it_is >table || exit
+doctor_as_it_is -v >table || exit
 doctor_as_it_is --json >report || exit
 words=$(printf '%s' "$said" | sed 's/^none: /absent: /;s| (/[^()]*)$||')
 if grep -A 2 '^This program$' table | grep -qF "$words"; then echo "the table says so"; else cat table; fi

@@ -10,7 +10,7 @@ for m in kaggle t4 h200 l40s4 nodriver mig; do
 	variables=()
 	machine $m
 	capture --name $m -o $m.json || exit 9
-	doctor --spec $m.json --fail-on-mismatch >said; echo "$m: $? $(tail -n 1 said)"
+	doctor --spec $m.json --fail-on-mismatch >said; echo "$m: $? $(head -n 1 said)"
 done
 cat h200.json
 variables=()
