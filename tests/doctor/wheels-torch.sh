@@ -29,7 +29,7 @@ old=$(echo "$farm"/nvidia_cudnn_cu*.dist-info)
 sed 's/^Version: .*/Version: 8.0.0/' "$old/METADATA" >METADATA
 rm "$old/METADATA" && mv METADATA "$old/"
 look
-found requires-nvidia-cudnn | sed 's/cu[0-9]*/cuN/'
+found requires-nvidia-cudnn | sed 's/-cu[0-9][0-9]*/-cuN/'
 echo '== LD_PRELOAD of a copy elsewhere'
 make
 cp -r "$site/nvidia/cudnn/lib" copy

@@ -191,14 +191,16 @@ def views_and_shared_storages():
 
 
 def pair(x, y, status):
-    """Saves both and compares; x is also saved with its dict turned around, so that the same values have other bytes."""
+    """Saves both and compares; x is also saved with its dict turned around, so that the
+    same values have other bytes."""
     torch.save(x, "x.pt")
     torch.save(y, "y.pt")
     return compare("x.pt", "y.pt", status=status)
 
 
 def values_of_other_kinds():
-    """What Python calls different is different: the type of a value, of a key, of a container."""
+    """What Python calls different is different: the type of a value, of a key, of a
+    container."""
     for x, y in [(1, "1"), (None, "None"), (True, "True"), (True, 1), (1, 1.0), ([1], (1,)), ({1: 2}, {"1": 2}), ({None: 1}, {"None": 1}),
                  ({True: 1}, {"True": 1}), ({1, 2}, {1, "2"}), ({1}, [1]), ([], ()), ([], {}), ([1, 2], {"0": 1, "1": 2}), ({"a": {"b": 1}}, {"a.b": 1}),
                  ({(1, 2): 3}, {(1, 3): 3}), ({b"a\0b"}, {b"a\0c"}), ({"a\0b": 1}, {"a\0c": 1}), (b"a\0b", b"a\0c"), (1 << 70, 1 << 71)]:
@@ -254,7 +256,8 @@ def whole_modules():
     plain = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
     torch.save(plain, "plain.pt")
     torch.save(plain.state_dict(), "state.pt")
-    assert compare("plain.pt", "state.pt", status=1)["tensors_differ"] == 0  # the names are those of the state_dict
+    # the names are those of the state_dict
+    assert compare("plain.pt", "state.pt", status=1)["tensors_differ"] == 0
 
 
 def programs():
@@ -522,7 +525,7 @@ def onnx_files():
     outside = onnx.load("ext/m.onnx", load_external_data=False)
     outside.graph.initializer[0].external_data[0].value = "../raw.onnx"
     pathlib.Path("ext/out.onnx").write_bytes(outside.SerializeToString())
-    assert "outside of the model's folder" in compare("ext/out.onnx", "ext/out.onnx", status=2)  # equal names of other files
+    assert "outside of the model's folder" in compare("ext/out.onnx", "ext/out.onnx", status=2)
     nodes = onnx.load("raw.onnx")
     nodes.graph.name = "other"
     onnx.save(nodes, "nodes.onnx")
@@ -532,7 +535,8 @@ def onnx_files():
 # --- hostile files: refused, and in little memory ---
 
 def hostile():
-    """In 256 MiB of address space, program and libraries included. Programs are data: they differ from the good file."""
+    """In 256 MiB of address space, program and libraries included. Programs are data:
+    they differ from the good file."""
     bounded = 'ulimit -v 262144; exec "$0" compare "$1" "$2"'
     torch.save({"w": torch.ones(2)}, "good.pt")
     np.savez("good.npz", w=np.ones(2, np.float32))
