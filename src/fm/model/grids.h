@@ -11,7 +11,7 @@
 struct ls_exps {
 	int slope; /* g */
 	int value; /* x after normalisation */
-	int back;  /* back[], see step.h */
+	int back;  /* back[] (batch_state.h) */
 	int sums;  /* fwfm: U, and half that of W */
 	int loss;
 };
