@@ -1,4 +1,5 @@
-# src/fm/cpu/kern/kern.c is compiled once an instruction set: ls_kern_pick chooses at run time. All builds give the same bytes.
+# src/fm/cpu/kern/kern.c is compiled once an instruction set: ls_kern_dispatch chooses at run
+# time. All builds give the same bytes.
 set(kern_isas baseline)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   if(LS_FULL OR NOT LS_SANITIZE STREQUAL thread) # threads meet outside of the vector code
@@ -10,7 +11,8 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   set(kern_flags_avx2 -mavx2 -mfma -mprfchw)
   set(kern_flags_avx512 -mavx2 -mfma -mprfchw -mavx512f -mavx512dq -mavx512vl -mavx512bw)
 endif()
-# Of the checks for undefined behaviour two have no message, the program just ends there: some 36 s of clang instead of 62.
+# Of the checks for undefined behaviour two have no message, the program just ends there:
+# some 36 s of clang instead of 62.
 set(kern_sanitize)
 if(LS_SANITIZE MATCHES undefined)
   set(kern_sanitize -fsanitize-trap=pointer-overflow,alignment)

@@ -1,7 +1,9 @@
-# Two tables of digests (tests/bitwise/golden.txt, and golden-many.txt of more rows, made for it), seen from every side.
-# Under emulation (preset cross) each run is slow, so there a table is taken once whole, and its adagrad rows again with
-# other threads; whole with three, because two on two cores, where another test runs beside them, spend half of their time
-# on waiting for each other. What release has shown and another build would only repeat is labelled costly, as everywhere.
+# Two tables of digests (tests/bitwise/golden.txt, and golden-many.txt of more rows, made
+# for it), seen from every side. Under emulation (preset cross) each run is slow, so there
+# a table is taken once whole, and its adagrad rows again with other threads; whole with
+# three, because two on two cores, where another test runs beside them, spend half of
+# their time on waiting for each other. What release has shown and another build would
+# only repeat is labelled costly, as everywhere.
 set(bitwise ${CMAKE_SOURCE_DIR}/tests/bitwise)
 set(program "$<TARGET_FILE:lockstep>")
 if(CMAKE_CROSSCOMPILING_EMULATOR)
@@ -33,8 +35,9 @@ elseif(CMAKE_CROSSCOMPILING_EMULATOR OR CMAKE_BUILD_TYPE STREQUAL Debug) # slow:
   costly(threads-1 threads-2 threads-7)
 endif()
 
-# Of many rows: where a worker's share has fewer entries than the batch, and a grid must not show it.
-# All of them with the program that users get, and once with clang; where code is slow, some.
+# Of many rows: where a worker's share has fewer entries than the batch, and a grid must
+# not show it. All of them with the program that users get, and once with clang; where
+# code is slow, some.
 set(generator "$<TARGET_FILE:ctr-gen>")
 set(many ".")
 set(counts 3)
@@ -72,9 +75,9 @@ if(NOT CMAKE_CROSSCOMPILING)
   bitwise_test(kill ${bitwise}/kill $<TARGET_FILE:lockstep>)
   costly(kill) # of what is in the file when, which no compiler decides; the threads of a resumed training meet in ways
 
-  # Programs with other kernels: as wide as AVX-512's, and wrong on purpose, a*b+c fused into one rounding or the factors
-  # summed in another order. They ask the table, not the compiler: elsewhere than in the build that users get only
-  # ./check --full makes them.
+  # Programs with other kernels: as wide as AVX-512's, and wrong on purpose, a*b+c fused
+  # into one rounding or the factors summed in another order. They ask the table, not the
+  # compiler: elsewhere than in the build that users get only ./check --full makes them.
   if(LS_USERS_BUILD OR LS_FULL)
     function(with_kernels name file)
       add_executable(${name} $<TARGET_OBJECTS:ls_cmds> ${file})
@@ -97,7 +100,8 @@ if(NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
-# The other builds of the kernels, natively where this machine has the instructions, else under emulation.
+# The other builds of the kernels, natively where this machine has the instructions, else
+# under emulation.
 if(CMAKE_CROSSCOMPILING AND LS_FULL) # that they compile there
   add_library(other_kernels OBJECT tests/bitwise/kern_fused.c tests/bitwise/kern_order.c tests/bitwise/kern_wide.c)
   target_link_libraries(other_kernels PRIVATE ls_flags)
@@ -114,7 +118,8 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   costly(avx2) # the emulator's own choice, with which preset cross takes the whole tables
 endif()
 
-# Release and --full run all of the above. These are what other compilers and processors could get wrong.
+# Release and --full run all of the above. These are what other compilers and processors
+# could get wrong.
 ls_label(bitwise.threads-16 bitwise threads)
 ls_label(bitwise.threads-3 bitwise quick golden isa long)
 ls_label(bitwise.many-threads-3 bitwise golden threads isa)
