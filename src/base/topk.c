@@ -5,23 +5,23 @@
 
 #include "base/mem.h"
 
-void ls_best_init(struct ls_best *b, size_t keep, size_t size, ls_best_order *order,
-		  ls_best_hash *hash)
+void ls_topk_init(struct ls_topk *b, size_t keep, size_t size, ls_topk_order *order,
+		  ls_topk_hash *hash)
 {
-	*b = (struct ls_best){ls_xalloc(2 * keep * size), .keep = keep, .size = size,
+	*b = (struct ls_topk){ls_xalloc(2 * keep * size), .keep = keep, .size = size,
 			      .order = order, .hash = hash};
 	for (b->slots = 4; b->slots < 4 * keep; b->slots *= 2)
 		;
 	b->slot = hash ? ls_xalloc(b->slots * sizeof *b->slot) : NULL;
 }
 
-static char *at(const struct ls_best *b, size_t i)
+static char *at(const struct ls_topk *b, size_t i)
 {
 	return b->items + i * b->size;
 }
 
 /* The slot that an item has or would get. At least half of the slots are empty. */
-static uint32_t *find_slot(const struct ls_best *b, const void *item)
+static uint32_t *find_slot(const struct ls_topk *b, const void *item)
 {
 	size_t s = b->hash(item) & (b->slots - 1);
 	while (b->slot[s] && b->order(at(b, b->slot[s] - 1), item) != 0)
@@ -31,7 +31,7 @@ static uint32_t *find_slot(const struct ls_best *b, const void *item)
 
 /* Items are collected until there is no more room; then all but the first `keep` are
  * dropped. */
-static void cut(struct ls_best *b)
+static void cut(struct ls_topk *b)
 {
 	qsort(b->items, b->n, b->size, b->order);
 	b->n = b->n < b->keep ? b->n : b->keep;
@@ -43,19 +43,19 @@ static void cut(struct ls_best *b)
 		*find_slot(b, at(b, i)) = (uint32_t)i + 1;
 }
 
-const void *ls_best_last(const struct ls_best *b)
+const void *ls_topk_last(const struct ls_topk *b)
 {
 	return b->cut ? at(b, b->keep - 1) : NULL;
 }
 
-bool ls_best_wants(const struct ls_best *b, const void *item)
+bool ls_topk_wants(const struct ls_topk *b, const void *item)
 {
 	return !b->cut || b->order(item, at(b, b->keep - 1)) < 0;
 }
 
-void ls_best_add(struct ls_best *b, const void *item)
+void ls_topk_add(struct ls_topk *b, const void *item)
 {
-	if (!ls_best_wants(b, item))
+	if (!ls_topk_wants(b, item))
 		return;
 	uint32_t *slot = b->hash ? find_slot(b, item) : NULL;
 	if (slot && *slot)
@@ -67,7 +67,7 @@ void ls_best_add(struct ls_best *b, const void *item)
 		cut(b);
 }
 
-size_t ls_best_end(struct ls_best *b, void *ret)
+size_t ls_topk_end(struct ls_topk *b, void *ret)
 {
 	cut(b);
 	memcpy(ret, b->items, b->n * b->size);

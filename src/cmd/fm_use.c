@@ -79,8 +79,8 @@ static int write_scores(const struct scored *s, const char *path, struct ls_err 
 	int rc = path ? ls_writer_open(path, &w, err) : 0;
 	for (uint64_t i = 0; i < s->rows->n_rows && rc == 0; i++)
 		for (uint32_t o = 0; o < s->m->outputs && rc == 0; o++) {
-			char text[LS_NUMBER_TEXT + 1];
-			size_t n = ls_number_print(s->score[i * s->m->outputs + o], text);
+			char text[LS_DECIMAL_TEXT + 1];
+			size_t n = ls_decimal_print(s->score[i * s->m->outputs + o], text);
 			text[n++] = o + 1 == s->m->outputs ? '\n' : ' ';
 			if (w)
 				rc = ls_writer_write(w, text, n, err);

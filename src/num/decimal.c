@@ -117,14 +117,14 @@ static float slow(const char *p, size_t len)
 	return x;
 }
 
-static enum ls_number_fault what_is_it(const char *p)
+static enum ls_decimal_fault what_is_it(const char *p)
 {
 	p += *p == '-' || *p == '+';
 	bool word = strncasecmp(p, "nan", 3) == 0 || strncasecmp(p, "inf", 3) == 0;
-	return word ? LS_NUMBER_INFINITE : LS_NUMBER_GARBAGE;
+	return word ? LS_DECIMAL_INFINITE : LS_DECIMAL_GARBAGE;
 }
 
-const char *ls_number_float(const char *p, float *ret, enum ls_number_fault *ret_fault)
+const char *ls_decimal_float(const char *p, float *ret, enum ls_decimal_fault *ret_fault)
 {
 	struct decimal d = {0};
 	float x = 0;
@@ -140,19 +140,19 @@ const char *ls_number_float(const char *p, float *ret, enum ls_number_fault *ret
 	else
 		x = slow(p, (size_t)(end - p));
 	if (x > FLT_MAX || x < -FLT_MAX) {
-		*ret_fault = LS_NUMBER_RANGE;
+		*ret_fault = LS_DECIMAL_RANGE;
 		return NULL;
 	}
 	*ret = x;
 	return end;
 }
 
-const char *ls_number_fault_text(enum ls_number_fault fault)
+const char *ls_decimal_fault_text(enum ls_decimal_fault fault)
 {
 	switch (fault) {
-	case LS_NUMBER_INFINITE:
+	case LS_DECIMAL_INFINITE:
 		return "not a finite number";
-	case LS_NUMBER_RANGE:
+	case LS_DECIMAL_RANGE:
 		return "too large for a 32-bit float";
 	default:
 		return "not a number";
@@ -189,16 +189,16 @@ static bool nine_digits(float v, uint32_t *ret_digits, int *ret_exponent)
 }
 
 /* The rare case, in the C locale: the C library's. */
-static size_t print_any(float v, char ret[LS_NUMBER_TEXT])
+static size_t print_any(float v, char ret[LS_DECIMAL_TEXT])
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), was = uselocale(c);
-	int n = snprintf(ret, LS_NUMBER_TEXT, "%.9g", (double)v);
+	int n = snprintf(ret, LS_DECIMAL_TEXT, "%.9g", (double)v);
 	uselocale(was);
 	freelocale(c);
 	return (size_t)n;
 }
 
-size_t ls_number_print(float v, char ret[LS_NUMBER_TEXT])
+size_t ls_decimal_print(float v, char ret[LS_DECIMAL_TEXT])
 {
 	uint32_t digits;
 	int exponent, kept = 9;

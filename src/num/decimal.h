@@ -8,22 +8,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ls_number_fault {
-	LS_NUMBER_OK = 0,
-	LS_NUMBER_GARBAGE,  /* not [+-]digits[.digits][e[+-]digits] */
-	LS_NUMBER_INFINITE, /* nan, inf, infinity */
-	LS_NUMBER_RANGE,    /* rounds to infinity in binary32 */
+enum ls_decimal_fault {
+	LS_DECIMAL_OK = 0,
+	LS_DECIMAL_GARBAGE,  /* not [+-]digits[.digits][e[+-]digits] */
+	LS_DECIMAL_INFINITE, /* nan, inf, infinity */
+	LS_DECIMAL_RANGE,    /* rounds to infinity in binary32 */
 };
 
 /* Returns the byte after the number, or NULL with *ret_fault set and *ret untouched. */
-const char *ls_number_float(const char *p, float *ret, enum ls_number_fault *ret_fault);
+const char *ls_decimal_float(const char *p, float *ret, enum ls_decimal_fault *ret_fault);
 
 /* What the fault is called in messages: "not a number". */
-const char *ls_number_fault_text(enum ls_number_fault fault);
+const char *ls_decimal_fault_text(enum ls_decimal_fault fault);
 
 /* v with 9 significant digits, from which every binary32 can be read back: the text of
  * printf's "%.9g", ended by 0. Returns its length. */
-enum { LS_NUMBER_TEXT = 32 };
-size_t ls_number_print(float v, char ret[LS_NUMBER_TEXT]);
+enum { LS_DECIMAL_TEXT = 32 };
+size_t ls_decimal_print(float v, char ret[LS_DECIMAL_TEXT]);
 
 #endif

@@ -131,10 +131,10 @@ static bool make_ones(float **array, size_t cap, uint64_t n)
 __attribute__((noinline)) static const char *odd_value(struct parser *s, const char *p, uint64_t n)
 {
 	float v;
-	enum ls_number_fault why;
-	const char *end = ls_number_float(p, &v, &why);
+	enum ls_decimal_fault why;
+	const char *end = ls_decimal_float(p, &v, &why);
 	if (!end)
-		return fault(s, p, "value \"%s\" is %s", word(s, p), ls_number_fault_text(why));
+		return fault(s, p, "value \"%s\" is %s", word(s, p), ls_decimal_fault_text(why));
 	if (!token_ends(end))
 		return fault(s, p, "value \"%s\" is not a number", word(s, p));
 	if (v != 1 && !s->b->value && !make_ones(&s->b->value, s->cap_entries, n))
@@ -198,11 +198,11 @@ static inline const char *parse_number(struct parser *s, const char *p, const ch
 static const char *parse_weight(struct parser *s, const char *p, uint64_t row)
 {
 	float w;
-	enum ls_number_fault why;
-	const char *end = ls_number_float(p, &w, &why);
+	enum ls_decimal_fault why;
+	const char *end = ls_decimal_float(p, &w, &why);
 	if (!end || !token_ends(end))
 		return fault(s, p, "weight \"%s\" is %s", word(s, p),
-			     ls_number_fault_text(end ? LS_NUMBER_GARBAGE : why));
+			     ls_decimal_fault_text(end ? LS_DECIMAL_GARBAGE : why));
 	if (w < 0)
 		return fault(s, p, "weight \"%s\" is negative", word(s, p));
 	if (w != 1 && !s->b->weight) {
@@ -222,11 +222,11 @@ static const char *parse_label(struct parser *s, const char *p)
 	if (!s->labelled) {
 		b->label[b->n_rows] = 0;
 	} else {
-		enum ls_number_fault why = LS_NUMBER_GARBAGE;
-		const char *end = ls_number_float(p, &b->label[b->n_rows], &why);
+		enum ls_decimal_fault why = LS_DECIMAL_GARBAGE;
+		const char *end = ls_decimal_float(p, &b->label[b->n_rows], &why);
 		if (!end || !token_ends(end))
 			return fault(s, p, "label \"%s\" is %s", word(s, p),
-				     ls_number_fault_text(end ? LS_NUMBER_GARBAGE : why));
+				     ls_decimal_fault_text(end ? LS_DECIMAL_GARBAGE : why));
 		p = skip_blanks(end);
 	}
 	if (!s->labelled || at_end(p) || has_colon(p))

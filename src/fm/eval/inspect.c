@@ -78,18 +78,18 @@ void ls_fm_ranks_done(struct ls_fm_ranks *r)
 
 /* The first n features by some order. Those with first factors are left out, unless they
  * have a weight and linear says that it counts. */
-static size_t top(const struct ls_fm_model *m, uint32_t output, uint32_t n, ls_best_order *order,
+static size_t top(const struct ls_fm_model *m, uint32_t output, uint32_t n, ls_topk_order *order,
 		  bool linear, struct ls_feature_rank *ret)
 {
-	struct ls_best b;
-	ls_best_init(&b, n, sizeof *ret, order, NULL);
+	struct ls_topk b;
+	ls_topk_init(&b, n, sizeof *ret, order, NULL);
 	for (uint64_t j = 0; j < m->n_features; j++) {
 		struct ls_feature_rank r = ls_rank_of(m, j, output);
-		if (ls_best_wants(&b, &r) &&
+		if (ls_topk_wants(&b, &r) &&
 		    ((linear && r.linear != 0.0f) || !ls_fm_first_factors(m, j, 0, ls_fm_lanes(m))))
-			ls_best_add(&b, &r);
+			ls_topk_add(&b, &r);
 	}
-	return ls_best_end(&b, ret);
+	return ls_topk_end(&b, ret);
 }
 
 static size_t fm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n,
@@ -98,8 +98,8 @@ static size_t fm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n,
 	struct ls_feature_rank *pool = ls_xalloc(sizeof *pool * (POOL + 1));
 	size_t count = top(m, output, POOL + 1, by_norm, false, pool),
 	       used = count < POOL ? count : POOL;
-	struct ls_best b;
-	ls_best_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
+	struct ls_topk b;
+	ls_topk_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
 	for (size_t i = 0; i < used; i++)
 		for (size_t j = i + 1; j < used; j++) {
 			uint32_t x = pool[i].feature, y = pool[j].feature;
@@ -107,9 +107,9 @@ static size_t fm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n,
 				x < y ? x : y, x < y ? y : x,
 				.strength = ls_rank_dot(ls_rank_factors(m, x, output),
 							ls_rank_factors(m, y, output), m->padded)};
-			ls_best_add(&b, &p);
+			ls_topk_add(&b, &p);
 		}
-	size_t found = ls_best_end(&b, ret);
+	size_t found = ls_topk_end(&b, ret);
 	*ret_exact = count <= POOL || (found && ls_rank_size(ret[found - 1].strength) >=
 							pool[0].norm * pool[POOL].norm);
 	free(pool);
@@ -119,33 +119,33 @@ static size_t fm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n,
 static size_t fwfm_pairs(const struct ls_fm_model *m, uint32_t output, uint32_t n,
 			 struct ls_pair_rank *ret)
 {
-	struct ls_best b;
-	ls_best_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
+	struct ls_topk b;
+	ls_topk_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
 	for (uint32_t f = 0; f < m->n_fields; f++)
 		for (uint32_t g = f; g < m->n_fields; g++) {
 			size_t i =
 				(size_t)output * m->n_pairs + ls_fm_pair_index(m->n_fields, f, g);
 			struct ls_pair_rank p = {f, g, .strength = m->pair[i]};
 			if (!ls_fm_first_pair(m, i))
-				ls_best_add(&b, &p);
+				ls_topk_add(&b, &p);
 		}
-	return ls_best_end(&b, ret);
+	return ls_topk_end(&b, ret);
 }
 
 static size_t ffm_lengths(const struct ls_fm_model *m, uint32_t output, uint32_t n,
 			  struct ls_pair_rank *ret)
 {
-	struct ls_best b;
-	ls_best_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
+	struct ls_topk b;
+	ls_topk_init(&b, n, sizeof *ret, ls_rank_by_strength, NULL);
 	for (uint64_t j = 0; j < m->n_features; j++)
 		for (uint32_t f = 0; f < m->n_fields; f++) {
 			const float *v = ls_rank_factors(m, j, output) + (size_t)f * m->padded;
 			size_t lane = ((size_t)output * m->blocks + f) * m->padded;
 			struct ls_pair_rank p = {(uint32_t)j, f, .strength = norm_of(v, m->padded)};
-			if (ls_best_wants(&b, &p) && !ls_fm_first_factors(m, j, lane, m->padded))
-				ls_best_add(&b, &p);
+			if (ls_topk_wants(&b, &p) && !ls_fm_first_factors(m, j, lane, m->padded))
+				ls_topk_add(&b, &p);
 		}
-	return ls_best_end(&b, ret);
+	return ls_topk_end(&b, ret);
 }
 
 void ls_fm_rank_model(const struct ls_fm_model *m, uint32_t output, uint32_t n,

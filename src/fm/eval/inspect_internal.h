@@ -31,7 +31,7 @@ static inline const float *ls_rank_factors(const struct ls_fm_model *m, uint64_t
 }
 
 struct ls_feature_rank ls_rank_of(const struct ls_fm_model *m, uint64_t feature, uint32_t output);
-ls_best_order ls_rank_by_linear, ls_rank_by_strength;
+ls_topk_order ls_rank_by_linear, ls_rank_by_strength;
 
 /* Room for n of each. */
 void ls_fm_ranks_init(struct ls_fm_ranks *r, uint32_t n);

@@ -19,7 +19,7 @@ struct entry {
 };
 
 struct worker {
-	struct ls_best best;
+	struct ls_topk best;
 	float floor;         /* pairs that are weaker are dropped */
 	struct entry *entry; /* of the row at hand */
 };
@@ -92,8 +92,8 @@ static void offer(struct worker *w, const struct entry *x, const struct entry *y
 	bool turn = x->feature > y->feature || (x->feature == y->feature && x->field > y->field);
 	const struct entry *a = turn ? y : x, *b = turn ? x : y;
 	struct ls_pair_rank p = {a->feature, b->feature, a->field, b->field, strength};
-	ls_best_add(&w->best, &p);
-	const struct ls_pair_rank *last = ls_best_last(&w->best);
+	ls_topk_add(&w->best, &p);
+	const struct ls_pair_rank *last = ls_topk_last(&w->best);
 	w->floor = last ? ls_rank_size(last->strength) : 0.0f;
 }
 
@@ -148,7 +148,7 @@ static int scan_init(struct scan *s, uint32_t n, int threads, struct ls_err *err
 			(unsigned long long)longest, (unsigned long long)s->m->n_features);
 	s->worker = ls_xalloc(s->n_workers * sizeof *s->worker);
 	for (size_t i = 0; i < s->n_workers; i++) {
-		ls_best_init(&s->worker[i].best, n, sizeof(struct ls_pair_rank),
+		ls_topk_init(&s->worker[i].best, n, sizeof(struct ls_pair_rank),
 			     ls_rank_by_strength, hash_pair);
 		s->worker[i].entry = s->entries + i * (longest + 1);
 	}
@@ -159,23 +159,23 @@ static int scan_init(struct scan *s, uint32_t n, int threads, struct ls_err *err
 static size_t gather_pairs(struct scan *s, struct ls_pair_rank *ret)
 {
 	for (size_t i = 1; i < s->n_workers; i++) {
-		size_t found = ls_best_end(&s->worker[i].best, ret);
+		size_t found = ls_topk_end(&s->worker[i].best, ret);
 		for (size_t k = 0; k < found; k++)
-			ls_best_add(&s->worker[0].best, &ret[k]);
+			ls_topk_add(&s->worker[0].best, &ret[k]);
 	}
-	return ls_best_end(&s->worker[0].best, ret);
+	return ls_topk_end(&s->worker[0].best, ret);
 }
 
 static size_t gather_features(const struct scan *s, uint32_t n, struct ls_feature_rank *ret)
 {
-	struct ls_best b;
-	ls_best_init(&b, n, sizeof *ret, ls_rank_by_linear, NULL);
+	struct ls_topk b;
+	ls_topk_init(&b, n, sizeof *ret, ls_rank_by_linear, NULL);
 	for (uint64_t j = 0; j < s->m->n_features; j++)
 		if (s->seen[j]) {
 			struct ls_feature_rank r = ls_rank_of(s->m, j, s->output);
-			ls_best_add(&b, &r);
+			ls_topk_add(&b, &r);
 		}
-	return ls_best_end(&b, ret);
+	return ls_topk_end(&b, ret);
 }
 
 int ls_fm_rank_rows(const struct ls_fm_model *m, uint32_t output, uint32_t n,

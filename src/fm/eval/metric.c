@@ -72,7 +72,7 @@ static uint32_t best_class(const float *score, uint32_t n)
 	return best;
 }
 
-static uint32_t said_class(const struct ls_fm_model *m, const float *score)
+static uint32_t predicted_class(const struct ls_fm_model *m, const float *score)
 {
 	return m->opts.task == LS_BINARY ? score[0] > 0.0f : best_class(score, m->outputs);
 }
@@ -151,11 +151,11 @@ static double macro_f1(const struct ls_fm_model *m, const struct ls_rows *rows, 
 	double scale = rows->weight ? ls_pow2(grid_of(rows->weight, rows->n_rows)) : 1.0;
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		uint32_t is = ls_cell_class((int)m->opts.task, rows->label[i]),
-			 said = said_class(m, score + i * m->outputs);
+			 predicted = predicted_class(m, score + i * m->outputs);
 		uint64_t n = count(rows, i, scale);
-		hit[is] += is == said ? n : 0;
+		hit[is] += is == predicted ? n : 0;
 		either[is] += n;
-		either[said] += n;
+		either[predicted] += n;
 	}
 	double sum = 0, n = 0;
 	for (uint32_t c = 0; c < classes; c++)
@@ -181,7 +181,7 @@ static void classification(const struct ls_fm_model *m, const struct ls_rows *ro
 	set(ret, LS_LOGLOSS, weighted_mean(rows, what));
 	for (uint64_t i = 0; i < rows->n_rows; i++)
 		what[i] = ls_cell_class((int)m->opts.task, rows->label[i]) ==
-					  said_class(m, score + i * m->outputs)
+					  predicted_class(m, score + i * m->outputs)
 				  ? 1.0f
 				  : 0.0f;
 	set(ret, LS_ACCURACY, weighted_mean(rows, what));

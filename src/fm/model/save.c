@@ -16,8 +16,8 @@ enum { MAX_TENSORS = 3 * LS_FM_GROUPS, MAX_META = 20 };
 
 static void add_number(struct ls_str *text, float value)
 {
-	char digits[LS_NUMBER_TEXT];
-	ls_number_print(value, digits);
+	char digits[LS_DECIMAL_TEXT];
+	ls_decimal_print(value, digits);
 	ls_str_add(text, digits);
 }
 

@@ -255,7 +255,7 @@ template <int C> struct column_lane {
 
 /* What a lane looks up of an entry: places and rows early, slopes later, because only the
  * sums wait for those. */
-template <int N> struct found {
+template <int N> struct entry_data {
 	uint32_t place[N], row[N], at[N];
 	float x[N], g[N];
 	double slope[N];
@@ -264,7 +264,7 @@ template <int N> struct found {
 /* Entries i, i + stride, … of a task: their rows. */
 template <int C, int N>
 LS_DEVICE void find_rows(const struct ls_cuda_args &a, const struct column_lane<C> &l, uint32_t i,
-			 uint32_t stride, struct found<N> *f)
+			 uint32_t stride, struct entry_data<N> *f)
 {
 #pragma unroll
 	for (int j = 0; j < N; j++) {
@@ -276,7 +276,7 @@ LS_DEVICE void find_rows(const struct ls_cuda_args &a, const struct column_lane<
 
 template <int KIND, int C, bool ONE, int N>
 LS_DEVICE void find_slopes(const struct ls_cuda_args &a, const struct column_lane<C> &l,
-			   struct found<N> *f)
+			   struct entry_data<N> *f)
 {
 #pragma unroll
 	for (int j = 0; j < N; j++) {
@@ -290,7 +290,7 @@ LS_DEVICE void find_slopes(const struct ls_cuda_args &a, const struct column_lan
 template <int KIND, int C, int N>
 LS_DEVICE void scale_slopes(const struct ls_cuda_args &a, const struct column_step *c,
 			    const struct column_lane<C> &l, uint32_t i, uint32_t stride,
-			    struct found<N> *f, struct column_sums<C> *sums)
+			    struct entry_data<N> *f, struct column_sums<C> *sums)
 {
 #pragma unroll
 	for (int j = 0; j < N; j++) {
@@ -305,7 +305,7 @@ LS_DEVICE void scale_slopes(const struct ls_cuda_args &a, const struct column_st
 /* Loads the back vectors of U entries from number q on and adds their terms. */
 template <int G, int C, int N, int U>
 LS_DEVICE void load_back(const struct ls_cuda_args &a, const struct column_lane<C> &l,
-			 const struct found<N> &f, int q, float4 (*back)[C])
+			 const struct entry_data<N> &f, int q, float4 (*back)[C])
 {
 #pragma unroll
 	for (int u = 0; u < U; u++) {
@@ -317,7 +317,7 @@ LS_DEVICE void load_back(const struct ls_cuda_args &a, const struct column_lane<
 }
 
 template <int G, int C, int N, int U>
-LS_DEVICE void add_back(const struct found<N> &f, int q, const float4 (*back)[C],
+LS_DEVICE void add_back(const struct entry_data<N> &f, int q, const float4 (*back)[C],
 			struct column_sums<C> *sums)
 {
 #pragma unroll
@@ -358,11 +358,11 @@ LS_DEVICE void add_column(const struct ls_cuda_args &a, const struct column_step
 		U = C > 2 ? 1 : 4
 	}; /* entries of a lane, of a group; loads under way */
 	uint32_t added = 0, rounds = 0, mine = lane_of() % W;
-	struct found<N> next;
+	struct entry_data<N> next;
 	clear_sums<C>(sums);
 	find_rows<C, N>(a, l, mine, W, &next);
 	for (uint32_t lo = 0; lo < most; lo += W * N, rounds++) {
-		struct found<N> now = next;
+		struct entry_data<N> now = next;
 		float4 back[U][C];
 		/* of a group */
 		uint32_t here = W > G || most - lo > Q ? (uint32_t)Q : most - lo;
@@ -393,7 +393,7 @@ template <int KIND, int C, bool ONE>
 LS_DEVICE void add_single(const struct ls_cuda_args &a, const struct column_step *c,
 			  const struct column_lane<C> &l, struct column_sums<C> *sums)
 {
-	struct found<1> f;
+	struct entry_data<1> f;
 	float4 back[C];
 	clear_sums<C>(sums);
 	f.place[0] = l.t.from;

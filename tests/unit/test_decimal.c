@@ -23,9 +23,9 @@ static float parse(const char *text)
 {
 	char line[2048];
 	float x = -7;
-	enum ls_number_fault why = LS_NUMBER_OK;
+	enum ls_decimal_fault why = LS_DECIMAL_OK;
 	snprintf(line, sizeof line, "%s\n\n\n\n", text);
-	const char *end = ls_number_float(line, &x, &why);
+	const char *end = ls_decimal_float(line, &x, &why);
 	if (!end || *end != '\n')
 		fail_msg("\"%s\" was not read", text);
 	return x;
@@ -155,13 +155,13 @@ static void midpoints(void **state)
 	}
 }
 
-static enum ls_number_fault refused(const char *text)
+static enum ls_decimal_fault refused(const char *text)
 {
 	char line[512];
 	float x = 7;
-	enum ls_number_fault why = LS_NUMBER_OK;
+	enum ls_decimal_fault why = LS_DECIMAL_OK;
 	snprintf(line, sizeof line, "%s\n\n\n\n", text);
-	assert_null(ls_number_float(line, &x, &why));
+	assert_null(ls_decimal_float(line, &x, &why));
 	assert_true(x == 7);
 	return why;
 }
@@ -180,11 +180,11 @@ static void refusals(void **state)
 					    "1e999999999999999999999",
 					    "340282356779733661637539395458142568448"};
 	for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++)
-		assert_int_equal(refused(garbage[i]), LS_NUMBER_GARBAGE);
+		assert_int_equal(refused(garbage[i]), LS_DECIMAL_GARBAGE);
 	for (size_t i = 0; i < sizeof infinite / sizeof *infinite; i++)
-		assert_int_equal(refused(infinite[i]), LS_NUMBER_INFINITE);
+		assert_int_equal(refused(infinite[i]), LS_DECIMAL_INFINITE);
 	for (size_t i = 0; i < sizeof range / sizeof *range; i++)
-		assert_int_equal(refused(range[i]), LS_NUMBER_RANGE);
+		assert_int_equal(refused(range[i]), LS_DECIMAL_RANGE);
 }
 
 /* As many zeros as there are, the exponent counts with all of its digits. */
@@ -194,23 +194,23 @@ static void long_exponents(void **state)
 	enum { ZEROS = 1500000 };
 	char *text = malloc(ZEROS + 40);
 	float x = 0;
-	enum ls_number_fault why = LS_NUMBER_OK;
+	enum ls_decimal_fault why = LS_DECIMAL_OK;
 	assert_non_null(text);
 	memset(text, '0', ZEROS);
 	text[1] = '.';
 	snprintf(text + ZEROS, 40, "7e%d\n\n\n\n", ZEROS - 1);
-	assert_non_null(ls_number_float(text, &x, &why));
+	assert_non_null(ls_decimal_float(text, &x, &why));
 	assert_true(x == 7);
 	snprintf(text + ZEROS, 40, "7e%d9\n\n\n\n", ZEROS - 1);
-	assert_null(ls_number_float(text, &x, &why));
-	assert_int_equal(why, LS_NUMBER_RANGE);
+	assert_null(ls_decimal_float(text, &x, &why));
+	assert_int_equal(why, LS_DECIMAL_RANGE);
 	free(text);
 }
 
 static void same_as_printf(float v)
 {
-	char is[LS_NUMBER_TEXT], want[64];
-	size_t n = ls_number_print(v, is);
+	char is[LS_DECIMAL_TEXT], want[64];
+	size_t n = ls_decimal_print(v, is);
 	snprintf(want, sizeof want, "%.9g", (double)v);
 	assert_string_equal(is, want);
 	assert_int_equal(n, strlen(want));

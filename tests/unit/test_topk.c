@@ -52,15 +52,15 @@ static void as_if_all_were_sorted(void **state)
 	uint32_t item[ITEMS], want[ITEMS], got[ITEMS];
 	for (size_t c = 0; c < 5 * 4 * 2; c++) {
 		size_t keep = keeps[c % 5];
-		struct ls_best b;
+		struct ls_topk b;
 		for (uint32_t i = 0; i < ITEMS; i++)
 			item[i] = ls_philox(c, i, 0).v[0] % ranges[c / 5 % 4];
-		ls_best_init(&b, keep, sizeof *item, smallest_first,
+		ls_topk_init(&b, keep, sizeof *item, smallest_first,
 			     c < 20 ? by_number : all_the_same);
 		for (size_t i = 0; i < ITEMS; i++)
-			ls_best_add(&b, &item[i]);
+			ls_topk_add(&b, &item[i]);
 		size_t n = reference(item, keep, want);
-		assert_int_equal(ls_best_end(&b, got), n);
+		assert_int_equal(ls_topk_end(&b, got), n);
 		assert_memory_equal(got, want, n * sizeof *got);
 	}
 }
@@ -69,18 +69,18 @@ static void as_if_all_were_sorted(void **state)
 static void what_is_wanted(void **state)
 {
 	(void)state;
-	struct ls_best b;
+	struct ls_topk b;
 	uint32_t got[2];
-	ls_best_init(&b, 2, sizeof *got, smallest_first, by_number);
+	ls_topk_init(&b, 2, sizeof *got, smallest_first, by_number);
 	for (uint32_t i = 9; i > 5; i--) { /* 9, 8, 7, 6: the fourth cuts */
-		assert_null(ls_best_last(&b));
-		assert_true(ls_best_wants(&b, &i));
-		ls_best_add(&b, &i);
+		assert_null(ls_topk_last(&b));
+		assert_true(ls_topk_wants(&b, &i));
+		ls_topk_add(&b, &i);
 	}
-	assert_int_equal(*(const uint32_t *)ls_best_last(&b), 7);
-	assert_false(ls_best_wants(&b, &(uint32_t){7}));
-	assert_true(ls_best_wants(&b, &(uint32_t){5}));
-	assert_int_equal(ls_best_end(&b, got), 2);
+	assert_int_equal(*(const uint32_t *)ls_topk_last(&b), 7);
+	assert_false(ls_topk_wants(&b, &(uint32_t){7}));
+	assert_true(ls_topk_wants(&b, &(uint32_t){5}));
+	assert_int_equal(ls_topk_end(&b, got), 2);
 	assert_int_equal(got[0], 6);
 	assert_int_equal(got[1], 7);
 }
