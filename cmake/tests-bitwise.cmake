@@ -31,7 +31,8 @@ foreach(threads ${counts})
 endforeach()
 if(LS_SANITIZE STREQUAL thread)
   costly(threads-2) # more threads meet in sixteen
-elseif(CMAKE_CROSSCOMPILING_EMULATOR OR CMAKE_BUILD_TYPE STREQUAL Debug) # slow: there with three and sixteen
+elseif(CMAKE_CROSSCOMPILING_EMULATOR OR CMAKE_BUILD_TYPE STREQUAL Debug)
+  # slow there: only with three and sixteen threads
   costly(threads-1 threads-2 threads-7)
 endif()
 
@@ -69,11 +70,12 @@ endif()
 
 set_source_files_properties(tests/bitwise/kern_fused.c PROPERTIES COMPILE_OPTIONS
   "-O1$<$<C_COMPILER_ID:GNU>:;-fexpensive-optimizations>;-ffp-contract=fast$<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:;-mfma>") # the least with which gcc fuses
+# Quickly compiled. What takes or returns wide vectors is called from this file alone.
 set_source_files_properties(tests/bitwise/kern_order.c tests/bitwise/kern_wide.c PROPERTIES
-  COMPILE_OPTIONS "-Og;-Wno-psabi") # quickly compiled; what takes or returns wide vectors is called from this file alone
+  COMPILE_OPTIONS "-Og;-Wno-psabi")
 if(NOT CMAKE_CROSSCOMPILING)
   bitwise_test(kill ${bitwise}/kill $<TARGET_FILE:lockstep>)
-  costly(kill) # of what is in the file when, which no compiler decides; the threads of a resumed training meet in ways
+  costly(kill) # when a file has which content does not depend on the compiler
 
   # Programs with other kernels: as wide as AVX-512's, and wrong on purpose, a*b+c fused
   # into one rounding or the factors summed in another order. They ask the table, not the
