@@ -144,7 +144,7 @@ static uint32_t *from_of(const struct ls_sort *s, uint64_t batch, uint32_t worke
 }
 
 /* Replaces counts by where each digit begins (an exclusive prefix sum). */
-static void begin(uint32_t *count, size_t digits, uint32_t at)
+static void prefix_sum(uint32_t *count, size_t digits, uint32_t at)
 {
 	for (size_t d = 0; d < digits; d++) {
 		uint32_t here = count[d];
@@ -153,8 +153,8 @@ static void begin(uint32_t *count, size_t digits, uint32_t at)
 	}
 }
 
-INLINE void put(void *to, uint32_t number_bits, bool narrow, uint32_t at, uint32_t feature,
-		uint32_t number)
+INLINE void store_key(void *to, uint32_t number_bits, bool narrow, uint32_t at, uint32_t feature,
+		      uint32_t number)
 {
 	if (narrow)
 		((uint32_t *)to)[at] = feature << number_bits | number;
@@ -162,36 +162,39 @@ INLINE void put(void *to, uint32_t number_bits, bool narrow, uint32_t at, uint32
 		((uint64_t *)to)[at] = (uint64_t)feature << 32 | number;
 }
 
-INLINE void put_entries(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place,
-			void *restrict to, uint32_t number_bits, bool narrow)
+INLINE void scatter_entries(const struct ls_sort_rows *rows, uint32_t mask,
+			    uint32_t *restrict place, void *restrict to, uint32_t number_bits,
+			    bool narrow)
 {
 	const uint32_t *feature = rows->feature, n = rows->n_entries, first = rows->entry;
 	for (uint32_t i = 0; i < n; i++)
-		put(to, number_bits, narrow, place[feature[i] & mask]++, feature[i], first + i);
+		store_key(to, number_bits, narrow, place[feature[i] & mask]++, feature[i],
+			  first + i);
 }
 
-INLINE void put_rows(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place,
-		     void *restrict to, uint32_t number_bits, bool narrow)
+INLINE void scatter_rows(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *restrict place,
+			 void *restrict to, uint32_t number_bits, bool narrow)
 {
 	const uint32_t *feature = rows->feature;
 	for (uint32_t b = rows->lo, n; b < rows->hi; b++, feature += n) {
 		n = rows->place[b - rows->lo].n;
 		for (uint32_t i = 0; i < n; i++)
-			put(to, number_bits, narrow, place[feature[i] & mask]++, feature[i], b);
+			store_key(to, number_bits, narrow, place[feature[i] & mask]++, feature[i],
+				  b);
 	}
 }
 
-static void put_all(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *place, void *to,
-		    uint32_t number_bits)
+static void scatter_first(const struct ls_sort_rows *rows, uint32_t mask, uint32_t *place, void *to,
+			  uint32_t number_bits)
 {
 	if (rows->place && number_bits)
-		put_rows(rows, mask, place, to, number_bits, true);
+		scatter_rows(rows, mask, place, to, number_bits, true);
 	else if (rows->place)
-		put_rows(rows, mask, place, to, 0, false);
+		scatter_rows(rows, mask, place, to, 0, false);
 	else if (number_bits)
-		put_entries(rows, mask, place, to, number_bits, true);
+		scatter_entries(rows, mask, place, to, number_bits, true);
 	else
-		put_entries(rows, mask, place, to, 0, false);
+		scatter_entries(rows, mask, place, to, 0, false);
 }
 
 /* from[digit + 1] moves on with each key until it is where the next digit begins. */
@@ -203,8 +206,8 @@ void ls_sort_first(const struct ls_sort *s, uint64_t batch, int thread,
 	for (uint32_t i = 0; i < rows->n_entries; i++)
 		from[1 + (rows->feature[i] & mask)]++;
 	from[0] = rows->entry;
-	begin(from + 1, digits_of(s), rows->entry);
-	put_all(rows, mask, from + 1, first_of(s, batch), s->number_bits);
+	prefix_sum(from + 1, digits_of(s), rows->entry);
+	scatter_first(rows, mask, from + 1, first_of(s, batch), s->number_bits);
 }
 
 /* Neighbours often have the same digit. Every second one is counted apart, so that it
@@ -220,11 +223,11 @@ INLINE void count(struct keys keys, size_t i, size_t end, uint32_t shift, uint32
 		counts[feature_at(keys, i) >> shift & mask]++;
 }
 
-static void begin_both(uint32_t *counts, size_t digits)
+static void prefix_sum_of_both(uint32_t *counts, size_t digits)
 {
 	for (size_t d = 0; d < digits; d++)
 		counts[d] += counts[digits + d];
-	begin(counts, digits, 0);
+	prefix_sum(counts, digits, 0);
 }
 
 INLINE void scatter(struct keys keys, size_t i, size_t end, uint32_t shift, uint32_t mask,
@@ -244,7 +247,7 @@ INLINE void second_pass(const struct ls_sort *s, uint64_t batch, const struct ls
 		const uint32_t *from = from_of(s, batch, t);
 		count(first, from[part->lo], from[part->hi], s->bits, mask, place);
 	}
-	begin_both(place, digits_of(s));
+	prefix_sum_of_both(place, digits_of(s));
 	for (uint32_t d = part->lo; d < part->hi; d++)
 		for (uint32_t t = 0; t < s->threads; t++) {
 			const uint32_t *from = from_of(s, batch, t);
@@ -268,7 +271,7 @@ INLINE void gather_digits(const struct ls_sort *s, uint64_t batch, const struct 
 		for (size_t i = from[lo] * bytes; i < from[hi] * bytes; i += line)
 			__builtin_prefetch((const char *)first.at + i);
 	}
-	begin(place, hi - lo, 0);
+	prefix_sum(place, hi - lo, 0);
 	memset(ret_place, 0, sizeof *ret_place << s->bits);
 	for (uint32_t t = 0; t < s->threads; t++) {
 		const uint32_t *from = from_of(s, batch, t);
@@ -278,7 +281,7 @@ INLINE void gather_digits(const struct ls_sort *s, uint64_t batch, const struct 
 			ret_place[feature >> s->bits & mask]++;
 		}
 	}
-	begin(ret_place, digits_of(s), 0);
+	prefix_sum(ret_place, digits_of(s), 0);
 }
 
 INLINE void after_first(const struct ls_sort *s, uint64_t batch, const struct ls_sort_part *part,
@@ -300,13 +303,13 @@ static void other_pass(const struct ls_sort *s, uint32_t pass, const uint64_t *f
 	if (pass > 1) {
 		memset(place, 0, 2 * sizeof *place << s->bits);
 		count(keys, 0, n, pass * s->bits, mask, place);
-		begin_both(place, digits_of(s));
+		prefix_sum_of_both(place, digits_of(s));
 	}
 	scatter(keys, 0, n, pass * s->bits, mask, place, to);
 }
 
 /* How many keys of the batch have a digit below d. */
-static size_t below(const struct ls_sort *s, uint64_t batch, uint32_t d)
+static size_t keys_below(const struct ls_sort *s, uint64_t batch, uint32_t d)
 {
 	size_t n = 0;
 	for (uint32_t t = 0; t < s->threads; t++)
@@ -317,7 +320,7 @@ static size_t below(const struct ls_sort *s, uint64_t batch, uint32_t d)
 const uint64_t *ls_sort_rest(const struct ls_sort *s, uint64_t batch,
 			     const struct ls_sort_part *part, size_t *ret_n, size_t *ret_before)
 {
-	size_t at = below(s, batch, part->lo), n = below(s, batch, part->hi) - at;
+	size_t at = keys_below(s, batch, part->lo), n = keys_below(s, batch, part->hi) - at;
 	uint64_t *from = s->sorted + at, *to = s->other ? s->other + at : NULL;
 	uint32_t place[2 << MAX_BITS];
 	if (s->number_bits)

@@ -35,7 +35,7 @@ static int64_t integer_at(const struct ls_tensor *t, uint64_t i)
 	}
 }
 
-/* Element i for a message: what integer_at makes negative is told as it is. */
+/* Element i for a message: also of what integer_at makes negative. */
 static const char *integer_text(const struct ls_tensor *t, uint64_t i, char ret[INTEGER_TEXT])
 {
 	int64_t v = integer_at(t, i);

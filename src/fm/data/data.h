@@ -59,7 +59,7 @@ int ls_data_convert(const char *path, const struct ls_data_opts *o, const char *
 
 /* --- shared by loading and converting --- */
 
-/* Whether the source may be read, and is of the format asked for. */
+/* Whether the source may be read, and has the wanted format. */
 int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o,
 			 struct ls_err *err);
 /* The vectors that o names, NULL where it names none; labels, weights: whether the data

@@ -33,7 +33,7 @@ struct scan {
 	size_t apart;
 	/* of pairs of fields, for the output; NULL: they all weigh 1 */
 	const float *weight;
-	_Atomic uint64_t next; /* the first row that nobody has taken */
+	_Atomic uint64_t next; /* the first row that no worker has taken */
 	atomic_uchar *seen;    /* by feature of the model: is in a row */
 	struct worker *worker;
 	size_t n_workers;

@@ -63,7 +63,7 @@ static int travel(const struct journey *j, const struct ls_val_way *way, uint64_
 			     .stop = &leg.stop};
 	struct ls_train_result result;
 	int rc = ls_fm_train(&t, &result, err);
-	return rc == LS_EINTR && leg.stop ? 0 : rc; /* it stopped where it was told to */
+	return rc == LS_EINTR && leg.stop ? 0 : rc; /* it stopped at the step that was given */
 }
 
 /* The digest of the file after the trip there and back. *ret_on_b: whether b failed. */

@@ -51,7 +51,7 @@ struct ls_train {
 	const char *warm_start; /* a model to start from, or NULL */
 	struct ls_pool *pool;
 	ls_train_engine *make_engine;
-	/* before anything is told or written; may be NULL */
+	/* before anything is reported or written; may be NULL */
 	ls_train_check *check;
 	ls_train_tell *tell; /* may be NULL */
 	void *context;       /* of these three */

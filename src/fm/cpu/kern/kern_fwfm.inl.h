@@ -311,13 +311,13 @@ INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, u
 	const size_t stride = ls_fm_stride(m), factors = ls_fm_linear_room(m) + (size_t)o * K;
 	const float *base = m->linear;
 	const uint32_t *feature = r->feature, n = r->n;
-	struct fwfm_prefetch ask = *ahead;
+	struct fwfm_prefetch pending = *ahead;
 	float line[LS_KERN_ROWS];
 	for (uint32_t k = 0; k < R; k++)
 		line[k] = m->bias[o];
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < (R < 4 ? i % 2 : R / 4); k++)
-			prefetch_later(&ask);
+			prefetch_later(&pending);
 		for (uint32_t k = 0; k < R; k++, sums += K) {
 			const float *at = base + feature[i + (size_t)k * n] * stride,
 				    x = has_x ? r[k].x[i] : 1.0f;
@@ -326,7 +326,7 @@ INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, u
 		}
 	}
 	memcpy(ret_line, line, R * sizeof *line);
-	*ahead = ask;
+	*ahead = pending;
 }
 
 /* The sum over fields f of U_f E_f, of as many rows as fill the lanes. A function of its
@@ -334,12 +334,12 @@ INLINE void fwfm_sums_beside(const struct ls_fm_model *m, const struct row *r, u
 static NOINLINE void fwfm_beside(const struct ls_fm_model *m, uint32_t o, const float *sums,
 				 const struct fwfm_prefetch *ahead, float *ret)
 {
-	struct fwfm_prefetch ask = *ahead;
+	struct fwfm_prefetch pending = *ahead;
 	struct lanes total;
 	clear_lanes(&total, FWFM_LANES);
-	fwfm_all_fields(m, o, FWFM_LANES, sums, NULL, false, &total, &ask);
-	while (ask.feature < ask.end)
-		prefetch_later(&ask);
+	fwfm_all_fields(m, o, FWFM_LANES, sums, NULL, false, &total, &pending);
+	while (pending.feature < pending.end)
+		prefetch_later(&pending);
 	store_lanes(ret, &total, FWFM_LANES);
 	for (uint32_t c = 0; c < FWFM_LANES; c += 4) /* + 0 as in fwfm_output: never -0 */
 		*(ls_simd_f32 *)(ret + c) += (ls_simd_f32){0};
