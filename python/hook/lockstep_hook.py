@@ -1,9 +1,17 @@
 """Holds a run's policy inside one Python interpreter and leaves a record of what took hold.
 
-The record is a file of JSON lines in the run's private folder, one file an interpreter (forked children too): "start",
-one "module" for each library as it is imported, "undone" for a setting that the program changes, "nondeterministic" for
-an operation without a deterministic form, "exit" with everything read back. Each line is written at once, so a killed
-process leaves what it had. Nothing is imported here that the interpreter has not loaded anyway: it costs milliseconds.
+Each interpreter, forked children too, writes one file of JSON lines into the run's private folder:
+
+  start             who it is: process, place among the processes, command line
+  module            a library, as it is imported, with the settings that took hold
+  undone            a setting that the program changed
+  seeded            a generator that the program seeded itself
+  nondeterministic  an operation without a deterministic form
+  exec              it becomes another program now ("exec failed": it did not)
+  exit              everything read back
+
+Each line is written at once, so a killed process leaves the lines before. Only modules that every interpreter loads
+anyway are imported here: starting costs milliseconds.
 """
 import atexit
 import os
@@ -22,26 +30,28 @@ LEVEL = POLICY["level"]
 SEED = POLICY["seed"]
 _end = os._exit
 _HOOK_DIR = os.path.dirname(os.path.abspath(__file__))
-_state = {"path": None, "pid": 0, "forks": 0, "exited": False}
+_state = {"path": None, "pid": 0, "image": "", "exited": False,
+          "child": "0", "children": 0}
 _readers = {}   # module name -> function that returns its settings as they are now
 _wanted = {}    # setting -> value that the policy put there
 _undone = {}    # setting -> what was reported, so that exit does not repeat it
 at_child = []   # called in a forked child
 at_exit = []    # called before the exit record
+on_seed = []    # called with (library, value) when the program seeds a generator
 
 
 def dumps(v):
     """JSON without importing json."""
     if v is None or v is True or v is False:
         return {None: "null", True: "true", False: "false"}[v]
-    if isinstance(v, str):
-        return _quote(v)
+    if isinstance(v, str):  # bytes of a name that are no UTF-8 are surrogates here, which readers refuse
+        return _quote(v if v.isascii() else v.encode("utf-8", "replace").decode("utf-8"))
     if isinstance(v, int):
         return str(int(v)) if -2**63 <= v < 2**63 else _quote(str(int(v)))  # readers have 64 bits and a sign
     if isinstance(v, float):
         return repr(v) if v - v == 0 else _quote(repr(v))
     if isinstance(v, dict):
-        return "{" + ",".join(_quote(str(k)) + ":" + dumps(x) for k, x in v.items()) + "}"
+        return "{" + ",".join(dumps(str(k)) + ":" + dumps(x) for k, x in v.items()) + "}"
     if isinstance(v, (list, tuple)):
         return "[" + ",".join(dumps(x) for x in v) + "]"
     return _quote(str(v))
@@ -114,11 +124,17 @@ def module_loaded(name, version, applied, reader=None, **more):
 
 
 def _part(name):
-    """Another file of the hook, whose folder is no longer on the path."""
+    """Another file of the hook, whose folder is no longer on the path. Its bytecode is kept there, whatever the user's
+    settings: the next interpreter of the run starts faster."""
+    if name in sys.modules:
+        return sys.modules[name]
+    keep = sys.dont_write_bytecode, sys.pycache_prefix
     sys.path.insert(0, _HOOK_DIR)
+    sys.dont_write_bytecode, sys.pycache_prefix = False, None
     try:
         return __import__(name)
     finally:
+        sys.dont_write_bytecode, sys.pycache_prefix = keep
         sys.path.remove(_HOOK_DIR)
 
 
@@ -126,117 +142,82 @@ def _part(name):
 
 
 def _on_random(module):
-    if LEVEL >= 2:
-        module.seed(SEED)
-        module_loaded("random", None, {}, seed=SEED)
-
-
-def _entropy():
-    """Stands in for the operating system's entropy where numpy takes it for a generator without a seed."""
-    count = [0]
-
-    def randbits(k):
-        import hashlib
-        count[0] += 1
-        block = b"".join(hashlib.sha256(b"lockstep %d %d %d" % (SEED, count[0], i)).digest()
-                         for i in range(k // 256 + 1))
-        return int.from_bytes(block, "little") & ((1 << k) - 1)
-    return randbits
+    if LEVEL < 2:
+        return
+    _part("lockstep_random").on_random(module)
 
 
 def _on_numpy_random(module):
     if LEVEL < 2:
         return
-    module.seed(SEED % 2**32)
-    bits = sys.modules.get("numpy.random.bit_generator")
-    if bits is not None and hasattr(bits, "randbits"):
-        bits.randbits = _entropy()
-    numpy = sys.modules.get("numpy")
-    module_loaded("numpy", getattr(numpy, "__version__", None), {}, seed=SEED % 2**32)
+    _part("lockstep_random").on_numpy(module)
+
+
+def _on_posixsubprocess(module):
+    """subprocess and multiprocessing's spawn start their children here: each gets its number in its environment."""
+    real = module.fork_exec
+
+    def fork_exec(args, executables, close_fds, pass_fds, cwd, env, *rest):
+        _state["children"] += 1
+        name = b"LOCKSTEP_CHILD="
+        if env is None:
+            env = [k + b"=" + v for k, v in os.environb.items()]
+        env = [e for e in env if not e.startswith(name)]
+        env.append(name + ("%s.%d" % (_state["child"], _state["children"])).encode("ascii"))
+        return real(args, executables, close_fds, pass_fds, cwd, env, *rest)
+    module.fork_exec = fork_exec
+
+
+def _watch(what, *args):
+    """Only an account is lost where a library is other than expected; the policy does not depend on it."""
+    try:
+        getattr(_part("lockstep_train"), what)(*args)
+    except Exception as fault:  # pylint: disable=broad-except
+        emit("unwatched", what=what, reason="%s: %s" % (type(fault).__name__, fault))
 
 
 def _on_torch(module):
     _part("lockstep_torch").apply(module, POLICY)
+    _watch("watch_optim", module)
     if POLICY["trace"] == "ops":
         _part("lockstep_ops").start(module, POLICY)
 
 
+def _on_inductor(module):
+    if LEVEL >= 2:
+        _part("lockstep_torch").set_inductor(module)
+
+
 def _on_dataloader(module):
-    _part("lockstep_torch").watch_dataloader(module)
+    _watch("watch_dataloader", module)
 
 
 def _on_trainer(module):
-    _part("lockstep_torch").watch_trainer(module)
+    _watch("watch_trainer", module)
 
 
 def _on_accelerator(module):
-    _part("lockstep_torch").watch_accelerator(module)
+    _watch("watch_accelerator", module)
 
 
-def _watch_jax(config, skip):
-    """Names the line that changes the precision; JAX itself is asked again at the end."""
-    real = config.update
-
-    def update(name, value):
-        if name == "jax_default_matmul_precision" and value != _wanted["jax.default_matmul_precision"]:
-            note_undone("jax.default_matmul_precision", value, frames(skip))
-        real(name, value)
-    try:
-        config.update = update
-    except AttributeError:
-        pass  # a release whose configuration takes no attributes: the end still tells
+def _on_training_arguments(module):
+    _watch("watch_training_arguments", module)
 
 
 def _on_jax(module):
-    applied = {}
-    if LEVEL >= 1 and POLICY["precision"] in ("fp32", "tf32"):
-        want = "highest" if POLICY["precision"] == "fp32" else "tensorfloat32"
-        module.config.update("jax_default_matmul_precision", want)
-        applied["jax.default_matmul_precision"] = (want, module.config.jax_default_matmul_precision)
-    module_loaded("jax", getattr(module, "__version__", None), applied,
-                  lambda: {"jax.default_matmul_precision": module.config.jax_default_matmul_precision})
-    at_exit.append(_jax_memory)
-    if applied:
-        _watch_jax(module.config, (os.path.dirname(getattr(module, "__file__", None) or _HOOK_DIR) + os.sep,))
-
-
-def _jax_memory():
-    """Peak memory of the GPUs that JAX has used; asking one that it has not used would take that GPU's memory."""
-    bridge = sys.modules.get("jax._src.xla_bridge")
-    gpus = []
-    for backend in list(getattr(bridge, "_backends", {}).values()):
-        for d in backend.local_devices() if backend.platform in ("gpu", "cuda", "rocm") else ():
-            stats, gpu = d.memory_stats() or {}, {"index": d.id, "name": d.device_kind, "library": "jax"}
-            for key, name in (("peak_allocated_bytes", "peak_bytes_in_use"), ("peak_reserved_bytes", "peak_pool_bytes")):
-                if name in stats:
-                    gpu[key] = stats[name]
-            gpus.append(gpu)
-    return {"gpus": gpus} if gpus else None
+    _part("lockstep_others").on_jax(module)
 
 
 def _on_tensorflow(module):
-    applied, seed = {}, None
-    experimental = module.config.experimental
-    if LEVEL >= 1:
-        want = POLICY["precision"] == "tf32"
-        experimental.enable_tensor_float_32_execution(want)
-        applied["tensorflow.tensor_float_32"] = (want, experimental.tensor_float_32_execution_enabled())
-    if LEVEL >= 2:
-        module.random.set_seed(SEED)
-        experimental.enable_op_determinism()
-        seed = SEED
-    if LEVEL >= 3:
-        module.config.threading.set_intra_op_parallelism_threads(POLICY["threads"])
-        module.config.threading.set_inter_op_parallelism_threads(1)
-    module_loaded("tensorflow", getattr(module, "__version__", None), applied,
-                  lambda: {"tensorflow.tensor_float_32": experimental.tensor_float_32_execution_enabled()}, seed=seed)
+    _part("lockstep_others").on_tensorflow(module)
 
 
 ACTIONS = {
-    "random": _on_random, "numpy.random": _on_numpy_random, "torch": _on_torch, "jax": _on_jax,
+    "_posixsubprocess": _on_posixsubprocess, "random": _on_random, "numpy.random": _on_numpy_random, "torch": _on_torch, "jax": _on_jax,
     "tensorflow": _on_tensorflow, "torch.utils.data.dataloader": _on_dataloader,
     "lightning.pytorch.trainer.trainer": _on_trainer, "pytorch_lightning.trainer.trainer": _on_trainer,
-    "accelerate.accelerator": _on_accelerator,
+    "accelerate.accelerator": _on_accelerator, "torch._inductor.config": _on_inductor,
+    "transformers.training_args": _on_training_arguments,
 }
 
 
@@ -286,14 +267,37 @@ def _act(name, action, module):
 # --- life of the interpreter ---------------------------------------------------------------------------------------
 
 
+def _image():
+    """Names this process image as src/run/procscan.h does: exec changes it, fork does not."""
+    found = {9: 0, 25: 0, 33: 0}  # AT_ENTRY, AT_RANDOM, AT_SYSINFO_EHDR
+    try:
+        with open("/proc/self/auxv", "rb", 0) as f:
+            vector = f.read()
+    except OSError:
+        return ""
+    for at in range(0, len(vector) - 15, 16):
+        kind = int.from_bytes(vector[at:at + 8], sys.byteorder)
+        if kind in found:
+            found[kind] = int.from_bytes(vector[at + 8:at + 16], sys.byteorder)
+    return "%x-%x-%x" % (found[9], found[25], found[33])
+
+
+def rank():
+    """This process's number among the ranks of a distributed program, as its launcher tells it, or None."""
+    for name in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"):
+        if name in os.environ:
+            return os.environ[name]
+    return None
+
+
 def _open_record(parent):
-    _state.update(pid=os.getpid(), exited=False, forks=0)
+    _state.update(pid=os.getpid(), exited=False, forked=parent is not None, started=time.time())
     _state["path"] = os.path.join(POLICY["seen"], "%s-%d-%d.jsonl" % (os.uname().nodename, os.getpid(), time.time_ns()))
     env = _env_now()
     emit("start", pid=os.getpid(), ppid=os.getppid(), forked_from=parent, host=os.uname().nodename,
          executable=sys.executable, argv=list(getattr(sys, "orig_argv", sys.argv if hasattr(sys, "argv") else [])),
-         python="%d.%d.%d" % sys.version_info[:3], prefix=sys.prefix, hash_probe=hash("lockstep"),
-         rank=os.environ.get("RANK", os.environ.get("SLURM_PROCID")),
+         python="%d.%d.%d" % sys.version_info[:3], image=_state["image"], prefix=sys.prefix, hash_probe=hash("lockstep"),
+         child=_state["child"], rank=rank(),
          world_size=os.environ.get("WORLD_SIZE", os.environ.get("SLURM_NTASKS")), env=env)
     for name, value in env.items():
         _wanted["environment " + name] = POLICY["env"][name]
@@ -306,14 +310,20 @@ def nested(seen):
     path = _state["path"]
     _state["path"] = os.path.join(seen, "%s-%d-%d.jsonl" % (os.uname().nodename, os.getpid(), time.time_ns()))
     try:
-        emit("start", pid=os.getpid(), ppid=os.getppid(), host=os.uname().nodename, nested=True, executable=sys.executable,
+        emit("start", pid=os.getpid(), ppid=os.getppid(), host=os.uname().nodename, nested=True, image=_image(), executable=sys.executable,
              argv=list(getattr(sys, "orig_argv", ())), python="%d.%d.%d" % sys.version_info[:3])
     finally:
         _state["path"] = path
 
 
+def _before_fork():
+    _state["children"] += 1
+
+
 def _in_child():
     parent = _state["pid"]
+    _state.update(child="%s.%d" % (_state["child"], _state["children"]), children=0)
+    _name_unnumbered()
     _undone.clear()
     for name in [n for n in _wanted if n.startswith("environment ")]:
         del _wanted[name]
@@ -360,6 +370,30 @@ def _read_back():
     return {k: v for k, v in now.items() if not k.startswith("environment ")}
 
 
+def _streams():
+    """{library: state at the beginning} of the generators that this process drew from."""
+    part = sys.modules.get("lockstep_random")
+    return part.drawn() if part else {}
+
+
+def _has_own():
+    """Whether anything but the standard library was loaded."""
+    library = os.path.dirname(os.__file__) + os.sep
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if isinstance(path, str) and not path.startswith((library, _HOOK_DIR)) and name != "_distutils_hack":
+            return True  # that one comes with every environment
+    return getattr(getattr(sys.modules.get("__main__"), "__loader__", None), "path", None) is not None
+
+
+def _sources():
+    """Files and packages of the program; a forked child has those of its parent."""
+    if _state["forked"] or not _has_own():
+        return {}
+    part = _part("lockstep_sources")
+    return {"sources": part.own_files(_state["started"], _HOOK_DIR), "packages": part.packages()}
+
+
 def _exit():
     if _state["exited"] or _state["pid"] != os.getpid():
         return
@@ -374,7 +408,7 @@ def _exit():
                 more.update(found)
             except Exception as fault:  # pylint: disable=broad-except
                 emit("failed", reason="at the end of the program: %s: %s" % (type(fault).__name__, fault))
-        emit("exit", settings=_read_back(), **more)
+        emit("exit", settings=_read_back(), streams=_streams(), **_sources(), **more)
     except OSError:
         pass  # the folder is gone: the run is over and nobody waits for this record
 
@@ -387,14 +421,54 @@ def _wrap_os_exit():
     os._exit = _exit_now
 
 
+def _text(value):
+    try:
+        return os.fsdecode(value)
+    except TypeError:
+        return str(value)
+
+
+def _name_unnumbered():
+    """Children that are started otherwise than by subprocess or a fork (os.system, posix_spawn) are no numbers, but
+    they are not this process either."""
+    os.environ["LOCKSTEP_CHILD"] = _state["child"] + ".s"
+
+
+def _wrap_exec():
+    """exec replaces the interpreter without running its atexit handlers, and what follows in the same process needs a
+    record of its own."""
+    import posix
+    for name in ("execv", "execve"):
+        def execute(path, argv, *env, _real=getattr(posix, name), **named):
+            if not isinstance(path, int) and not os.access(path, os.X_OK):
+                return _real(path, argv, *env, **named)  # os.execvp tries one folder after the other
+            argv = list(argv)
+            _exit()
+            emit("exec", argv=[_text(path)] + [_text(a) for a in argv[1:]])
+            os.environ["LOCKSTEP_CHILD"] = _state["child"]  # the same process goes on
+            try:
+                return _real(path, argv, *env, **named)
+            except BaseException:
+                emit("exec failed")
+                _state["exited"] = False
+                _name_unnumbered()
+                raise
+        execute.__name__ = execute.__qualname__ = name
+        setattr(os, name, execute)
+        setattr(posix, name, execute)
+
+
 def start():
     if _state["path"]:
         return
+    _state.update(image=_image(), child=os.environ.get("LOCKSTEP_CHILD", "0"))
+    _name_unnumbered()
     _open_record(None)
     sys.meta_path.insert(0, _Finder)
     for name, action in ACTIONS.items():
         if name in sys.modules:
             _act(name, action, sys.modules[name])
     atexit.register(_exit)
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(before=_before_fork, after_in_child=_in_child)
     _wrap_os_exit()
+    _wrap_exec()

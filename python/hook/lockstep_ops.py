@@ -1,9 +1,13 @@
 """--trace ops: every PyTorch operation's inputs and outputs, digested, with the line of the program that called it.
 
-One text file a process. "H" says what the file is, "S id frames" names a stack once, "O seq op stack inputs outputs"
-is an operation, "E count digest" ends it. A tensor reads dtype[shape]@device:digest. The digest is sensitive to order
-and taken where the tensor lies: XXH3 over memory on the CPU (BLAKE2b without our library), an index-salted integer mix
-elsewhere, whose sum is exact in any order. Device digests are fetched in batches, so that the program does not wait for each.
+One text file a process. "H" says what the file is, "S id frames" names a stack once, "O seq op stack inputs outputs
+time" is an operation, "E count digest" ends it; the digest of the log leaves the times out, which are microseconds. A
+tensor reads dtype[shape]@device:digest, or ~shared:digest after the device where other processes can write it. The digest
+depends on order and is taken where the tensor lies: XXH3 over memory on the CPU (BLAKE2b without our library), a sum of
+index-salted mixes elsewhere, exact in any order. Device digests are fetched in batches, so that the program does not wait.
+
+Memory that nobody has written reads "unwritten", whatever it holds: reading it is told, allocating and copying it is not.
+The program's seeds are operations, too ("seed.random"): a seed taken from the clock is the first thing that differs.
 """
 import ctypes
 import hashlib
@@ -16,9 +20,12 @@ import lockstep_hook as hook
 
 _BATCH = 64
 _SALTS = 1 << 22
-_UNSET = ("empty", "new_empty", "resize_")  # their result is memory nobody has written yet
+_BLANK = ("empty", "new_empty")  # their result is memory that nobody has written yet
+_UNREAD = _BLANK + ("resize_", "set_")  # nor is what these give read: it may be such memory, too
+_COPIES = ("clone", "copy_", "_to_copy", "contiguous")  # a copy of unwritten memory is not written either
 _FILLS = ("uniform_", "normal_", "random_", "fill_", "zero_", "copy_", "bernoulli_", "exponential_", "log_normal_",
           "geometric_", "cauchy_", "set_", "resize_")  # what their first argument held before does not matter
+_modes = []
 
 
 def _signed(x):
@@ -79,7 +86,8 @@ class _Digester:
 
     def __call__(self, t):
         """(text before the digest, digest as text or as a tensor still on its device)"""
-        head = "%s[%s]@%s:" % (str(t.dtype).replace("torch.", ""), "x".join(map(str, t.shape)), t.device)
+        shared = "~shared" if t.device.type == "cpu" and t.layout is self.torch.strided and t.is_shared() else ""
+        head = "%s[%s]@%s%s:" % (str(t.dtype).replace("torch.", ""), "x".join(map(str, t.shape)), t.device, shared)
         if t.layout is not self.torch.strided:
             return head, "unread"
         if t.device.type == "meta" or type(t).__name__ == "FakeTensor":
@@ -91,9 +99,47 @@ class _Digester:
         return head, (self.on_cpu(t) if t.device.type == "cpu" else self.on_device(t))
 
 
+class _Blank:
+    """The storages that nobody has written since they were allocated."""
+
+    def __init__(self, torch, digest):
+        from torch.multiprocessing.reductions import StorageWeakRef
+        self.torch, self.digest, self.weak, self.known = torch, digest, StorageWeakRef, {}
+
+    def _bytes(self, t):
+        """numpy and others write memory without torch knowing; on a device only torch's operations are seen."""
+        storage = t.untyped_storage()
+        if t.device.type != "cpu":
+            return None
+        whole = self.torch.empty(0, dtype=self.torch.uint8).set_(storage)
+        return self.digest.on_cpu(whole)
+
+    def add(self, t):
+        if t.device.type == "meta" or t.layout is not self.torch.strided or not t.untyped_storage().nbytes():
+            return
+        self.known[t.untyped_storage().data_ptr()] = self.weak(t.untyped_storage()), self._bytes(t)
+
+    def forget(self, t):
+        if self.known and t.layout is self.torch.strided and t.device.type != "meta":
+            self.known.pop(t.untyped_storage().data_ptr(), None)
+
+    def has(self, t):
+        if not self.known or t.layout is not self.torch.strided or t.device.type == "meta":
+            return False
+        at = t.untyped_storage().data_ptr()
+        weak, was = self.known.get(at, (None, None))
+        if weak is None:
+            return False
+        if weak.expired() or (was is not None and was != self._bytes(t)):
+            del self.known[at]
+            return False
+        return True
+
+
 class Log:
     def __init__(self, torch, policy):
         self.torch, self.policy, self.digest = torch, policy, _Digester(torch, policy["inject"])
+        self.blank = _Blank(torch, self.digest)
         self.package = os.path.dirname(torch.__file__) + os.sep
         self.reset()
 
@@ -107,8 +153,8 @@ class Log:
     def _open(self):
         name = "%s-%d-%d.ops" % (os.uname().nodename, os.getpid(), time.time_ns())
         self.path = os.path.join(self.policy["trace_dir"], name)
-        rank = os.environ.get("RANK", os.environ.get("SLURM_PROCID", "0"))
-        self.lines.insert(0, ["H\tlockstep-ops\t2\t%s\t%d\t%.6f\t%s\n" % (rank, os.getpid(), time.time(), self.digest.method)])
+        self.lines.insert(0, ["H\tlockstep-ops\t3\t%s\t%d\t%.6f\t%s\t%s\t%s\n" % (
+            hook.rank() or "0", os.getpid(), time.time(), self.digest.method, hook._state["child"], os.uname().nodename)])
 
     def stack_id(self):
         frames = hook.frames((self.package,), 12)
@@ -127,6 +173,8 @@ class Log:
         if isinstance(value, torch.Tensor):
             try:
                 head, digest = self.digest(value)
+                if self.blank.has(value):
+                    digest = "unwritten"
             except Exception as fault:  # pylint: disable=broad-except
                 head, digest = "tensor:", "unread-" + type(fault).__name__
             into.append(" " + head)
@@ -145,13 +193,14 @@ class Log:
         elif isinstance(value, torch.storage.UntypedStorage):
             into.append(" =storage-%d" % value.nbytes())
         elif isinstance(value, torch.Generator):
-            into.append(" =generator")
+            into.append(" =generator-%d-%s" % (value.initial_seed(), self.digest.on_cpu(value.get_state())))
         elif isinstance(value, (bool, int, float, complex, str, torch.dtype, torch.device, torch.layout)):
             into.append(" =" + "".join(c if c > " " else "_" for c in str(value))[:60])
 
     def write(self, name, stack, before, after):
         with self.lock:
-            line = ["O\t%d\t%s\t%d\t" % (self.count, name, stack)] + before + ["\t"] + after + ["\n"]
+            line = ["O\t%d\t%s\t%d\t" % (self.count, name, stack)] + before + ["\t"] + after
+            line.append("\t%d\n" % (time.time_ns() // 1000))
             self.lines.append(line)
             for n, (parts, at, digest) in enumerate(self.waiting):
                 if parts is before or parts is after:
@@ -173,13 +222,18 @@ class Log:
         self._fetch()
         if self.path is None and self.lines:
             self._open()
-        lines, self.lines = ["".join(parts).encode("utf-8", "replace") for parts in self.lines], []
-        for line in lines:
-            if line.startswith(b"O"):
-                self.rolling.update(line)
+        lines, self.lines = self.lines, []
+        for parts in lines:
+            if parts[0].startswith("O"):
+                self.rolling.update("".join(parts[:-1]).encode("utf-8", "replace"))
         if lines:
             with open(self.path, "ab") as f:
-                f.write(b"".join(lines))
+                f.write("".join("".join(parts) for parts in lines).encode("utf-8", "replace"))
+
+    def seeded(self, library, value):
+        """A seed of the program's as an operation."""
+        if not self.closed:
+            self.write("seed." + library.replace(" ", "."), self.stack_id(), [" =%s" % str(value).replace(" ", "_")[:60]], [])
 
     def finish(self):
         with self.lock:
@@ -225,6 +279,41 @@ def _outputs(func, result, args, kwargs):
     return [result] + [w for w in _written(func, args, kwargs) if not any(w is r for r in returned)]
 
 
+def _tensors(torch, value):
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for v in value:
+            yield from _tensors(torch, v)
+
+
+def _note_memory(log, func, base, result, args, kwargs):
+    """Keeps account of which memory was written by an operation."""
+    if base.startswith(("set_", "resize_")):
+        return  # they write no memory
+    torch = log.torch
+    copied = list(_tensors(torch, args[1:] if base in _FILLS else args)) if base in _COPIES else []
+    blank = base.startswith(_BLANK) or (copied and all(log.blank.has(t) for t in copied))
+    for t in _tensors(torch, [result] + _written(func, args, kwargs)):
+        (log.blank.add if blank else log.blank.forget)(t)
+
+
+def _watch_generators(torch, log):
+    """torch.Generator with a manual_seed that is logged. Only while operations are traced."""
+    real = torch.Generator
+
+    class Kind(type(real)):
+        def __instancecheck__(cls, instance):
+            return isinstance(instance, real)
+
+    class Generator(real, metaclass=Kind):
+        def manual_seed(self, seed):
+            log.seeded("torch.Generator", seed)
+            return super().manual_seed(seed)
+    Generator.__module__, Generator.__qualname__ = "torch", "Generator"
+    torch.Generator = Generator
+
+
 def start(torch, policy):
     from torch.utils._python_dispatch import TorchDispatchMode
     log = Log(torch, policy)
@@ -239,14 +328,17 @@ def start(torch, policy):
             with torch.no_grad():
                 log.describe(_inputs(func, base, args, kwargs), before)
             result = func(*args, **kwargs)
-            # a collective writes its buffers later, from another thread: reading them here would be a race
-            if not base.startswith(_UNSET) and func.namespace not in ("c10d", "_c10d_functional"):
-                with torch.no_grad():
+            with torch.no_grad():
+                _note_memory(log, func, base, result, args, kwargs)
+                # a collective writes its buffers later, from another thread: reading them here would be a race
+                if not base.startswith(_UNREAD) and func.namespace not in ("c10d", "_c10d_functional"):
                     log.describe(_outputs(func, result, args, kwargs), after)
             log.write("%s.%s" % (func.namespace, func.__name__), stack, before, after)
             return result
 
-    mode = Trace()
-    mode.__enter__()
+    _modes.append(Trace())  # torch's stack of modes borrows it: without a reference here, printing a tensor crashed
+    _modes[0].__enter__()
+    _watch_generators(torch, log)
     hook.at_child.append(log.reset)
     hook.at_exit.append(log.finish)
+    hook.on_seed.append(log.seeded)

@@ -9,10 +9,6 @@ import warnings
 
 import lockstep_hook as hook
 
-_loaders = []
-_factors = {}
-
-
 def _tf32(policy):
     return policy["precision"] == "tf32"
 
@@ -32,8 +28,12 @@ def _set_all(torch, policy):
                      "torch.backends.cuda.matmul.allow_tf32": _tf32(policy),
                      "torch.backends.cudnn.allow_tf32": _tf32(policy)})
         _set_autocast(torch, policy, want)
+        _set_fp32(torch, policy, want)
     if policy["level"] >= 2:
-        torch.use_deterministic_algorithms(True, warn_only=policy["warn_only"])
+        # what torch.use_deterministic_algorithms does, without its import of torch._inductor (a second and more)
+        torch._C._set_deterministic_algorithms(True, warn_only=policy["warn_only"])
+        if "torch._inductor.config" in sys.modules:
+            set_inductor(sys.modules["torch._inductor.config"])
         cudnn.deterministic, cudnn.benchmark = True, False
         want.update({"torch.deterministic_algorithms": True, "torch.deterministic_warn_only": policy["warn_only"],
                      "torch.backends.cudnn.deterministic": True, "torch.backends.cudnn.benchmark": False})
@@ -49,6 +49,12 @@ def _set_all(torch, policy):
         torch.set_num_interop_threads(1)
         want.update({"torch.num_threads": policy["threads"], "torch.num_interop_threads": 1})
     return want
+
+
+def set_inductor(config):
+    """The part of torch.use_deterministic_algorithms that torch's compiler has, from 2.9 on."""
+    if hasattr(config, "deterministic"):
+        config.deterministic = True
 
 
 def _set_autocast(torch, policy, want):
@@ -88,7 +94,73 @@ def _read(torch):
         for device in ("cpu", "cuda"):
             put("torch.autocast_dtype." + device, lambda d=device: str(torch.get_autocast_dtype(d)).split(".")[-1])
     put("torch.initial_seed", torch.initial_seed)
+    now.update(_read_fp32(torch))
     return now
+
+
+# torch 2.9 and newer: precision of float32 products by (backend, operation); "none" takes that of the row above it
+_FP32 = {
+    ("generic", "all"): "torch.backends.fp32_precision",
+    ("cuda", "all"): "torch.backends.cudnn.fp32_precision",
+    ("cuda", "matmul"): "torch.backends.cuda.matmul.fp32_precision",
+    ("cuda", "conv"): "torch.backends.cudnn.conv.fp32_precision",
+    ("cuda", "rnn"): "torch.backends.cudnn.rnn.fp32_precision",
+    ("mkldnn", "all"): "torch.backends.mkldnn.fp32_precision",
+    ("mkldnn", "matmul"): "torch.backends.mkldnn.matmul.fp32_precision",
+    ("mkldnn", "conv"): "torch.backends.mkldnn.conv.fp32_precision",
+    ("mkldnn", "rnn"): "torch.backends.mkldnn.rnn.fp32_precision",
+}
+
+
+def _read_fp32(torch):
+    get = getattr(torch._C, "_get_fp32_precision_getter", None)
+    found = {}
+    for place, setting in _FP32.items() if get else ():
+        try:
+            found[setting] = get(*place)
+        except Exception:  # pylint: disable=broad-except
+            pass  # a release that does not have this one
+    return found
+
+
+def _read_again(torch, want):
+    """As at the beginning. "none" and "ieee" are both float32, so a change of one into the other undoes nothing."""
+    now = _read(torch)
+    for setting in _FP32.values():
+        if {now.get(setting), want.get(setting)} == {"none", "ieee"}:
+            now[setting] = want[setting]
+    return now
+
+
+def _set_fp32(torch, policy, want):
+    """The older switches were set before, and these follow them; one that still allows less than float32 is set."""
+    allowed = ("none", "ieee") + (("tf32",) if _tf32(policy) else ())
+    for place, setting in _FP32.items():
+        found = _read_fp32(torch).get(setting)
+        if found is not None and found not in allowed:
+            torch._C._set_fp32_precision_setter(*place, "ieee")
+    want.update(_read_fp32(torch))
+
+
+def _watch_fp32(torch, want, hold):
+    real = getattr(torch._C, "_set_fp32_precision_setter", None)
+    if real is None:
+        return
+    skip = (os.path.dirname(torch.__file__) + os.sep,)
+
+    def switch(backend, operation, value):
+        setting = _FP32.get((backend, operation))
+        wanted = want.get(setting)
+        strict = ("none", "ieee")
+        if wanted is not None and value != wanted and not (value in strict and wanted in strict):
+            try:
+                hook.note_undone(setting, value, hook.frames(skip))
+            except OSError:
+                pass
+            if hold:
+                return wanted
+        return real(backend, operation, value)
+    torch._C._set_fp32_precision_setter = switch
 
 
 # switch in torch._C -> the setting it is; its first argument is the value
@@ -100,6 +172,8 @@ _SWITCHES = {
     "_set_float32_matmul_precision": "torch.float32_matmul_precision",
     "_set_deterministic_algorithms": "torch.deterministic_algorithms",
     "_set_deterministic_fill_uninitialized_memory": "torch.utils.deterministic.fill_uninitialized_memory",
+    "_set_cublas_allow_bf16_reduced_precision_reduction": "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
+    "_set_cublas_allow_fp16_reduced_precision_reduction": "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
     "set_num_threads": "torch.num_threads",
 }
 
@@ -150,11 +224,7 @@ def _record_warnings():
 
 
 def _at_exit(torch):
-    more = {}
-    if _loaders:
-        more["loaders"] = _loaders[:16]
-        more["batch"] = dict(_factors)
-    cuda = torch.cuda
+    more, cuda = {}, torch.cuda
     if cuda.is_initialized() and not cuda._is_in_bad_fork():
         more["gpus"] = [{"index": i, "name": cuda.get_device_name(i),
                          "uuid": str(getattr(cuda.get_device_properties(i), "uuid", "")) or None,
@@ -175,44 +245,11 @@ def apply(torch, policy):
         want = _set_all(torch, policy)
         now = _read(torch)
     hook.module_loaded("torch", torch.__version__, {k: (v, now.get(k)) for k, v in want.items()},
-                       lambda: _read(torch), seed=seed, cuda=torch.version.cuda, settings=now)
+                       lambda: _read_again(torch, want), seed=seed, cuda=torch.version.cuda, settings=now)
+    if policy["level"] >= 2:
+        hook._part("lockstep_random").on_torch(torch)
     _watch(torch, want, policy)
+    _watch_fp32(torch, want, policy["hold"])
     if policy["warn_only"]:
         _record_warnings()
     hook.at_exit.append(lambda: _at_exit(torch))
-
-
-def watch_dataloader(module):
-    """Batch size and workers, as the program makes its loaders: the global batch is their business, not ours."""
-    real = module.DataLoader.__init__
-
-    def init(self, *args, **kwargs):
-        real(self, *args, **kwargs)
-        if len(_loaders) < 16:
-            sampler = type(getattr(self, "sampler", None)).__name__
-            _loaders.append({"batch_size": getattr(self, "batch_size", None), "num_workers": self.num_workers,
-                             "sampler": sampler, "where": hook.user_frame(hook.frames())})
-    init.__wrapped__, init.__doc__ = real, real.__doc__
-    module.DataLoader.__init__ = init
-
-
-def watch_trainer(module):
-    real = module.Trainer.__init__
-
-    def init(self, *args, **kwargs):
-        real(self, *args, **kwargs)
-        _factors["accumulate"] = getattr(self, "accumulate_grad_batches", 1)
-        _factors["world_size"] = getattr(self, "world_size", 1)
-    init.__wrapped__, init.__doc__ = real, real.__doc__
-    module.Trainer.__init__ = init
-
-
-def watch_accelerator(module):
-    real = module.Accelerator.__init__
-
-    def init(self, *args, **kwargs):
-        real(self, *args, **kwargs)
-        _factors["accumulate"] = getattr(self, "gradient_accumulation_steps", 1)
-        _factors["world_size"] = getattr(self, "num_processes", 1)
-    init.__wrapped__, init.__doc__ = real, real.__doc__
-    module.Accelerator.__init__ = init

@@ -1,7 +1,7 @@
 """Lockstep's way into every interpreter of a run, then whatever sitecustomize would have run without it.
 
-Python swallows an exception that leaves this file and runs the program all the same. Unprotected is the one thing a
-run must not be, so every failure of the hook ends the interpreter here.
+Python ignores an exception that leaves this file and runs the program all the same, without the policy. So every
+failure of the hook ends the interpreter here.
 """
 import os
 import sys
@@ -16,9 +16,20 @@ def _is_here(entry):
         return False
 
 
-def _start():
+def _load():
+    """Its bytecode is kept in the run's private folder, whatever the user's settings: the next interpreter is faster."""
+    keep = sys.dont_write_bytecode, sys.pycache_prefix
+    sys.dont_write_bytecode, sys.pycache_prefix = False, None
     try:
         import lockstep_hook
+        return lockstep_hook
+    finally:
+        sys.dont_write_bytecode, sys.pycache_prefix = keep
+
+
+def _start():
+    try:
+        lockstep_hook = _load()
         if os.path.dirname(os.path.abspath(lockstep_hook.__file__)) == _HERE:
             lockstep_hook.start()
         else:
@@ -31,7 +42,7 @@ def _start():
 
 
 def _next():
-    """Only the first sitecustomize on the path runs; the one that ours stands before is run from here."""
+    """Python runs only the first sitecustomize on the path, which is ours; the next one is run from here."""
     from _frozen_importlib import module_from_spec
     from _frozen_importlib_external import PathFinder
     spec = PathFinder.find_spec("sitecustomize", sys.path)

@@ -29,6 +29,7 @@ static int read_policy(struct ls_policy *p, const struct ls_args *args, struct l
 		.warn_only = ls_args_has(args, "warn-only"),
 		.fill = !ls_args_has(args, "no-fill"),
 		.hold = ls_args_has(args, "hold"),
+		.same_streams = ls_args_has(args, "same-streams"),
 	};
 	return 0;
 }

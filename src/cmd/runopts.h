@@ -15,7 +15,8 @@
 	{"env", 0, "NAME=VALUE", "set a variable for the program, after the policy; may be repeated"},                   \
 	{"warn-only", 0, NULL, "record an operation without a deterministic form instead of raising"},                   \
 	{"no-fill", 0, NULL, "do not let torch fill uninitialised memory (faster)"},                                     \
-	{"hold", 0, NULL, "refuse the changes that the program makes to the settings"}
+	{"hold", 0, NULL, "refuse the changes that the program makes to the settings"},                                  \
+	{"same-streams", 0, NULL, "generators without a seed give every process the same numbers"}
 /* clang-format on */
 
 struct ls_runopts {

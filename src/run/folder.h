@@ -1,4 +1,4 @@
-/* Folders of a run: making, removing, and what was written under one since a snapshot.
+/* Folders of a run: make one, remove one, list the files that were written since a snapshot.
  * A tree owns its entries (ls_tree_done); paths in it are relative to its root. One thread at a
  * time an object. */
 #ifndef LS_RUN_FOLDER_H

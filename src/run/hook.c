@@ -32,8 +32,8 @@ static int write_plain(const char *dir, const char *name, const void *data, size
 	return rc ? LS_EIO : 0;
 }
 
-/* JSON is a Python literal once its three words have values; importing json would cost more than
- * the whole hook. */
+/* The policy as a Python module. JSON is a Python literal once true, false and null have values;
+ * importing json would take longer than the whole hook. */
 static int write_policy(const struct ls_hook *hook, const json_t *policy, struct ls_err *err)
 {
 	char *json = json_dumps(policy, JSON_COMPACT);
@@ -94,8 +94,9 @@ static int write_files(struct ls_hook *hook, const struct ls_policy *policy, str
 	return rc;
 }
 
-/* Private folders that nobody holds are of runs that were killed, and go; one that is held says
- * that a run is going on. Where the file system knows no locks, nothing is concluded. */
+/* Removes private folders that killed runs have left. A run holds a lock on its folder, so a locked
+ * one means that the run goes on, which is an error. On a file system without locks nothing is
+ * removed. */
 static int settle(const char *out, int dir, struct ls_err *err)
 {
 	DIR *d = fdopendir(dup(dir));
@@ -123,8 +124,8 @@ static int settle(const char *out, int dir, struct ls_err *err)
 	return rc;
 }
 
-/* Makes and locks the private folder; the lock on the output folder keeps two runs that start from
- * mistaking each other's for a left one. */
+/* Makes and locks the private folder. The output folder is locked meanwhile: otherwise a second run
+ * that starts could take this new folder for one that was left. */
 static int make_dir(struct ls_hook *h, const char *out, struct ls_err *err)
 {
 	int dir = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

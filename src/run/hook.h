@@ -13,8 +13,8 @@ struct ls_hook {
 	char *dir;       /* OUT/.lockstep.XXXXXX */
 	char *seen;      /* DIR/seen: one file an interpreter */
 	char *trace_dir; /* OUT/run_trace, or NULL */
-	int lock; /* on dir for as long as the run lasts: what is not locked was left by a killed
-		     one */
+	int lock;        /* descriptor of dir, locked while the run lasts: a killed run leaves dir
+			    unlocked */
 };
 
 /* Refuses a folder that another run is using. Writes the hook and puts it on the child's

@@ -80,7 +80,19 @@ static void pass_on(struct ls_launched *r, const siginfo_t *info)
 		kill(r->pid, info->si_signo);
 }
 
-/* Looks soon at first, as interpreters start early, then once a second. */
+/* Looks soon at first, as interpreters start early, and then as often as a hundredth of a core
+ * affords, between 20 times a second and once. */
+static long look(struct ls_procscan *scan, pid_t child, long pause_ms)
+{
+	enum { OFTEN = 50, SELDOM = 1000 };
+	double begin = ls_clock();
+	ls_procscan_look(scan, child);
+	double afford_ms = 1e5 * (ls_clock() - begin);
+	if (pause_ms < OFTEN)
+		return 2 * pause_ms;
+	return afford_ms < OFTEN ? OFTEN : afford_ms > SELDOM ? SELDOM : (long)afford_ms;
+}
+
 static void wait_for(struct ls_launched *r, struct ls_procscan *scan, const sigset_t *set)
 {
 	long pause_ms = 10;
@@ -101,10 +113,8 @@ static void wait_for(struct ls_launched *r, struct ls_procscan *scan, const sigs
 		int sig = sigtimedwait(set, &info, &pause);
 		if (sig > 0 && sig != SIGCHLD)
 			pass_on(r, &info);
-		else if (sig < 0 && errno == EAGAIN && scan) {
-			ls_procscan_look(scan, r->pid);
-			pause_ms = pause_ms < 500 ? pause_ms * 2 : 1000;
-		}
+		else if (sig < 0 && errno == EAGAIN && scan)
+			pause_ms = look(scan, r->pid, pause_ms);
 	}
 }
 

@@ -1,6 +1,5 @@
-/* Starts the command of a run and waits for it, passing signals on, as a shell would that has
- * nothing else to do. While it runs, the calling thread's signal mask is changed; call it from a
- * process with one thread. */
+/* Starts the command of a run, passes signals on to it, and waits for its end. Meanwhile the
+ * calling thread's signal mask is changed: call it from a process with one thread. */
 #ifndef LS_RUN_LAUNCH_H
 #define LS_RUN_LAUNCH_H
 

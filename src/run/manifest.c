@@ -26,7 +26,8 @@ static const struct key keys[] = {
 	{"seeds", JSON_OBJECT, false},        {"gpus", JSON_ARRAY, false},
 	{"global_batch", JSON_OBJECT, false}, {"outputs", JSON_ARRAY, false},
 	{"trace", JSON_OBJECT, false},        {"env", JSON_OBJECT, false},
-	{"determinism", JSON_OBJECT, false},
+	{"determinism", JSON_OBJECT, false},  {"sources", JSON_OBJECT, false},
+	{"packages", JSON_OBJECT, false},     {"training", JSON_OBJECT, false},
 };
 
 enum { N_KEYS = sizeof keys / sizeof *keys };
@@ -164,14 +165,37 @@ static void add_hook(const json_t *h, struct ls_str *out)
 	json_t *e;
 	if (!h)
 		return;
-	ls_str_addf(out, "%-12s %s, %" JSON_INTEGER_FORMAT " Python interpreters\n", "held",
-		    json_is_true(json_object_get(h, "held")) ? "yes" : "NO",
-		    json_integer_value(json_object_get(h, "count")));
+	const json_t *held = json_object_get(h, "held");
+	if (json_is_null(held))
+		line(out, "held", "nothing to hold: no Python interpreter was seen");
+	else
+		ls_str_addf(out, "%-12s %s, %" JSON_INTEGER_FORMAT " Python interpreters\n", "held",
+			    json_is_true(held) ? "yes" : "NO",
+			    json_integer_value(json_object_get(h, "count")));
+	json_array_foreach(json_object_get(h, "uncovered"), i, e)
+		ls_str_addf(out, "%-12s %s\n", "not reached", json_string_value(e));
 	json_array_foreach(json_object_get(h, "undone"), i, e) ls_str_addf(
 		out, "%-12s %s at %s\n", "undone", text(e, "setting", "?"), text(e, "where", "?"));
 	json_array_foreach(json_object_get(h, "nondeterministic"), i, e)
 		ls_str_addf(out, "%-12s %s at %s\n", "no det. form", text(e, "operation", "?"),
 			    text(e, "where", "?"));
+}
+
+static void add_randomness(const json_t *h, struct ls_str *out)
+{
+	size_t i;
+	json_t *e;
+	json_array_foreach(json_object_get(h, "seeded"), i, e)
+	{
+		char *value = json_dumps(json_object_get(e, "value"), JSON_ENCODE_ANY);
+		ls_str_addf(out, "%-12s %s by the program with %s at %s\n", i ? "" : "seeded",
+			    text(e, "library", "?"), value ? value : "?", text(e, "where", "?"));
+		free(value);
+	}
+	json_array_foreach(json_object_get(h, "shared_streams"), i, e) ls_str_addf(
+		out, "%-12s %s: %" JSON_INTEGER_FORMAT " processes drew the same random numbers\n",
+		i ? "" : "one stream", text(e, "stream", "?"),
+		json_integer_value(json_object_get(e, "processes")));
 }
 
 static void add_gpu_memory(const json_t *list, struct ls_str *out)
@@ -226,16 +250,50 @@ static void add_modules(const json_t *m, struct ls_str *out)
 	json_t *v;
 	json_object_foreach(json_object_get(m, "modules"), name, v) if (json_is_string(v))
 		ls_str_addf(out, "%-12s %s\n", name, json_string_value(v));
-	const json_t *b = json_object_get(m, "global_batch");
-	if (b)
-		ls_str_addf(out,
-			    "%-12s %" JSON_INTEGER_FORMAT " (%" JSON_INTEGER_FORMAT
-			    " a process, %" JSON_INTEGER_FORMAT
-			    " processes, accumulated %" JSON_INTEGER_FORMAT " times)\n",
-			    "global batch", json_integer_value(json_object_get(b, "global")),
-			    json_integer_value(json_object_get(b, "per_process")),
-			    json_integer_value(json_object_get(b, "world_size")),
-			    json_integer_value(json_object_get(b, "accumulate")));
+}
+
+static char *number_or_unknown(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+	return json_is_integer(v) ? ls_xasprintf("%" JSON_INTEGER_FORMAT, json_integer_value(v))
+				  : ls_xstrdup("unknown");
+}
+
+static void add_batch(const json_t *b, struct ls_str *out)
+{
+	if (!b)
+		return;
+	char *global = number_or_unknown(b, "global"), *each = number_or_unknown(b, "per_process"),
+	     *world = number_or_unknown(b, "world_size"),
+	     *accumulate = number_or_unknown(b, "accumulate");
+	ls_str_addf(out, "%-12s %s (%s a process, %s processes, accumulation %s)\n", "global batch",
+		    global, each, world, accumulate);
+	free(global);
+	free(each);
+	free(world);
+	free(accumulate);
+}
+
+static void add_training(const json_t *t, struct ls_str *out)
+{
+	size_t i;
+	json_t *e;
+	json_array_foreach(json_object_get(t, "optimizers"), i, e)
+	{
+		char *steps = number_or_unknown(e, "steps"),
+		     *backward = number_or_unknown(e, "backward_per_step");
+		ls_str_addf(out, "%-12s %s, %s steps, backward passes a step: %s\n",
+			    i ? "" : "optimizer", text(e, "class", "?"), steps, backward);
+		free(steps);
+		free(backward);
+	}
+	json_array_foreach(json_object_get(t, "schedulers"), i, e)
+	{
+		char *steps = number_or_unknown(e, "steps");
+		ls_str_addf(out, "%-12s %s, %s steps\n", i ? "" : "scheduler",
+			    text(e, "class", "?"), steps);
+		free(steps);
+	}
 }
 
 void ls_manifest_text(const json_t *m, struct ls_str *out)
@@ -248,8 +306,11 @@ void ls_manifest_text(const json_t *m, struct ls_str *out)
 	add_git(json_object_get(m, "git"), out);
 	add_policy(json_object_get(m, "policy"), out);
 	add_modules(m, out);
+	add_batch(json_object_get(m, "global_batch"), out);
+	add_training(json_object_get(m, "training"), out);
 	add_gpus(json_object_get(m, "gpus"), out);
 	add_hook(json_object_get(m, "hook"), out);
+	add_randomness(json_object_get(m, "hook"), out);
 	add_result(m, out);
 	add_files(m, "inputs", out);
 	add_files(m, "outputs", out);

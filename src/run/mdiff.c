@@ -1,9 +1,10 @@
-/* What two runs had different, ranked: what can change bits first, then what may, then results,
- * then the rest. */
+/* Compares two manifests and ranks the differences: those that can change bits first, then those
+ * that may, then results, then the rest. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "run/ktrace.h"
 #include "run/manifest.h"
 
@@ -71,8 +72,17 @@ static const struct rule rules[] = {
 	{"git.", LS_HARMLESS, NULL},
 	{"inputs.", LS_BITS, "other data"},
 	{"modules.", LS_BITS, "another version of the library"},
+	{"packages.", LS_BITS, "another version of a package that the program imports"},
+	{"sources.", LS_BITS, "the program's own code or configuration"},
 	{"seeds.", LS_BITS, NULL},
+	{"seeded.", LS_BITS, "the program's own seed"},
+	{"global_batch.accumulate", LS_BITS,
+	 "gradient accumulation: other batches, other gradients"},
+	{"global_batch.workers", LS_MAYBE, "each loader worker draws its own random numbers"},
 	{"global_batch.", LS_BITS, "other batches, other gradients"},
+	{"training.framework.world_size", LS_BITS, "other batches, other gradients"},
+	{"training.schedulers.", LS_BITS, "another schedule of the learning rate"},
+	{"training.", LS_BITS, "the optimizer, its settings or its steps"},
 	{"undone.", LS_BITS, "the program changed the policy in one run only"},
 	{"settings.torch.initial_seed", LS_BITS, "the program seeded itself differently"},
 	{"settings.torch.num_threads", LS_BITS, "sums are split over threads"},
@@ -92,7 +102,16 @@ static const struct rule rules[] = {
 	{"environment.arch", LS_BITS, "another instruction set"},
 	{"environment.glibc", LS_MAYBE, "libm may round differently"},
 	{"environment.package.", LS_MAYBE, NULL},
-	{"environment.env.", LS_MAYBE, NULL},
+	{"environment.env.PWD", LS_HARMLESS, NULL},
+	{"environment.env.OLDPWD", LS_HARMLESS, NULL},
+	{"environment.env.SHLVL", LS_HARMLESS, NULL},
+	{"environment.env._", LS_HARMLESS, NULL},
+	{"environment.env.TERM", LS_HARMLESS, NULL},
+	{"environment.env.SSH_", LS_HARMLESS, NULL},
+	{"environment.env.XDG_", LS_HARMLESS, NULL},
+	{"environment.env.TMUX", LS_HARMLESS, NULL},
+	{"environment.env.LS_COLORS", LS_HARMLESS, NULL},
+	{"environment.env.", LS_MAYBE, "a variable that the program may read"},
 	{"environment.", LS_HARMLESS, NULL},
 	{"result.", LS_RESULT, NULL},
 	{"outputs.", LS_RESULT, NULL},
@@ -120,7 +139,10 @@ static char *value_text(const json_t *v)
 static void differ(struct ls_differences *d, const char *what, const json_t *a, const json_t *b)
 {
 	const struct rule *r = rule_for(what);
-	char *x = value_text(a), *y = value_text(b);
+	static const char unknown[] = "unknown";
+	bool counts = ls_str_starts(what, "global_batch.") || ls_str_starts(what, "training.");
+	char *x = counts && json_is_null(a) ? ls_xstrdup(unknown) : value_text(a);
+	char *y = counts && json_is_null(b) ? ls_xstrdup(unknown) : value_text(b);
 	ls_differences_add(d, r->weight, what, x, y, r->why);
 	free(x);
 	free(y);
@@ -155,6 +177,114 @@ static void compare_objects(struct ls_differences *d, const char *prefix, const 
 	}
 }
 
+/* Objects and arrays down to their leaves, each compared as "prefix.key" or "prefix.number". */
+static void compare_trees(struct ls_differences *d, const char *prefix, const json_t *a,
+			  const json_t *b)
+{
+	const char *key;
+	json_t *v;
+	if (!json_is_object(a) || !json_is_object(b)) {
+		compare_value(d, prefix, a, b);
+		return;
+	}
+	json_object_foreach((json_t *)(uintptr_t)a, key, v)
+	{
+		char *what = ls_xasprintf("%s.%s", prefix, key);
+		compare_trees(d, what, v, json_object_get(b, key));
+		free(what);
+	}
+	json_object_foreach((json_t *)(uintptr_t)b, key, v)
+	{
+		char *what = ls_xasprintf("%s.%s", prefix, key);
+		if (!json_object_get(a, key))
+			compare_value(d, what, NULL, v);
+		free(what);
+	}
+}
+
+/* The optimizers or schedulers of a training by their number, without the lines that made them:
+ * those move with any change of the source. */
+static json_t *by_number(const json_t *m, const char *what)
+{
+	size_t i;
+	json_t *e, *map = json_object();
+	json_array_foreach(json_object_get(json_object_get(m, "training"), what), i, e)
+	{
+		char number[32];
+		json_t *copy = json_copy(e);
+		json_object_del(copy, "where");
+		snprintf(number, sizeof number, "%zu", i);
+		json_object_set_new(map, number, copy);
+	}
+	return map;
+}
+
+static void compare_training(struct ls_differences *d, const json_t *a, const json_t *b)
+{
+	static const char *const lists[] = {"optimizers", "schedulers"};
+	for (size_t i = 0; i < 2; i++) {
+		char *what = ls_xasprintf("training.%s", lists[i]);
+		json_t *x = by_number(a, lists[i]), *y = by_number(b, lists[i]);
+		compare_trees(d, what, x, y);
+		json_decref(x);
+		json_decref(y);
+		free(what);
+	}
+	const json_t *x = json_object_get(json_object_get(a, "training"), "framework");
+	const json_t *y = json_object_get(json_object_get(b, "training"), "framework");
+	if (x || y)
+		compare_trees(d, "training.framework", x, y);
+}
+
+/* Paths below the folder in which a run was started are told from there: two checkouts of one
+ * program have the same names. */
+static json_t *sources(const json_t *m)
+{
+	const char *cwd = json_string_value(json_object_get(m, "cwd")), *path;
+	size_t n = cwd ? strlen(cwd) : 0;
+	json_t *digest, *map = json_object();
+	json_object_foreach(json_object_get(m, "sources"), path, digest)
+	{
+		bool below = n && strncmp(path, cwd, n) == 0 && path[n] == '/';
+		json_object_set(map, below ? path + n + 1 : path, digest);
+	}
+	return map;
+}
+
+static void compare_sources(struct ls_differences *d, const json_t *a, const json_t *b)
+{
+	json_t *x = sources(a), *y = sources(b);
+	compare_objects(d, "sources", x, y);
+	json_decref(x);
+	json_decref(y);
+}
+
+/* What the program seeded a library with, in the order of the calls. */
+static json_t *seeded(const json_t *m)
+{
+	size_t i;
+	json_t *e, *map = json_object();
+	json_array_foreach(json_object_get(json_object_get(m, "hook"), "seeded"), i, e)
+	{
+		const char *library = json_string_value(json_object_get(e, "library"));
+		if (!library)
+			continue;
+		json_t *list = json_object_get(map, library);
+		if (!list)
+			json_object_set_new(map, library, list = json_array());
+		json_array_append(list, json_object_get(e, "value"));
+	}
+	return map;
+}
+
+static void compare_seeded(struct ls_differences *d, const json_t *a, const json_t *b)
+{
+	json_t *x = seeded(a), *y = seeded(b);
+	compare_objects(d, "seeded", x, y);
+	json_decref(x);
+	json_decref(y);
+}
+
 /* A list of objects as one object: the text under key names an entry, value is what it has. */
 static json_t *by_key(const json_t *list, const char *key, const char *value)
 {
@@ -185,8 +315,8 @@ static json_t *env_values(const json_t *m)
 	json_t *v, *map = json_object();
 	json_object_foreach(json_object_get(json_object_get(m, "policy"), "env"), name, v)
 	{
-		json_t *value = json_object_get(v, "value");
-		json_object_set(map, name, value ? value : json_null());
+		const char *value = json_string_value(json_object_get(v, "value"));
+		json_object_set_new(map, name, json_string(value ? value : "(not set)"));
 	}
 	return map;
 }
@@ -281,7 +411,8 @@ static int by_weight(const void *a, const void *b)
 void ls_manifest_diff(const json_t *a, const json_t *b, struct ls_differences *ret)
 {
 	static const char *const plain[] = {"command", "cwd", "host", "out", "lockstep"};
-	static const char *const objects[] = {"git", "modules", "seeds", "global_batch", "result"};
+	static const char *const objects[] = {"git",   "modules",      "packages",
+					      "seeds", "global_batch", "result"};
 	struct ls_differences d = {0};
 	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
 		compare_value(&d, plain[i], json_object_get(a, plain[i]),
@@ -290,6 +421,9 @@ void ls_manifest_diff(const json_t *a, const json_t *b, struct ls_differences *r
 		compare_objects(&d, objects[i], json_object_get(a, objects[i]),
 				json_object_get(b, objects[i]));
 	compare_policy(&d, a, b);
+	compare_sources(&d, a, b);
+	compare_seeded(&d, a, b);
+	compare_training(&d, a, b);
 	compare_lists(&d, "inputs", json_object_get(a, "inputs"), json_object_get(b, "inputs"),
 		      "path", "sha256");
 	compare_lists(&d, "outputs", json_object_get(a, "outputs"), json_object_get(b, "outputs"),

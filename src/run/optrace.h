@@ -20,6 +20,7 @@ struct ls_slice {
 struct ls_op {
 	struct ls_slice name, inputs, outputs;
 	uint32_t stack; /* index into stacks */
+	uint64_t time;  /* microseconds of the clock of its host */
 };
 
 /* A log being read from its beginning to its end; only the distinct stacks are kept. */
@@ -32,8 +33,9 @@ struct ls_optrace {
 	size_t n_stacks, cap_stacks;
 	uint64_t ops; /* so far */
 	long rank;
-	struct ls_slice
-		method;  /* how tensors were digested: logs of two methods cannot be compared */
+	struct ls_slice method; /* how tensors were digested: two methods cannot be compared */
+	struct ls_slice child;  /* place among the processes: "0.2" is the second child of "0" */
+	struct ls_slice host;
 	char digest[40]; /* of the whole log, once complete */
 	bool complete;
 };
@@ -50,10 +52,14 @@ json_t *ls_optrace_summary(const char *dir, const char *name); /* for the manife
 enum ls_parting_kind {
 	LS_PART_NONE,
 	LS_PART_OPERATION, /* inputs agree, outputs differ: this operation is the cause */
-	LS_PART_INPUT,     /* an input differs that no earlier operation made: it came from outside
-			      (data, Python, numpy) */
+	LS_PART_INPUT,     /* an input differs that no earlier operation made: it came from
+			      outside of PyTorch (data, Python, numpy) */
 	LS_PART_PATH,      /* another operation or another line: the program took another way */
 	LS_PART_LENGTH,    /* one log is the beginning of the other */
+	LS_PART_SEED,      /* the program seeded a generator with another number */
+	LS_PART_MEMORY,    /* the operation reads memory that nobody has written */
+	LS_PART_SHARED,    /* an input differs that another process can have written */
+	LS_PART_PROCESS,   /* a process left a log in one run only */
 };
 
 struct ls_parting {
@@ -64,13 +70,17 @@ struct ls_parting {
 	char *where;       /* the innermost frame in the program's own code, "file:line function" */
 	char *stack;       /* all frames, a line each */
 	char *a, *b;       /* what differs: the digests of the two runs, or the two operations */
-	char *explanation; /* a sentence */
+	char *explanation; /* a sentence or two; says what cannot be known */
+	char *process;     /* its place among the processes of the run: "0", "0.2" */
+	uint64_t time_a, time_b;
+	bool hosts; /* the processes ran on several hosts, whose clocks order nothing */
 };
 
 int ls_optrace_part(const char *a, const char *b, struct ls_parting *ret, struct ls_err *err);
-/* The same for the trace folders of two runs: processes are matched by rank and order of start; the
- * earliest parting of the lowest rank that has one is told. Fails with LS_EUNKNOWN when a folder
- * has no operation log. */
+/* The same for the trace folders of two runs. Processes are matched by rank and by the order in
+ * which their parents made them. Told is the parting that came first by the clock; where the two
+ * runs have another one first, the explanation says that it cannot be known. Fails with LS_EUNKNOWN
+ * when a folder has no operation log. */
 int ls_optrace_part_folders(const char *a, const char *b, struct ls_parting *ret,
 			    struct ls_err *err);
 void ls_parting_done(struct ls_parting *p);

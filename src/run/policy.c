@@ -136,43 +136,40 @@ void ls_policy_apply(const struct ls_policy *policy, struct ls_runenv *env)
 json_t *ls_policy_json(const struct ls_policy *p)
 {
 	static const char *const names[] = {"record only", "comparable", "high", "bitwise"};
-	return json_pack("{s:i,s:s,s:I,s:s,s:b,s:b,s:b,s:s?}", "level", p->level, "level_name",
+	return json_pack("{s:i,s:s,s:I,s:s,s:b,s:b,s:b,s:b,s:s?}", "level", p->level, "level_name",
 			 names[p->level], "seed", (json_int_t)p->seed, "precision", p->precision,
-			 "warn_only", p->warn_only, "fill", p->fill, "hold", p->hold, "trace",
-			 p->trace);
+			 "warn_only", p->warn_only, "fill", p->fill, "hold", p->hold,
+			 "same_streams", p->same_streams, "trace", p->trace);
+}
+
+/* A manifest is shown to others: what looks like a secret is not written into it. */
+static bool looks_secret(const char *name, const char *value)
+{
+	static const char *const words[] = {"TOKEN", "SECRET", "PASSW", "KEY",     "CREDENTIAL",
+					    "AUTH",  "COOKIE", "CERT",  "SESSION", "LICENSE"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	const char *url = strstr(value, "://");
+	return url && strchr(url, '@');
 }
 
 json_t *ls_policy_observed(const struct ls_runenv *env)
 {
-	static const char *const names[] = {
-		"CUDA_VISIBLE_DEVICES",
-		"CUDA_DEVICE_ORDER",
-		"CUDA_FORCE_PTX_JIT",
-		"CUDA_CACHE_DISABLE",
-		"CUDA_MODULE_LOADING",
-		"CUDA_LAUNCH_BLOCKING",
-		"CUBLAS_EMULATE_SINGLE_PRECISION",
-		"CUBLAS_EMULATE_DOUBLE_PRECISION",
-		"CUBLAS_EMULATION_STRATEGY",
-		"CUBLASLT_HEURISTICS_LUT_FILE",
-		"NCCL_ALGO",
-		"NCCL_PROTO",
-		"OMP_NUM_THREADS",
-		"MKL_NUM_THREADS",
-		"OPENBLAS_NUM_THREADS",
-		"OPENBLAS_CORETYPE",
-		"ATEN_CPU_CAPABILITY",
-		"PYTORCH_CUDA_ALLOC_CONF",
-		"WORLD_SIZE",
-		"RANK",
-		"SLURM_JOB_ID",
-		"LD_PRELOAD",
-	};
+	enum { LONGEST = 4096 };
 	json_t *all = json_object();
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *value = ls_runenv_get(env, names[i]);
-		if (value && !json_object_get(env->changes, names[i]))
-			json_object_set_new(all, names[i], ls_json_lossy(value));
+	for (size_t i = 0; i < env->n; i++) {
+		const char *eq = strchr(env->vars[i], '=');
+		if (!eq || eq == env->vars[i])
+			continue;
+		char *name = ls_xstrndup(env->vars[i], (size_t)(eq - env->vars[i]));
+		json_t *key = ls_json_lossy(name);
+		if (looks_secret(name, eq + 1))
+			json_object_set_new(all, json_string_value(key), json_string("(withheld)"));
+		else if (!json_object_get(env->changes, name) && strlen(eq + 1) <= LONGEST)
+			json_object_set_new(all, json_string_value(key), ls_json_lossy(eq + 1));
+		json_decref(key);
+		free(name);
 	}
 	return all;
 }

@@ -19,12 +19,13 @@ struct ls_policy {
 	bool warn_only;    /* record an operation without a deterministic form instead of raising */
 	bool fill;         /* torch fills memory that it hands out uninitialised */
 	bool hold;         /* refuse changes that the program makes to the settings */
+	bool same_streams; /* generators without a seed give every process the same numbers */
 	const char *trace; /* "ops", "kernels" or NULL */
 	const char *inject; /* liblockstep_inject.so: logs kernels, digests tensors for "ops"; or
 			       NULL */
 };
 
-/* A child's environment in the making, with what was changed and what stood there before. */
+/* The environment of a child, with every change and the value before it. */
 struct ls_runenv {
 	char **vars; /* "NAME=VALUE", NULL-terminated: what execve takes */
 	size_t n, cap;
@@ -40,8 +41,8 @@ void ls_runenv_set(struct ls_runenv *env, const char *name,
 void ls_policy_apply(const struct ls_policy *policy, struct ls_runenv *env);
 /* The policy as the manifest and the hook have it, without "env". New reference. */
 json_t *ls_policy_json(const struct ls_policy *policy);
-/* Variables that can change bits and that no level sets: recorded as they are. {NAME: text}; new
- * reference. */
+/* The other variables that the command gets, as they are; values that look like secrets are
+ * withheld. {NAME: text}; new reference. */
 json_t *ls_policy_observed(const struct ls_runenv *env);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/auxvec.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,22 +26,63 @@ static size_t read_proc(pid_t pid, const char *what, char *buf, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
+/* Whether code of libpython is mapped: a frozen program, or one that embeds Python. */
+static bool maps_libpython(pid_t pid)
+{
+	enum { LINE = 4352 }; /* a path has at most 4096 bytes */
+	char path[64], line[LINE];
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+	FILE *f = fopen(path, "re");
+	bool found = false;
+	while (f && !found && fgets(line, sizeof line, f))
+		found = strstr(line, "/libpython") && strstr(line, " r-xp ");
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* Programs of the system that can run Python scripts (gdb, perf, vim) have libpython, too, and are
+ * not what the user calls a Python program. */
+static bool is_of_the_system(const char *exe)
+{
+	return ls_str_starts(exe, "/usr/bin/") || ls_str_starts(exe, "/usr/sbin/") ||
+	       ls_str_starts(exe, "/usr/lib") || ls_str_starts(exe, "/bin/");
+}
+
 static bool runs_python(pid_t pid)
 {
 	char path[64], target[4096];
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
 	ssize_t n = readlink(path, target, sizeof target - 1);
 	target[n > 0 ? n : 0] = 0;
-	return ls_cmdline_is_python(target);
+	return ls_cmdline_is_python(target) ||
+	       (n > 0 && !is_of_the_system(target) && maps_libpython(pid));
+}
+
+void ls_procscan_image(pid_t pid, char ret[LS_IMAGE_TEXT])
+{
+	static const unsigned long kinds[] = {AT_ENTRY, AT_RANDOM, AT_SYSINFO_EHDR};
+	unsigned long vector[128] = {0}, found[3] = {0};
+	size_t n = read_proc(pid, "auxv", (char *)vector, sizeof vector) / sizeof *vector;
+	for (size_t i = 0; i + 1 < n; i += 2)
+		for (size_t k = 0; k < 3; k++)
+			if (vector[i] == kinds[k])
+				found[k] = vector[i + 1];
+	if (n)
+		snprintf(ret, LS_IMAGE_TEXT, "%lx-%lx-%lx", found[0], found[1], found[2]);
+	else
+		ret[0] = 0;
 }
 
 static struct ls_procscan_seen *entry(struct ls_procscan *scan, pid_t pid)
 {
+	struct ls_procscan_seen new = {.pid = pid};
+	ls_procscan_image(pid, new.image);
 	for (size_t i = 0; i < scan->n; i++)
-		if (scan->seen[i].pid == pid)
+		if (scan->seen[i].pid == pid && strcmp(scan->seen[i].image, new.image) == 0)
 			return &scan->seen[i];
 	scan->seen = ls_grow(scan->seen, scan->n, &scan->cap, sizeof *scan->seen);
-	scan->seen[scan->n] = (struct ls_procscan_seen){.pid = pid};
+	scan->seen[scan->n] = new;
 	return &scan->seen[scan->n++];
 }
 
@@ -63,7 +105,7 @@ static void note(struct ls_procscan *scan, pid_t pid, const char *parent_line, s
 {
 	char line[COMMAND];
 	size_t len = read_proc(pid, "cmdline", line, sizeof line);
-	/* a copy of its parent has not become a program of its own: forked, or about to exec */
+	/* a copy of its parent is not a program of its own: forked, or about to exec */
 	if (!len || (len == parent_len && memcmp(line, parent_line, len) == 0))
 		return;
 	struct ls_procscan_seen *s = entry(scan, pid);

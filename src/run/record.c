@@ -1,5 +1,5 @@
-/* Reading what the hook wrote: a file of JSON lines an interpreter, put together into one account
- * of the run. */
+/* Reads what the hook wrote, one file of JSON lines for each interpreter, and merges the files into
+ * one account of the run. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "run/cmdline.h"
 #include "run/hook.h"
 
 enum { RECORD_LIMIT = 16 << 20, KEEP = 64 };
@@ -37,23 +38,30 @@ static void take_module(json_t *record, json_t *event)
 
 static int take_event(json_t *record, json_t *event, const char *where, struct ls_err *err)
 {
-	static const char *const start[] = {"pid",        "ppid",   "forked_from", "host",
-					    "executable", "argv",   "python",      "prefix",
-					    "hash_probe", "rank",   "world_size",  "env",
-					    "time",       "nested", NULL};
-	static const char *const end[] = {"settings", "loaders", "batch", "gpus", "ops", NULL};
+	static const char *const start[] = {
+		"pid",    "ppid",   "forked_from", "host",  "executable", "argv",
+		"python", "prefix", "hash_probe",  "rank",  "world_size", "env",
+		"time",   "nested", "image",       "child", NULL};
+	static const char *const end[] = {"settings", "loaders",  "batch",   "gpus",     "ops",
+					  "streams",  "training", "sources", "packages", NULL};
 	const char *kind = text_of(event, "event");
 	if (strcmp(kind, "start") == 0) {
 		copy_keys(record, event, start);
 	} else if (strcmp(kind, "module") == 0 && *text_of(event, "name")) {
 		take_module(record, event);
 	} else if (strcmp(kind, "undone") == 0 || strcmp(kind, "nondeterministic") == 0 ||
-		   strcmp(kind, "failed") == 0) {
+		   strcmp(kind, "failed") == 0 || strcmp(kind, "seeded") == 0) {
 		json_array_append(json_object_get(record, kind), event);
 		json_object_del(event, "event"); /* kind is gone with it */
 	} else if (strcmp(kind, "exit") == 0) {
 		copy_keys(record, event, end);
 		json_object_set_new(record, "exited", json_true());
+	} else if (strcmp(kind, "exec") == 0) {
+		json_object_set(record, "exec", json_object_get(event, "argv"));
+	} else if (strcmp(kind, "unwatched") == 0) {
+		json_object_set(record, "unwatched", json_object_get(event, "reason"));
+	} else if (strcmp(kind, "exec failed") == 0) {
+		json_object_del(record, "exec");
 	} else {
 		return ls_err_set(err, LS_EINPUT, "%s: not an event of the hook", where);
 	}
@@ -76,8 +84,8 @@ static int take_line(json_t *record, const char *line, size_t len, const char *w
 
 int ls_hook_parse(const char *text, size_t len, const char *name, json_t **ret, struct ls_err *err)
 {
-	json_t *record = json_pack("{s:{},s:[],s:[],s:[],s:b}", "modules", "undone",
-				   "nondeterministic", "failed", "exited", 0);
+	json_t *record = json_pack("{s:{},s:[],s:[],s:[],s:[],s:b}", "modules", "undone",
+				   "nondeterministic", "failed", "seeded", "exited", 0);
 	int rc = 0, line = 1;
 	for (size_t at = 0; at < len && rc == 0; line++) {
 		const char *end = memchr(text + at, '\n', len - at);
@@ -95,15 +103,15 @@ int ls_hook_parse(const char *text, size_t len, const char *name, json_t **ret, 
 	return rc;
 }
 
-/* Adds b to list unless one with the same key text is there; counts processes. */
-static void merge_event(json_t *list, json_t *event, const char *key)
+/* Adds an event to a list, or counts one more process where the list has the same event. */
+static void merge_event(json_t *list, json_t *event, const char *key, const char *value)
 {
 	size_t i;
 	json_t *have;
 	json_array_foreach(list, i, have)
 	{
 		if (strcmp(text_of(have, key), text_of(event, key)) != 0 ||
-		    !json_equal(json_object_get(have, "found"), json_object_get(event, "found")))
+		    !json_equal(json_object_get(have, value), json_object_get(event, value)))
 			continue;
 		json_int_t n = json_integer_value(json_object_get(have, "processes"));
 		json_object_set_new(have, "processes", json_integer(n + 1));
@@ -115,11 +123,36 @@ static void merge_event(json_t *list, json_t *event, const char *key)
 	json_array_append(list, event);
 }
 
-static void merge_list(json_t *all, json_t *record, const char *list, const char *key)
+static void merge_list(json_t *all, json_t *record, const char *list, const char *key,
+		       const char *value)
 {
 	size_t i;
 	json_t *event, *to = json_object_get(all, list);
-	json_array_foreach(json_object_get(record, list), i, event) merge_event(to, event, key);
+	json_array_foreach(json_object_get(record, list), i, event)
+		merge_event(to, event, key, value);
+}
+
+/* Counts the processes that drew from one stream: the same generator, begun in the same state. */
+static void merge_streams(json_t *all, const json_t *record)
+{
+	const char *library;
+	json_t *state;
+	json_object_foreach(json_object_get(record, "streams"), library, state)
+	{
+		json_t *event = json_pack("{s:s,s:O}", "stream", library, "state", state);
+		merge_event(json_object_get(all, "shared_streams"), event, "stream", "state");
+		json_decref(event);
+	}
+}
+
+static void drop_unshared(json_t *streams)
+{
+	for (size_t i = json_array_size(streams); i-- > 0;) {
+		json_t *e = json_array_get(streams, i);
+		json_object_del(e, "state");
+		if (json_integer_value(json_object_get(e, "processes")) < 2)
+			json_array_remove(streams, i);
+	}
 }
 
 static void merge_modules(json_t *all, json_t *record)
@@ -171,15 +204,43 @@ static void merge_batch(json_t *all, const json_t *record)
 	if (!each || json_object_get(all, "global_batch"))
 		return;
 	json_int_t world = number(batch, "world_size", number(record, "world_size", 1));
-	json_int_t accumulate = number(batch, "accumulate", 1);
-	if (world < 1 || accumulate < 1 || each > 1 << 30 || world > 1 << 20 ||
+	json_int_t accumulate = number(batch, "accumulate", number(l, "batches_per_step", 0));
+	if (world < 1 || accumulate < 0 || each < 1 || each > 1 << 30 || world > 1 << 20 ||
 	    accumulate > 1 << 10)
 		return;
+	json_t *times = accumulate ? json_integer(accumulate) : json_null();
+	json_t *global = accumulate ? json_integer(each * world * accumulate) : json_null();
 	json_object_set_new(all, "global_batch",
-			    json_pack("{s:I,s:I,s:I,s:I,s:I}", "per_process", each, "world_size",
-				      world, "accumulate", accumulate, "global",
-				      each * world * accumulate, "workers",
+			    json_pack("{s:I,s:I,s:o,s:o,s:I}", "per_process", each, "world_size",
+				      world, "accumulate", times, "global", global, "workers",
 				      number(l, "num_workers", 0)));
+}
+
+/* The first training that is told: rank 0's, or that of the process that started first. */
+static void merge_training(json_t *all, const json_t *record)
+{
+	json_t *training = json_object_get(record, "training");
+	if (json_is_object(training) && !json_object_get(all, "training"))
+		json_object_set(all, "training", training);
+}
+
+/* Two processes that had something different under one name: both are told. */
+static void merge_texts(json_t *all, const json_t *record, const char *what)
+{
+	const char *name;
+	json_t *text, *to = json_object_get(all, what);
+	json_object_foreach(json_object_get(record, what), name, text)
+	{
+		const char *have = json_string_value(json_object_get(to, name));
+		const char *new = json_string_value(text);
+		if (!new || (have && strstr(have, new)))
+			continue;
+		if (have && strlen(have) > 1000)
+			continue;
+		char *both = have ? ls_xasprintf("%s and %s", have, new) : ls_xstrdup(new);
+		json_object_set_new(to, name, json_string(both));
+		free(both);
+	}
 }
 
 static void merge_gpus(json_t *all, const json_t *record)
@@ -214,18 +275,33 @@ static void merge_determinism(json_t *all, const json_t *record)
 	json_object_set_new(all, "determinism", o);
 }
 
+/* What is needed to tell which process images left a record. */
+static void merge_image(json_t *all, const json_t *record)
+{
+	static const char *const keys[] = {"pid", "host", "time", "image", "exec", NULL};
+	json_t *image = json_object();
+	copy_keys(image, record, keys);
+	json_array_append_new(json_object_get(all, "images"), image);
+}
+
 static void merge(json_t *all, json_t *record)
 {
 	merge_determinism(all, record);
-	merge_list(all, record, "undone", "setting");
-	merge_list(all, record, "nondeterministic", "operation");
-	merge_list(all, record, "failed", "reason");
+	merge_list(all, record, "undone", "setting", "found");
+	merge_list(all, record, "nondeterministic", "operation", "raised");
+	merge_list(all, record, "failed", "reason", "reason");
+	merge_list(all, record, "seeded", "library", "value");
+	merge_streams(all, record);
 	merge_modules(all, record);
 	merge_batch(all, record);
+	merge_training(all, record);
+	merge_texts(all, record, "sources");
+	merge_texts(all, record, "packages");
 	merge_gpus(all, record);
-	json_array_append(json_object_get(all, "pids"), json_object_get(record, "pid"));
-	static const char *const dropped[] = {"undone", "nondeterministic", "failed", "env",
-					      "gpus",   "loaders",          NULL};
+	merge_image(all, record);
+	static const char *const dropped[] = {"undone",   "nondeterministic", "failed",   "env",
+					      "gpus",     "loaders",          "streams",  "seeded",
+					      "training", "sources",          "packages", NULL};
 	for (const char *const *d = dropped; *d; d++)
 		json_object_del(record, *d);
 	json_t *list = json_object_get(all, "interpreters");
@@ -241,8 +317,7 @@ static int by_start(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A record that cannot be read says that the policy cannot be shown to have held, not that the run
- * is lost. */
+/* A record that cannot be read becomes a failure of the policy; the run itself is not lost. */
 static json_t *read_one(const char *dir, const char *name)
 {
 	char *path = ls_xasprintf("%s/%s", dir, name), *text;
@@ -279,34 +354,103 @@ int ls_hook_collect(const char *seen_dir, json_t **ret, struct ls_err *err)
 	closedir(d);
 	if (n)
 		qsort(records, n, sizeof(json_t *), by_start);
-	json_t *all = json_pack("{s:[],s:I,s:[],s:[],s:[],s:{},s:{},s:[],s:[]}", "interpreters",
-				"count", (json_int_t)n, "undone", "nondeterministic", "failed",
-				"modules", "seeds", "gpus", "pids");
+	json_t *all = json_pack("{s:[],s:I,s:[],s:[],s:[],s:[],s:[],s:{},s:{},s:{},s:{},s:[],s:[]}",
+				"interpreters", "count", (json_int_t)n, "undone",
+				"nondeterministic", "failed", "seeded", "shared_streams", "modules",
+				"seeds", "sources", "packages", "gpus", "images");
 	for (size_t i = 0; i < n; i++) {
 		merge(all, records[i]);
 		json_decref(records[i]);
 	}
 	free(records);
+	drop_unshared(json_object_get(all, "shared_streams"));
 	*ret = all;
 	return 0;
 }
 
-static bool has_record(const json_t *pids, pid_t pid)
+/* Whether an interpreter left a record of this image; of this process where /proc told no image. */
+static bool has_record(const json_t *images, const struct ls_procscan_seen *seen)
 {
 	size_t i;
-	json_t *p;
-	json_array_foreach(pids, i, p) if (json_integer_value(p) == pid) return true;
+	json_t *e;
+	json_array_foreach((json_t *)(uintptr_t)images, i, e)
+	{
+		const char *image = text_of(e, "image");
+		if (*image && *seen->image ? strcmp(image, seen->image) == 0
+					   : number(e, "pid", 0) == seen->pid)
+			return true;
+	}
+	return false;
+}
+
+static bool is_uncovered(const struct ls_procscan_seen *s, const json_t *images)
+{
+	/* seen once: it may have been killed before it reached the hook */
+	return s->times > 1 && !s->brief && !has_record(images, s);
+}
+
+/* Whether the same process left another record after this one. */
+static bool has_successor(const json_t *images, const json_t *before)
+{
+	size_t i;
+	json_t *e;
+	json_array_foreach((json_t *)(uintptr_t)images, i, e)
+	{
+		if (json_equal(json_object_get(e, "pid"), json_object_get(before, "pid")) &&
+		    json_equal(json_object_get(e, "host"), json_object_get(before, "host")) &&
+		    json_number_value(json_object_get(e, "time")) >
+			    json_number_value(json_object_get(before, "time")))
+			return true;
+	}
+	return false;
+}
+
+/* The command line of an interpreter that a recorded one turned into by exec, without a record of
+ * its own; NULL if there is none. */
+static char *lost_by_exec(const json_t *images, const json_t *before)
+{
+	enum { MAX = 64 };
+	const char *words[MAX + 1] = {0};
+	size_t i, n = 0;
+	json_t *w;
+	json_array_foreach(json_object_get(before, "exec"), i, w) if (json_is_string(w) && n < MAX)
+		words[n++] = json_string_value(w);
+	struct ls_cmdline c = {0};
+	ls_cmdline_read(words, &c);
+	bool lost = c.python && !c.brief && !has_successor(images, before);
+	ls_cmdline_done(&c);
+	if (!lost)
+		return NULL;
+	struct ls_str s = {0};
+	for (i = 0; i < n; i++)
+		ls_str_addf(&s, "%s%s", i ? " " : "", words[i]);
+	return ls_str_take(&s);
+}
+
+static bool was_told(const struct ls_procscan *scan, const json_t *images, pid_t pid)
+{
+	for (size_t i = 0; i < scan->n; i++)
+		if (scan->seen[i].pid == pid && is_uncovered(&scan->seen[i], images))
+			return true;
 	return false;
 }
 
 void ls_hook_match(json_t *collected, const struct ls_procscan *scan)
 {
-	json_t *uncovered = json_array(), *pids = json_object_get(collected, "pids");
-	for (size_t i = 0; i < scan->n; i++) {
-		const struct ls_procscan_seen *s = &scan->seen[i];
-		if (s->times > 1 && !s->brief && !has_record(pids, s->pid))
-			json_array_append_new(uncovered, ls_json_lossy(s->command));
+	json_t *uncovered = json_array(), *images = json_object_get(collected, "images"), *e;
+	size_t i;
+	for (i = 0; i < scan->n; i++)
+		if (is_uncovered(&scan->seen[i], images))
+			json_array_append_new(uncovered, ls_json_lossy(scan->seen[i].command));
+	json_array_foreach(images, i, e)
+	{
+		char *command = was_told(scan, images, (pid_t)number(e, "pid", 0))
+					? NULL
+					: lost_by_exec(images, e);
+		if (command)
+			json_array_append_new(uncovered, ls_json_lossy(command));
+		free(command);
 	}
 	json_object_set_new(collected, "uncovered", uncovered);
-	json_object_del(collected, "pids");
+	json_object_del(collected, "images");
 }

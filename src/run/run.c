@@ -70,7 +70,7 @@ static void fill_argv(struct run *r)
 		r->argv[i] = fill_out(r->ask->argv[i], r->out);
 }
 
-/* What can be wrong with a request is found before anything is written. */
+/* Finds what is wrong with a request before anything is written. */
 static int check_request(struct run *r, struct ls_err *err)
 {
 	for (const char *const *v = r->ask->vars; v && *v; v++)
@@ -140,6 +140,8 @@ static int prepare_env(struct run *r, struct ls_err *err)
 	int rc = ls_hook_init(&r->hook, r->out, policy, &r->env, err);
 	if (rc)
 		return rc;
+	if (ls_runenv_get(&r->env, "LOCKSTEP_CHILD"))
+		ls_runenv_set(&r->env, "LOCKSTEP_CHILD", NULL); /* of a run around this one */
 	char seed[32];
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)policy->seed);
 	ls_runenv_set(&r->env, "LOCKSTEP_OUT", r->out);
@@ -193,9 +195,8 @@ static bool has_ended(pid_t child)
 	       info.si_pid == child;
 }
 
-/* While the command runs: the facts of the machine, which may take a second where there are many
- * libraries to ask. The manifest of the start is written again unless that of the end is due; if
- * that fails, the one of the end tells. */
+/* Adds the facts of the machine while the command runs, as gathering them may take a second. Writes
+ * the manifest again unless the command has ended; a failure to write shows at the end. */
 static void add_facts(struct run *r, pid_t child)
 {
 	json_t *environment = NULL, *block = NULL;
@@ -206,8 +207,8 @@ static void add_facts(struct run *r, pid_t child)
 		ls_json_write(r->path, r->manifest, NULL);
 }
 
-/* Whether the command ends within so many milliseconds; wakes when it does. handle: its descriptor,
- * or -1 where the system has none. */
+/* Waits until the command ends, at most ms milliseconds; returns whether it has ended. handle: a
+ * pidfd of the command, or -1 where the kernel has none. */
 static bool ends_within(pid_t child, int handle, int ms)
 {
 	enum { STEP_MS = 5 };
@@ -220,7 +221,7 @@ static bool ends_within(pid_t child, int handle, int ms)
 	return has_ended(child);
 }
 
-/* On a thread of its own while the command runs. */
+/* Runs on a thread of its own while the command runs. */
 static void meanwhile(void *run, pid_t child)
 {
 	struct run *r = run;
@@ -279,7 +280,8 @@ static void judge(struct run *r, json_t *held)
 	notice_list(r, held, "failed", "%s%s", "reason", NULL);
 	notice_list(r, held, "undone", "the program changed %s to %s", "setting", "found");
 	notice_list(r, held, "nondeterministic", "no deterministic form: %s%s", "operation", NULL);
-	json_object_set_new(held, "held", json_boolean(r->held));
+	bool nothing = r->held && json_integer_value(json_object_get(held, "count")) == 0;
+	json_object_set_new(held, "held", nothing ? json_null() : json_boolean(r->held));
 }
 
 static json_t *result_json(const struct ls_launched *c)
@@ -316,7 +318,8 @@ static int finish_manifest(struct run *r, const struct ls_launched *c, struct ls
 		return rc;
 	ls_hook_match(held, &r->scan);
 	judge(r, held);
-	static const char *const up[] = {"modules", "seeds", "determinism", "gpus", "global_batch"};
+	static const char *const up[] = {"modules", "seeds",    "determinism", "gpus",
+					 "sources", "packages", "training",    "global_batch"};
 	for (size_t i = 0; i < sizeof up / sizeof *up; i++)
 		move_key(m, held, up[i]);
 	json_object_set_new(m, "hook", held);

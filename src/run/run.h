@@ -31,7 +31,7 @@ struct ls_run_result {
 	json_t *manifest;
 	char *path; /* of the manifest */
 	struct ls_launched child;
-	bool held;             /* every interpreter that was seen had the policy */
+	bool held; /* no interpreter was seen without the policy; there may have been none */
 	struct ls_str notices; /* lines for the user: what did not hold, what was undone; empty when
 				  all is well */
 };

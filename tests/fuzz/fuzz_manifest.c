@@ -13,7 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		"{\"schema\":\"lockstep.run/"
 		"1\",\"policy\":{\"seed\":3,\"env\":{\"A\":{\"value\":\"1\"}}},\"inputs\":[{"
 		"\"path\":\"x\","
-		"\"sha256\":\"0\"}],\"trace\":{\"kernels\":[{\"file\":\"f\",\"digest\":\"0\"}]}}";
+		"\"sha256\":\"0\"}],\"sources\":{\"x\":\"1\"},\"training\":{\"optimizers\":[{"
+		"\"steps\":1}]},\"hook\":{\"seeded\":[{\"library\":\"r\",\"value\":1}]},\"trace\":{"
+		"\"kernels\":[{\"file\":\"f\",\"digest\":\"0\"}]}}";
 	json_t *m, *b;
 	struct ls_err err;
 	if (ls_json_parse((const char *)data, size, "fuzz", &m, &err))

@@ -1,4 +1,5 @@
-# accelerate launch and a notebook run by nbconvert are reached
+# accelerate launch and a notebook run by nbconvert are reached; the kernel is a child of
+# nbconvert and draws numbers of its own
 py=$("$ROOT/tools/venv") || exit 77
 bin=$(dirname "$py")
 lockstep run -o a -- "$bin/accelerate" launch --cpu --num_processes 1 --num_machines 1 --mixed_precision no --dynamo_backend no \
@@ -17,3 +18,4 @@ for d in "ab":
     h = json.load(open(d + "/run_manifest.json"))["hook"]
     print(d, h["held"], h["count"] >= 2, h["uncovered"])
 PY
+lockstep run -o d -- "$bin/jupyter" nbconvert --to notebook --execute --stdout book.ipynb 2>notes | grep -oE 'drawn [0-9.]+'

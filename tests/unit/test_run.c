@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -221,7 +223,7 @@ static void first_kernel_that_differs(void **state)
 /* --- operation logs --- */
 
 #define HEAD                                                                                       \
-	"H\tlockstep-ops\t2\t0\t12\t3.5\txxh3\nS\t0\t/v/site-packages/x.py:3 "                     \
+	"H\tlockstep-ops\t3\t0\t12\t3.5\txxh3\t0\th\nS\t0\t/v/site-packages/x.py:3 "               \
 	"g|/home/u/train.py:7 "                                                                    \
 	"step|/home/u/train.py:20 "                                                                \
 	"main\n"
@@ -242,38 +244,122 @@ static struct ls_parting part(const char *a, const char *b)
 static void operations_part(void **state)
 {
 	(void)state;
-	const char *base = HEAD
-		"O\t0\taten.add\t0\t f:aa f:bb\t f:cc\nO\t1\taten.mul\t0\t f:cc\t f:dd\nE\t2\tx\n";
+	const char *base = HEAD "O\t0\taten.add\t0\t f:aa f:bb\t f:cc\t9\nO\t1\taten.mul\t0\t "
+				"f:cc\t f:dd\t9\nE\t2\tx\n";
 	struct ls_parting p = part(base, base);
 	assert_int_equal(p.kind, LS_PART_NONE);
 	ls_parting_done(&p);
-	p = part(base,
-		 HEAD "O\t0\taten.add\t0\t f:aa f:bb\t f:c0\nO\t1\taten.mul\t0\t f:c0\t f:d0\n");
+	p = part(base, HEAD
+		 "O\t0\taten.add\t0\t f:aa f:bb\t f:c0\t9\nO\t1\taten.mul\t0\t f:c0\t f:d0\t9\n");
 	assert_int_equal(p.kind, LS_PART_OPERATION);
 	assert_int_equal(p.at, 0);
 	assert_string_equal(p.where, "/home/u/train.py:7 step");
 	assert_string_equal(p.a, "f:cc");
 	assert_string_equal(p.b, "f:c0");
 	ls_parting_done(&p);
-	p = part(base, HEAD "O\t0\taten.add\t0\t f:aa f:b1\t f:cc\n");
+	p = part(base, HEAD "O\t0\taten.add\t0\t f:aa f:b1\t f:cc\t9\n");
 	assert_int_equal(p.kind, LS_PART_INPUT);
 	assert_string_equal(p.b, "f:b1");
 	ls_parting_done(&p);
-	p = part(base,
-		 HEAD "O\t0\taten.add\t0\t f:aa f:bb\t f:cc\nO\t1\taten.div\t0\t f:cc\t f:dd\n");
+	p = part(base, HEAD
+		 "O\t0\taten.add\t0\t f:aa f:bb\t f:cc\t9\nO\t1\taten.div\t0\t f:cc\t f:dd\t9\n");
 	assert_int_equal(p.kind, LS_PART_PATH);
 	assert_int_equal(p.at, 1);
 	ls_parting_done(&p);
-	p = part(base, HEAD "O\t0\taten.add\t0\t f:aa f:bb\t f:cc\n");
+	p = part(base, HEAD "O\t0\taten.add\t0\t f:aa f:bb\t f:cc\t9\n");
 	assert_int_equal(p.kind, LS_PART_LENGTH);
 	assert_string_equal(p.b, "the end");
+	ls_parting_done(&p);
+}
+
+/* A trace folder with up to three logs. */
+static char *folder(const char *name, const char *const *logs)
+{
+	char path[512];
+	char *dir = malloc(512);
+	snprintf(dir, 512, "%s/%s", LS_BINARY_DIR, name);
+	mkdir(dir, 0777);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, "%s/h-%d-%d.ops", name, i, i);
+		char *file =
+			write_file(path, logs[i] ? logs[i] : "", logs[i] ? strlen(logs[i]) : 0);
+		if (!logs[i])
+			unlink(file);
+		free(file);
+	}
+	return dir;
+}
+
+static struct ls_parting part_runs(const char *const *a, const char *const *b)
+{
+	char *da = folder("unit-a.trace", a), *db = folder("unit-b.trace", b);
+	struct ls_parting p;
+	struct ls_err err = {0};
+	if (ls_optrace_part_folders(da, db, &p, &err))
+		fail_msg("%s", err.msg);
+	free(da);
+	free(db);
+	return p;
+}
+
+#define PROCESS(child)                                                                             \
+	"H\tlockstep-ops\t3\t0\t12\t3.5\txxh3\t" child "\th\nS\t0\t/u/" child ".py:1 f\n"
+#define ADD(digest, time) "O\t0\taten.add\t0\t f:aa\t f:" digest "\t" time "\n"
+
+/* Processes are paired by their place, whatever their order of start; what parted first is told,
+ * and it is said when the runs do not agree on that. */
+static void processes_part(void **state)
+{
+	(void)state;
+	const char *const a[] = {PROCESS("0.10") ADD("1", "20"), PROCESS("0.2") ADD("2", "30"),
+				 NULL};
+	const char *const swapped[] = {PROCESS("0.2") ADD("2", "30"),
+				       PROCESS("0.10") ADD("1", "20"), NULL};
+	struct ls_parting p = part_runs(a, swapped);
+	assert_int_equal(p.kind, LS_PART_NONE);
+	ls_parting_done(&p);
+	const char *const other[] = {PROCESS("0.2") ADD("9", "80"), PROCESS("0.10") ADD("8", "70"),
+				     NULL};
+	p = part_runs(a, other);
+	assert_string_equal(p.process, "0.10");
+	assert_null(strstr(p.explanation, "cannot be told"));
+	ls_parting_done(&p);
+	const char *const late[] = {PROCESS("0.2") ADD("9", "60"), PROCESS("0.10") ADD("8", "70"),
+				    NULL};
+	p = part_runs(a, late);
+	assert_int_equal(p.kind, LS_PART_OPERATION);
+	assert_non_null(strstr(p.explanation, "cannot be told"));
+	ls_parting_done(&p);
+	const char *const more[] = {PROCESS("0.2") ADD("2", "30"), PROCESS("0.10") ADD("1", "20"),
+				    PROCESS("0.3") ADD("1", "20")};
+	p = part_runs(a, more);
+	assert_int_equal(p.kind, LS_PART_PROCESS);
+	assert_string_equal(p.process, "0.3");
+	ls_parting_done(&p);
+}
+
+static void kinds_of_partings(void **state)
+{
+	(void)state;
+	struct ls_parting p = part(HEAD "O\t0\tseed.random\t0\t =17\t\t9\n",
+				   HEAD "O\t0\tseed.random\t0\t =18\t\t9\n");
+	assert_int_equal(p.kind, LS_PART_SEED);
+	ls_parting_done(&p);
+	p = part(HEAD "O\t0\taten.add\t0\t f[4]@cpu:unwritten\t f:1\t9\n",
+		 HEAD "O\t0\taten.add\t0\t f[4]@cpu:unwritten\t f:2\t9\n");
+	assert_int_equal(p.kind, LS_PART_MEMORY);
+	ls_parting_done(&p);
+	p = part(HEAD "O\t0\taten.add\t0\t f[4]@cpu~shared:1\t f:1\t9\n",
+		 HEAD "O\t0\taten.add\t0\t f[4]@cpu~shared:2\t f:2\t9\n");
+	assert_int_equal(p.kind, LS_PART_SHARED);
+	assert_non_null(strstr(p.explanation, "cannot be told"));
 	ls_parting_done(&p);
 }
 
 static void logs_of_two_methods(void **state)
 {
 	(void)state;
-	const char *a = HEAD, *b = "H\tlockstep-ops\t2\t0\t12\t3.5\tblake2b\n";
+	const char *a = HEAD, *b = "H\tlockstep-ops\t3\t0\t12\t3.5\tblake2b\t0\th\n";
 	char *pa = write_file("unit-a.ops", a, strlen(a)),
 	     *pb = write_file("unit-b.ops", b, strlen(b));
 	struct ls_parting p;
@@ -287,8 +373,9 @@ static void logs_of_two_methods(void **state)
 static void broken_operation_logs(void **state)
 {
 	(void)state;
-	const char *const bad[] = {HEAD "O\t1\taten.add\t0\t\t\n", HEAD "O\t0\taten.add\t1\t\t\n",
-				   HEAD "S\t2\tx\n", HEAD "E\t3\tx\n", HEAD "nonsense\n"};
+	const char *const bad[] = {HEAD "O\t1\taten.add\t0\t\t\t9\n",
+				   HEAD "O\t0\taten.add\t1\t\t\t9\n", HEAD "S\t2\tx\n",
+				   HEAD "E\t3\tx\n", HEAD "nonsense\n"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ls_optrace t;
 		struct ls_op op;
@@ -374,6 +461,36 @@ static void differences_are_ranked(void **state)
 	json_decref(b);
 }
 
+/* Sources are told from where a run was started, so that two checkouts compare; what is not known
+ * is told as such. */
+static void causes_are_named(void **state)
+{
+	(void)state;
+	json_t *a = manifest("\"policy\":{},\"sources\":{\"/a/x.py\":\"1\",\"/x.py\":\"1\"},"
+			     "\"global_batch\":{\"accumulate\":null,\"global\":null},"
+			     "\"training\":{\"optimizers\":[{\"class\":\"SGD\",\"where\":\"x:1\","
+			     "\"defaults\":{\"lr\":0.1}}]}");
+	json_t *b = manifest("\"policy\":{},\"sources\":{\"/a/x.py\":\"2\",\"/x.py\":\"1\"},"
+			     "\"global_batch\":{\"accumulate\":2,\"global\":16},"
+			     "\"training\":{\"optimizers\":[{\"class\":\"SGD\",\"where\":\"x:2\","
+			     "\"defaults\":{\"lr\":0.2}}]}");
+	json_object_set_new(a, "cwd", json_string("/a"));
+	json_object_set_new(b, "cwd", json_string("/a"));
+	static const char *const want[] = {"global_batch.accumulate", "global_batch.global",
+					   "sources.x.py", "training.optimizers.0.defaults.lr"};
+	struct ls_differences d;
+	ls_manifest_diff(a, b, &d);
+	assert_int_equal(d.n, 4);
+	for (size_t i = 0; i < d.n; i++) {
+		assert_string_equal(d.items[i].what, want[i]);
+		assert_int_equal(d.items[i].weight, LS_BITS);
+	}
+	assert_string_equal(d.items[0].a, "unknown");
+	ls_differences_done(&d);
+	json_decref(a);
+	json_decref(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,10 +499,13 @@ int main(void)
 		cmocka_unit_test(kernel_logs),
 		cmocka_unit_test(first_kernel_that_differs),
 		cmocka_unit_test(operations_part),
+		cmocka_unit_test(processes_part),
+		cmocka_unit_test(kinds_of_partings),
 		cmocka_unit_test(logs_of_two_methods),
 		cmocka_unit_test(broken_operation_logs),
 		cmocka_unit_test(records),
 		cmocka_unit_test(differences_are_ranked),
+		cmocka_unit_test(causes_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 """Nondeterministic on purpose, in the way that the argument names."""
+import copy
 import os
 import random
 import sys
@@ -28,20 +29,65 @@ def unordered_set():
 
 
 def augment():
-    random.seed(time.time_ns())
     x = torch.ones(16, 16)
+    random.seed(time.time_ns())  # LINE augment
     shift = random.random()
-    return (x * shift).sum()  # LINE augment
+    return (x * shift).sum()
 
 
 def index_add():
     generator = torch.Generator()
-    generator.manual_seed(time.time_ns())
-    order = torch.randperm(4096, generator=generator)  # LINE index_add
+    generator.manual_seed(time.time_ns())  # LINE index_add
+    order = torch.randperm(4096, generator=generator)
     target = torch.zeros(7)
     return target.index_add(0, order % 7, torch.rand(4096)[order] * 1e3)
 
 
+def entropy():
+    x = torch.ones(16, 16)
+    return (x * random.SystemRandom().random()).sum()  # LINE entropy
+
+
+def copied():
+    here = [copy.deepcopy(torch.ones(1000)) for _ in range(50)]  # into memory that is never read before it is written
+    torch.manual_seed(time.time_ns())  # LINE copied
+    return sum(x.sum() for x in here) + torch.rand(())
+
+
+def memory():
+    for _ in range(200):
+        bytearray(os.urandom(4096))
+    blank = torch.empty(1000).clone()  # copying it is not reading it
+    return blank.nan_to_num() + 1  # LINE memory
+
+
+def in_worker(number, shared, done):
+    import numpy
+    time.sleep(random.SystemRandom().random())  # the order in which workers start changes from run to run
+    if kind == "spawned":
+        x = torch.ones(4) * (number + 1)
+        if number == 1:
+            x = x * numpy.random.Generator(numpy.random.PCG64(time.time_ns())).random()  # LINE spawned
+            shared.add_(x)
+    else:
+        shared.numpy()[:] = time.time()
+    done.put(number)
+
+
+def spawned():
+    context = torch.multiprocessing.get_context("spawn" if kind == "spawned" else "fork")
+    shared, done = torch.zeros(4).share_memory_(), context.Queue()
+    workers = [context.Process(target=in_worker, args=(n, shared, done)) for n in range(2)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        done.get()
+        w.join()
+    return shared + 1  # LINE shared
+
+
+shared = spawned
 model = torch.nn.Linear(4, 4)
-result = {"unordered_set": unordered_set, "augment": augment, "index_add": index_add}[kind]()
-torch.save({"result": result, "model": model.state_dict()}, out + "/result.pt")
+if __name__ == "__main__":
+    result = globals()[kind]()
+    torch.save({"result": result, "model": model.state_dict()}, out + "/result.pt")
