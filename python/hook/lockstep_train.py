@@ -4,6 +4,7 @@ Nothing of it is changed. Each wrapper adds a count or keeps a few plain values,
 """
 import functools
 import sys
+import weakref
 
 import lockstep_hook as hook
 
@@ -12,6 +13,7 @@ _loaders = []     # {"batch_size", …}, as the program makes them
 _optimizers = []
 _schedulers = []
 _trainer = {}     # what a framework says of itself: "accumulate", "world_size", "max_steps", …
+_entry = weakref.WeakKeyDictionary()  # of an object; an attribute would get into the program's checkpoints
 _backward = [0]   # since the last step of any optimizer
 
 
@@ -66,15 +68,15 @@ def _usual(counts):
 
 def watch_dataloader(module):
     def made(self):
-        if len(_loaders) < _MOST and not hasattr(self, "_lockstep_entry"):
+        if len(_loaders) < _MOST and self not in _entry:
             entry = {"batch_size": getattr(self, "batch_size", None), "num_workers": self.num_workers,
                      "sampler": type(getattr(self, "sampler", None)).__name__,
                      "where": hook.user_frame(hook.frames(limit=64)), "drawn": 0, "before": 0, "counts": {}}
-            object.__setattr__(self, "_lockstep_entry", entry)
+            _entry[self] = entry
             _loaders.append(entry)
 
     def iterated(self):
-        entry = getattr(self, "_lockstep_entry", None)
+        entry = _entry.get(self)
         if entry is not None:
             entry["drawn"] += 1
     _extend(module.DataLoader, "__init__", made)
@@ -84,7 +86,7 @@ def watch_dataloader(module):
     @functools.wraps(real)
     def init(self, loader):
         real(self, loader)
-        self._lockstep_entry = getattr(loader, "_lockstep_entry", None)
+        _entry[self] = _entry.get(loader)
     base.__init__ = init
     _extend(base, "__next__", iterated)
 
@@ -96,12 +98,12 @@ def watch_optim(torch):
     optim, optimizer = torch.optim, sys.modules["torch.optim.optimizer"]
 
     def made(self):
-        if len(_optimizers) < _MOST and not hasattr(self, "_lockstep_entry"):
-            self._lockstep_entry = {
+        if len(_optimizers) < _MOST and self not in _entry:
+            _entry[self] = {
                 "class": type(self).__name__, "where": hook.user_frame(hook.frames(limit=64)),
                 "defaults": {k: _plain(v) for k, v in self.defaults.items() if _plain(v) is not None},
                 "groups": len(self.param_groups), "steps": 0, "last_lr": None, "backward": {}}
-            _optimizers.append(self._lockstep_entry)
+            _optimizers.append(_entry[self])
     _extend(optim.Optimizer, "__init__", made)
     register = getattr(optimizer, "register_optimizer_step_post_hook", None)
     if register:
@@ -124,7 +126,7 @@ def watch_optim(torch):
 
 
 def _stepped(optimizer, *_):
-    entry = getattr(optimizer, "_lockstep_entry", None)
+    entry = _entry.get(optimizer)
     if entry is None:
         return
     entry["steps"] += 1
@@ -140,16 +142,16 @@ def _stepped(optimizer, *_):
 
 
 def _scheduler_made(self):
-    if len(_schedulers) < _MOST and "_lockstep_entry" not in vars(self):
+    if len(_schedulers) < _MOST and self not in _entry:
         settings = {k: _plain(v) for k, v in vars(self).items() if k[0] != "_" and k not in ("optimizer", "last_epoch")}
         entry = {"class": type(self).__name__, "where": hook.user_frame(hook.frames(limit=64)), "steps": 0,
                  "settings": {k: v for k, v in settings.items() if v is not None}}
-        vars(self)["_lockstep_entry"] = entry
+        _entry[self] = entry
         _schedulers.append(entry)
 
 
 def _scheduler_stepped(self):
-    entry = vars(self).get("_lockstep_entry")
+    entry = _entry.get(self)
     if entry is not None:
         entry["steps"] += 1
 

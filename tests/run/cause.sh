@@ -26,6 +26,7 @@ for n, (x,) in enumerate(data):
         optimizer.step()
         optimizer.zero_grad()
         scheduler.step()
+assert not [k for o in (optimizer, scheduler) for k in list(o.state_dict()) + list(vars(o)) if "lockstep" in k]
 PY
 export PYTHONPATH=$PWD/site-packages
 run() { lockstep run -o "$@"; }
