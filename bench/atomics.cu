@@ -1,10 +1,10 @@
-/* The usual way, for comparison: one FM step (k = 16, AdaGrad) with floating-point atomics
- * into a gradient buffer. Its result changes from run to run; nothing of it is in the
- * product. Data as in bench/gpu.c, made on the GPU.
+/* The usual way, for comparison: one FM step (k = 16, AdaGrad) with floating-point
+ * atomics into a gradient buffer. Its result changes from run to run; nothing of it is in
+ * the product. Data as in bench/gpu.c, made on the GPU.
  *   nvcc -O3 -arch=sm_90 -o atomics bench/atomics.cu
  *   ./atomics [rows = 4194304] [features = 1000000]
- * Prints the copy bandwidth, rows/s at three batch sizes (steps as a graph), and rows/s of
- * the forward pass alone. */
+ * Prints the copy bandwidth, rows/s at three batch sizes (steps as a graph), and rows/s
+ * of the forward pass alone. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,12 +1,13 @@
-/* Click-through data with planted interactions: the workload that every trainer is measured on.
+/* Click-through data with planted interactions: the workload that every trainer is
+ * measured on.
  *
  *   ctr-gen FOLDER [rows = 500000] [seed = 42] [features = 1000000]
  *
- * Writes tr.ffm and va.ffm (libffm) and tr.svm and va.svm (libsvm, ascending, without twins) into
- * FOLDER; every tenth row goes to va. A row has 39 fields with one feature each, log-uniform within
- * the field, hashed into one range of ids. The label is the sign of a factorization machine of rank
- * 4 plus noise. Only integers and + - * on doubles are used, so the files are the same on every
- * machine. */
+ * Writes tr.ffm and va.ffm (libffm) and tr.svm and va.svm (libsvm, ascending, without
+ * twins) into FOLDER; every tenth row goes to va. A row has 39 fields with one feature
+ * each, log-uniform within the field, hashed into one range of ids. The label is the sign
+ * of a factorization machine of rank 4 plus noise. Only integers and + - * on doubles are
+ * used, so the files are the same on every machine. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

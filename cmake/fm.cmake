@@ -1,5 +1,5 @@
-# src/fm/cpu/kern/kern.c is compiled once an instruction set: ls_kern_dispatch chooses at run
-# time. All builds give the same bytes.
+# src/fm/cpu/kern/kern.c is compiled once an instruction set: ls_kern_dispatch chooses at
+# run time. All builds give the same bytes.
 set(kern_isas baseline)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   if(LS_FULL OR NOT LS_SANITIZE STREQUAL thread) # threads meet outside of the vector code

@@ -1,6 +1,6 @@
-# Labels say what a test is and where ./check runs it; docs/CONTRIBUTING.md, "Which label a
-# test gets", is the guide. Every test runs in the release build. A label adds a place, or
-# takes one away:
+# Labels say what a test is and where ./check runs it; docs/CONTRIBUTING.md, "Which label
+# a test gets", is the guide. Every test runs in the release build. A label adds a place,
+# or takes one away:
 #   quick    ./check quick, the debug build
 #   golden   compiled by clang, and by gcc without optimisation
 #   memory   the address sanitizer

@@ -1,12 +1,12 @@
-/* Every binary32 input of every elementary function against MPFR: num_exhaustive [NAME…]. Prints,
- * per function, how many outputs are not correctly rounded, the largest error, the digest of all
- * 2^32 outputs and the wall time; fails when the digest, the count or the error is not the golden
- * one. All processors are used.
+/* Every binary32 input of every elementary function against MPFR: num_exhaustive [NAME…].
+ * Prints, per function, how many outputs are not correctly rounded, the largest error,
+ * the digest of all 2^32 outputs and the wall time; fails when the digest, the count or
+ * the error is not the golden one. All processors are used.
  *
- * MPFR for each input would take days. The C library's double function says where the true value
- * lies to within 2^-46 of itself (64 times its documented error); only where a rounding boundary of
- * binary32 is that near does MPFR decide. The C library is thus trusted to 2^-46, and the unit test
- * compares a sample with MPFR alone. */
+ * MPFR for each input would take days. The C library's double function says where the
+ * true value lies to within 2^-46 of itself (64 times its documented error); only where a
+ * rounding boundary of binary32 is that near does MPFR decide. The C library is thus
+ * trusted to 2^-46, and the unit test compares a sample with MPFR alone. */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -71,7 +71,8 @@ static double reference_error(struct reference *r, int which, float x, float ans
 	return mpfr_get_d(r->t, MPFR_RNDU);
 }
 
-/* A wrong output. MPFR measures its error unless the estimate shows that it is not the largest. */
+/* A wrong output. MPFR measures its error unless the estimate shows that it is not the
+ * largest. */
 static void note(struct tally *t, int which, float x, float y, double about)
 {
 	double spacing = (double)nextafterf(fabsf(y), INFINITY) - (double)fabsf(y);

@@ -1,5 +1,6 @@
-/* Golden digests of src/num, one table for every machine, compiler and optimisation level. Changing
- * a line here means raising LS_NUMERICS_VERSION. Constant data; any thread. */
+/* Golden digests of src/num, one table for every machine, compiler and optimisation
+ * level. Changing a line here means raising LS_NUMERICS_VERSION. Constant data; any
+ * thread. */
 #ifndef LS_TESTS_NUM_GOLDEN_H
 #define LS_TESTS_NUM_GOLDEN_H
 

@@ -1,6 +1,6 @@
-/* The right answers, from MPFR at 160 bits: rounded once to binary32, and the error of a given
- * answer in ulps. struct reference holds MPFR variables: init and done; one thread at a time an
- * object. */
+/* The right answers, from MPFR at 160 bits: rounded once to binary32, and the error of a
+ * given answer in ulps. struct reference holds MPFR variables: init and done; one thread
+ * at a time an object. */
 #ifndef LS_TESTS_NUM_REFERENCE_H
 #define LS_TESTS_NUM_REFERENCE_H
 
@@ -20,8 +20,8 @@ static void reference_done(struct reference *r)
 	mpfr_clears(r->x, r->y, r->t, (mpfr_ptr)0);
 }
 
-/* y = f(x) in the order of num_golden. 1 + e^-|x| needs more than 160 bits when x is large, hence
- * log1p and expm1. */
+/* y = f(x) in the order of num_golden. 1 + e^-|x| needs more than 160 bits when x is
+ * large, hence log1p and expm1. */
 static void reference_value(struct reference *r, int which, float x)
 {
 	mpfr_set_flt(r->x, x, MPFR_RNDN);

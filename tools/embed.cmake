@@ -1,6 +1,6 @@
-# Writes OUT: a C file that embeds each of FILES (paths relative to ROOT), with a NUL behind
-# its bytes, and a table of them called TABLE (default: ls_embedded). The assembler reads
-# the files, because large C arrays compile slowly.
+# Writes OUT: a C file that embeds each of FILES (paths relative to ROOT), with a NUL
+# behind its bytes, and a table of them called TABLE (default: ls_embedded). The assembler
+# reads the files, because large C arrays compile slowly.
 if(NOT TABLE)
   set(TABLE ls_embedded)
 endif()

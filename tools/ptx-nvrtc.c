@@ -1,6 +1,6 @@
-/* ptx-nvrtc LIBRARY SOURCE.cu OUT.ptx ROOT HEADER…: PTX of one kernel file by NVRTC, for the oldest
- * architecture it knows. The build runs it where there is no nvcc. HEADERs are paths under ROOT, by
- * the names that #include gives them.
+/* ptx-nvrtc LIBRARY SOURCE.cu OUT.ptx ROOT HEADER…: PTX of one kernel file by NVRTC, for
+ * the oldest architecture it knows. The build runs it where there is no nvcc. HEADERs are
+ * paths under ROOT, by the names that #include gives them.
  */
 #include <stdio.h>
 #include <stdlib.h>

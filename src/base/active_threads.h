@@ -1,12 +1,11 @@
 /* How many of its threads a job puts to work. Threads that meet at barriers are as slow
  * as the slowest of them. When another program, or another virtual machine, takes a core
- * away, one thread fewer may be several times as fast.
- * Work is therefore done in stretches of some milliseconds. After a stretch in which the
- * processors were not ours all the time, the next one is tried with fewer threads; if it
- * was quicker, that number stays. Now and then more threads are tried, because cores come
- * back.
- * Only for work whose result does not depend on the number of threads. struct ls_active_threads
- * owns nothing. One thread calls. */
+ * away, one thread fewer may be several times as fast. Work is therefore done in
+ * stretches of some milliseconds. After a stretch in which the processors were not ours
+ * all the time, the next one is tried with fewer threads; if it was quicker, that number
+ * stays. Now and then more threads are tried, because cores come back. Only for work
+ * whose result does not depend on the number of threads. struct ls_active_threads owns
+ * nothing. One thread calls. */
 #ifndef LS_BASE_ACTIVE_THREADS_H
 #define LS_BASE_ACTIVE_THREADS_H
 

@@ -1,9 +1,8 @@
 /* Load balancing: how much of a batch each worker does. Workers are not equally quick,
  * because a core may be shared with another program or another thread. Shares follow the
  * time that each worker took for its last one. The result of the work must not depend on
- * who did it.
- * struct ls_balance owns its array: ls_balance_init, ls_balance_free. Workers that each keep
- * a copy and adjust it by the same times agree on all shares. */
+ * who did it. struct ls_balance owns its array: ls_balance_init, ls_balance_free. Workers
+ * that each keep a copy and adjust it by the same times agree on all shares. */
 #ifndef LS_BASE_BALANCE_H
 #define LS_BASE_BALANCE_H
 

@@ -17,8 +17,8 @@ static void *map(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* A block starts at a huge page's boundary: elsewhere both its ends would be on small pages, and
- * each of those costs a page walk. */
+/* A block starts at a huge page's boundary: elsewhere both its ends would be on small
+ * pages, and each of those costs a page walk. */
 void *ls_huge_alloc(size_t bytes)
 {
 	size_t size = whole_pages(bytes);

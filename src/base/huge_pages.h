@@ -1,5 +1,5 @@
-/* Large blocks of zeroed memory, on huge pages where the system has them. The caller owns a block
- * and frees it with ls_huge_free and the same size. Any thread. */
+/* Large blocks of zeroed memory, on huge pages where the system has them. The caller owns
+ * a block and frees it with ls_huge_free and the same size. Any thread. */
 #ifndef LS_BASE_HUGE_PAGES_H
 #define LS_BASE_HUGE_PAGES_H
 

@@ -1,5 +1,6 @@
-/* A libcuda.so.1 without a GPU: see fake_cuda.h. Devices and memory are here, streams and graphs in
- * fake_stream.c, code in fake_code.c and fake_image.c, bookkeeping in fake_state.c. */
+/* A libcuda.so.1 without a GPU: see fake_cuda.h. Devices and memory are here, streams and
+ * graphs in fake_stream.c, code in fake_code.c and fake_image.c, bookkeeping in
+ * fake_state.c. */
 #include "fake_cuda.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
-/* Stands in for libcupti on machines without CUDA: keeps the subscriber, and calls it for launches
- * that a test makes up. fake_fire takes the numbers of a launch; call says which driver function it
- * came through. One thread. */
+/* Stands in for libcupti on machines without CUDA: keeps the subscriber, and calls it for
+ * launches that a test makes up. fake_fire takes the numbers of a launch; call says which
+ * driver function it came through. One thread. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

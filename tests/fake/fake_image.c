@@ -17,8 +17,8 @@ struct fake_image {
 	size_t n_kernels;
 };
 
-/* Newest PTX a driver for that CUDA version reads, as 10 * major + minor. From the table in
- * NVIDIA's PTX manual. */
+/* Newest PTX a driver for that CUDA version reads, as 10 * major + minor. From the table
+ * in NVIDIA's PTX manual. */
 static int newest_ptx(int cuda)
 {
 	static const int twelve[] = {80, 81, 82, 83, 84, 85, 85, 86, 87, 88};

@@ -1,7 +1,7 @@
-/* fake_launches COUNT HOW [OTHER]: a program that launches kernels, as far as the tracing library
- * can tell. Loads what CUDA_INJECTION64_PATH names as CUDA does, then launches COUNT kernels; with
- * OTHER the one of that number is another kernel. HOW: exit, _exit, kill, fork (a child comes and
- * goes in the middle), reuse (all names at one address). */
+/* fake_launches COUNT HOW [OTHER]: a program that launches kernels, as far as the tracing
+ * library can tell. Loads what CUDA_INJECTION64_PATH names as CUDA does, then launches
+ * COUNT kernels; with OTHER the one of that number is another kernel. HOW: exit, _exit,
+ * kill, fork (a child comes and goes in the middle), reuse (all names at one address). */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdbool.h>

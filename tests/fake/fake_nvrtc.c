@@ -114,7 +114,8 @@ int nvrtcDestroyProgram(struct _nvrtcProgram **p)
 	return 0;
 }
 
-/* PTX with an empty entry for each "__global__ void NAME(", with or without launch bounds */
+/* PTX with an empty entry for each "__global__ void NAME(", with or without launch
+ * bounds */
 static char *entries(const char *source, int arch)
 {
 	char *text = NULL, name[64];

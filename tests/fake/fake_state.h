@@ -1,5 +1,5 @@
-/* What the parts of the stand-in driver share: configuration, scripted faults, and the list of what
- * is alive. Everything is global, as in a driver. One thread at a time. */
+/* What the parts of the stand-in driver share: configuration, scripted faults, and the
+ * list of what is alive. Everything is global, as in a driver. One thread at a time. */
 #ifndef LS_TESTS_FAKE_STATE_H
 #define LS_TESTS_FAKE_STATE_H
 
@@ -37,8 +37,8 @@ unsigned count_call(const char *function);
 unsigned scripted(const char *function,
 		  unsigned call); /* the code this call shall fail with, or 0 */
 
-/* Functions that describe work on a lost device too; the others repeat the error. Those that free
- * do so whatever they return, and call scripted themselves. */
+/* Functions that describe work on a lost device too; the others repeat the error. Those
+ * that free do so whatever they return, and call scripted themselves. */
 #define ENTER_ALWAYS(function)                                                                     \
 	do {                                                                                       \
 		unsigned code_ = scripted(#function, count_call(#function));                       \

@@ -1,5 +1,6 @@
-/* Streams of the stand-in driver: queues of operations that run when somebody must see their
- * effects. submit copies the operation and takes its arguments. One thread at a time. */
+/* Streams of the stand-in driver: queues of operations that run when somebody must see
+ * their effects. submit copies the operation and takes its arguments. One thread at a
+ * time. */
 #ifndef LS_TESTS_FAKE_STREAM_H
 #define LS_TESTS_FAKE_STREAM_H
 

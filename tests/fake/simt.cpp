@@ -1,5 +1,5 @@
-// The scheduler of simt.h: fibers made with ucontext, then switched with _setjmp and _longjmp,
-// which need no system call.
+// The scheduler of simt.h: fibers made with ucontext, then switched with _setjmp and
+// _longjmp, which need no system call.
 #include "simt.h"
 
 #include <csetjmp>
@@ -29,8 +29,8 @@ struct fiber {
 	bool begun = false, ended = true;
 };
 
-// A meeting of the lanes of mask. Values lie in two sets by turns: whoever is a meeting ahead
-// writes into the other one.
+// A meeting of the lanes of mask. Values lie in two sets by turns: whoever is a meeting
+// ahead writes into the other one.
 struct meeting {
 	unsigned mask = 0, here = 0, turn = 0;
 	alignas(16) char values[2][32][32];
@@ -151,8 +151,8 @@ void run_block(block &b, uint3 index)
 	}
 }
 
-// Stacks of launches before, for the next: mapping 256 of them and touching their pages was half of
-// a launch's time.
+// Stacks of launches before, for the next: mapping 256 of them and touching their pages
+// was half of a launch's time.
 struct stacks {
 	std::mutex lock;
 	std::vector<char *> spare;
@@ -231,8 +231,8 @@ meeting &find_meeting(unsigned mask)
 	return w.meetings.back();
 }
 
-// Waits until every lane of mask that has not ended has come with its value; returns the set in
-// which the values lie.
+// Waits until every lane of mask that has not ended has come with its value; returns the
+// set in which the values lie.
 char (*meet(unsigned mask, const void *value, size_t size))[32]
 {
 	unsigned me = 1u << lane();

@@ -1,12 +1,13 @@
-/* CUDA C++ on the host, for tests: a kernel file compiled by g++ with this header in front runs as
- * it stands, every CUDA thread a fiber of its own, so that __syncthreads and warp shuffles are
- * real. Blocks run one after another, those of a cooperative launch at once, each in an OS thread.
- * Threads are taken in the launch's order (forward, reverse, shuffled). A barrier that some thread
- * never reaches ends the process with a message. Nothing here is fast.
+/* CUDA C++ on the host, for tests: a kernel file compiled by g++ with this header in
+ * front runs as it stands, every CUDA thread a fiber of its own, so that __syncthreads
+ * and warp shuffles are real. Blocks run one after another, those of a cooperative launch
+ * at once, each in an OS thread. Threads are taken in the launch's order (forward,
+ * reverse, shuffled). A barrier that some thread never reaches ends the process with a
+ * message. Nothing here is fast.
  *
  * What kernels may use: threadIdx and kin, __shared__, LS_DYNAMIC_SHARED, __syncthreads,
- * __syncwarp, shuffles, votes, integer atomics, the vector types, bit and cast intrinsics. A spin
- * loop must call __nanosleep. */
+ * __syncwarp, shuffles, votes, integer atomics, the vector types, bit and cast
+ * intrinsics. A spin loop must call __nanosleep. */
 #ifndef LS_TESTS_SIMT_H
 #define LS_TESTS_SIMT_H
 

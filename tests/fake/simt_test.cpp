@@ -1,5 +1,6 @@
-// The host emulation of kernels, tested: barriers, shuffles, votes, shared memory, grid-wide
-// waiting, and a barrier that is never reached. Plain asserts by hand, for the file is C++.
+// The host emulation of kernels, tested: barriers, shuffles, votes, shared memory,
+// grid-wide waiting, and a barrier that is never reached. Plain asserts by hand, for the
+// file is C++.
 #include "simt.h"
 
 #include <csignal>
@@ -20,8 +21,8 @@ static void check(bool ok, const char *what, const fake_launch &l)
 	}
 }
 
-/* out[block] = sum over the block of (global index + 1), by shuffles within warps and shared memory
- * between them */
+/* out[block] = sum over the block of (global index + 1), by shuffles within warps and
+ * shared memory between them */
 extern "C" __global__ void block_sums(uint64_t *out)
 {
 	__shared__ uint64_t partial[32];
@@ -58,7 +59,8 @@ extern "C" __global__ void halves(unsigned *out)
 }
 SIMT_EXPORT(halves)
 
-/* Half of the threads leave before the barrier; the others still meet there. Dynamic shared memory.
+/* Half of the threads leave before the barrier; the others still meet there. Dynamic
+ * shared memory.
  */
 extern "C" __global__ void some_leave(int *out)
 {

@@ -1,5 +1,6 @@
-/* Compiled only, where NVIDIA's cuda.h is: every declaration in gpu/cuda_api.h is the type that
- * cuda.h gives the same symbol, and every number is the one that cuda.h gives the same name. */
+/* Compiled only, where NVIDIA's cuda.h is: every declaration in gpu/cuda_api.h is the
+ * type that cuda.h gives the same symbol, and every number is the one that cuda.h gives
+ * the same name. */
 #include <cuda.h>
 #if __has_include(<nvrtc.h>)
 #include <nvrtc.h>
@@ -15,8 +16,8 @@
 		       #symbol " is declared otherwise in cuda.h");
 LS_CUDA_FUNCTIONS(SAME_TYPE)
 
-/* NVRTC's status is an enumeration: unsigned for the compiler, and never negative, so that int in
- * our table is as good
+/* NVRTC's status is an enumeration: unsigned for the compiler, and never negative, so
+ * that int in our table is as good
  */
 #ifdef HAVE_NVRTC
 #define SAME_RTC(member, symbol, args)                                                             \

@@ -1,5 +1,5 @@
-/* Compiled only: what src/run/inject/cupti.h declares has the numbers and the layout of NVIDIA's
- * headers. */
+/* Compiled only: what src/run/inject/cupti.h declares has the numbers and the layout of
+ * NVIDIA's headers. */
 #include <stddef.h>
 
 #define __CUDA_API_VERSION_INTERNAL    /* cuda.h then has the old types that generated_cuda_meta.h \

@@ -1,8 +1,9 @@
 /* gpu_selftest [--device N] [--source] [--exhaustive] [--cache DIR]: runs the kernels of
- * src/num/selftest.cu on the machine's GPU and compares every bit with the host's. --source takes
- * the embedded source through NVRTC instead of the embedded PTX; --exhaustive also checks the
- * golden digests of all 2^32 inputs of every elementary function. Exit status 0: equal; 1:
- * different; 3: no GPU, no driver, no code for it; 4: something broke. */
+ * src/num/selftest.cu on the machine's GPU and compares every bit with the host's.
+ * --source takes the embedded source through NVRTC instead of the embedded PTX;
+ * --exhaustive also checks the golden digests of all 2^32 inputs of every elementary
+ * function. Exit status 0: equal; 1: different; 3: no GPU, no driver, no code for it; 4:
+ * something broke. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

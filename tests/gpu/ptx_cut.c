@@ -1,5 +1,5 @@
-/* ptx_cut FILE [NAME…]: the PTX module with only these kernels, as the program gives it to the
- * driver. */
+/* ptx_cut FILE [NAME…]: the PTX module with only these kernels, as the program gives it
+ * to the driver. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/gpu/twin.sh [BIN] [PYTHON] [PART…]: twin trainings on a real GPU, with a negative
-# control. BIN holds lockstep and liblockstep_inject.so (default: build/device), PYTHON has
-# torch with CUDA (default: /opt/torch/.venv/bin/python3).
+# control. BIN holds lockstep and liblockstep_inject.so (default: build/device), PYTHON
+# has torch with CUDA (default: /opt/torch/.venv/bin/python3).
 #   1. Twin trainings are identical, and with another seed they are not: a CNN with 4
 #      workers, a transformer, Lightning's Trainer, two gloo ranks, JAX.
 #   2. An operation without a deterministic form raises with its name; --warn-only records

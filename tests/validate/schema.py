@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""schema.py REPORT VERDICT: checks a validation report against docs/FORMATS.md, "Validation report"."""
+"""schema.py REPORT VERDICT: checks a validation report against docs/FORMATS.md,
+"Validation report"."""
 import json
 import pathlib
 import re

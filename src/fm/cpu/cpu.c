@@ -8,8 +8,8 @@
  *   C  fwfm only: the field weights are shared out and updated, behind a third barrier.
  *
  * A feature belongs to one worker in a step, so no two write the same parameter. Which
- * worker that is does not reach the bytes. The bias is small: every worker keeps a copy and
- * applies the same update to it. */
+ * worker that is does not reach the bytes. The bias is small: every worker keeps a copy
+ * and applies the same update to it. */
 #include "fm/cpu/cpu.h"
 
 #include <string.h>

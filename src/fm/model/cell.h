@@ -1,9 +1,9 @@
-/* The formulas of factorization machines, a lane at a time: what one factor, one term, one
- * parameter goes through. Common subset of C17 and CUDA C++: the CPU's loops and the GPU's
- * threads call the same source. Pure functions; nothing is owned; any thread.
+/* The formulas of factorization machines, a lane at a time: what one factor, one term,
+ * one parameter goes through. Common subset of C17 and CUDA C++: the CPU's loops and the
+ * GPU's threads call the same source. Pure functions; nothing is owned; any thread.
  *
- * Letters: v a factor, w a linear weight, x a value, g the slope of the loss by the score.
- * A step over a batch, for output o and lane f (docs/NUMERICS.md, rules 2 and 3):
+ * Letters: v a factor, w a linear weight, x a value, g the slope of the loss by the
+ * score. A step over a batch, for output o and lane f (docs/NUMERICS.md, rules 2 and 3):
  *
  *   forward   over a row's entries, in stored order, in binary32:
  *               t = v x;  S += t;  Q += t t

@@ -1,6 +1,6 @@
-/* What the kernels of a step share with the host (cuda.c): one struct, passed by value, of
- * sizes and device pointers. C and CUDA alike. The host owns the memory. The kernels run one
- * after another:
+/* What the kernels of a step share with the host (cuda.c): one struct, passed by value,
+ * of sizes and device pointers. C and CUDA alike. The host owns the memory. The kernels
+ * run one after another:
  *
  *   once for the data
  *     spread       the row of every entry
@@ -19,7 +19,8 @@
  *                  place. A feature with more entries is a warp's, or several tasks whose
  *                  sums meet in `heavy`; the last task to finish updates.
  *
- * Data that stream (cuda_rows.c) come a window at a time, which is then both data and epoch. */
+ * Data that stream (cuda_rows.c) come a window at a time, which is then both data and
+ * epoch. */
 #ifndef LS_FM_CUDA_DEVICE_CUDA_ARGS_H
 #define LS_FM_CUDA_DEVICE_CUDA_ARGS_H
 
