@@ -47,6 +47,7 @@ extern const struct ls_cmd ls_cmd_compare;
 extern const struct ls_cmd ls_cmd_spec;
 extern const struct ls_cmd ls_cmd_fm, ls_cmd_fm_convert;
 extern const struct ls_cmd ls_cmd_validate;
+extern const struct ls_cmd ls_cmd_plan;
 
 /* Runs argv[1..] and returns the exit status. */
 int ls_cmd_dispatch(int argc, const char *const *argv);

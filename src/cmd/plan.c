@@ -1,0 +1,140 @@
+/* lockstep plan --from GPU:N --to GPU:N --batch PER_GPU */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "plan/report.h"
+
+enum { OPTIONS_SHOWN = 8 };
+
+static const struct ls_opt opts[] = {
+	{"from", 0, "GPU:N", "what the baseline ran on, as in L40S:4"},
+	{"to", 0, "GPU:N", "what it shall run on, as in H200:2"},
+	{"batch", 0, "N", "samples that one GPU of the baseline takes at once"},
+	{"accum", 0, "N", "gradient accumulation of the baseline (default: 1)"},
+	{"samples", 0, "N", "samples of the training set, for the schedule in steps"},
+	{"drop-last", 0, NULL, "the DataLoader leaves out a last batch that is not full"},
+	{"epochs", 0, "N", "epochs of the baseline"},
+	{"steps", 0, "N", "optimizer steps of the baseline, instead of --epochs"},
+	{"warmup-epochs", 0, "X", "epochs of warm-up of the baseline; may be a fraction"},
+	{"warmup-steps", 0, "N", "optimizer steps of warm-up, instead of --warmup-epochs"},
+	{"all", 0, NULL, "print every way to divide the batch, not only the first 8"},
+	{"list-gpus", 0, NULL, "print the GPUs that are known, and nothing else"},
+	{0},
+};
+
+static int list_gpus(const struct ls_args *args)
+{
+	struct ls_gpu_catalog *c;
+	struct ls_err err = {0};
+	struct ls_str text = {0};
+	if (ls_gpu_catalog_load(&c, &err))
+		return ls_cmd_fail(&err);
+	if (ls_args_has(args, "json")) {
+		ls_cmd_print_json_take(ls_plan_list_json(c));
+	} else {
+		ls_plan_list_text(c, &text);
+		fputs(text.s, stdout);
+	}
+	ls_str_done(&text);
+	ls_gpu_catalog_free(c);
+	return LS_EXIT_YES;
+}
+
+static int read_gpus(const struct ls_args *args, const char *option, char **name,
+		     struct ls_plan_gpus *ret, struct ls_err *err)
+{
+	int rc = ls_plan_parse_gpus(ls_args_get(args, option), name, &ret->count, err);
+	ret->name = *name;
+	return rc ? ls_err_prefix(err, "option --%s", option) : 0;
+}
+
+static int read_numbers(const struct ls_args *args, struct ls_plan_ask *ask, struct ls_err *err)
+{
+	const struct {
+		const char *name;
+		uint64_t max;
+		uint64_t *ret;
+	} numbers[] = {{"batch", LS_PLAN_MAX_BATCH, &ask->batch},
+		       {"accum", LS_PLAN_MAX_ACCUM, &ask->accum},
+		       {"samples", LS_PLAN_MAX_SAMPLES, &ask->samples},
+		       {"epochs", LS_PLAN_MAX_EPOCHS, &ask->epochs},
+		       {"steps", LS_PLAN_MAX_STEPS, &ask->total_steps},
+		       {"warmup-steps", LS_PLAN_MAX_STEPS, &ask->warmup_steps}};
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (ls_args_u64(args, numbers[i].name, 1, numbers[i].max, numbers[i].ret, err))
+			return err->code;
+	return ls_args_double(args, "warmup-epochs", 0, (double)LS_PLAN_MAX_EPOCHS,
+			      &ask->warmup_epochs, err);
+}
+
+/* Pairs that say the same thing twice, and what is worth nothing without --samples. */
+static const char *contradiction(const struct ls_args *args)
+{
+	if (ls_args_has(args, "epochs") && ls_args_has(args, "steps"))
+		return "--epochs and --steps say the same thing: give one of them";
+	if (ls_args_has(args, "warmup-epochs") && ls_args_has(args, "warmup-steps"))
+		return "--warmup-epochs and --warmup-steps say the same thing: give one of them";
+	if (!ls_args_has(args, "samples") &&
+	    (ls_args_has(args, "epochs") || ls_args_has(args, "warmup-epochs")))
+		return "an epoch has no number of steps without --samples";
+	return NULL;
+}
+
+static void print(const struct ls_plan *p, const struct ls_args *args)
+{
+	struct ls_str text = {0};
+	if (ls_args_has(args, "json")) {
+		ls_cmd_print_json_take(ls_plan_json(p));
+		return;
+	}
+	ls_plan_text(p, ls_args_has(args, "all") ? 0 : OPTIONS_SHOWN, &text);
+	fputs(text.s, stdout);
+	ls_str_done(&text);
+}
+
+static int make(const struct ls_args *args)
+{
+	struct ls_plan_ask ask = {.drop_last = ls_args_has(args, "drop-last"), .warmup_epochs = -1};
+	struct ls_plan *p = NULL;
+	struct ls_err err = {0};
+	char *from = NULL, *to = NULL;
+	int rc = read_gpus(args, "from", &from, &ask.from, &err);
+	if (!rc)
+		rc = read_gpus(args, "to", &to, &ask.to, &err);
+	if (!rc)
+		rc = read_numbers(args, &ask, &err);
+	if (!rc)
+		rc = ls_plan_make(&ask, &p, &err);
+	if (!rc)
+		print(p, args);
+	int status = rc ? ls_cmd_fail(&err) : p->exact ? LS_EXIT_YES : LS_EXIT_NO;
+	ls_plan_free(p);
+	free(from);
+	free(to);
+	return status;
+}
+
+static int run(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	static const char *const wanted[] = {"from", "to", "batch"};
+	(void)cmd;
+	if (ls_args_has(args, "list-gpus"))
+		return list_gpus(args);
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		if (!ls_args_has(args, wanted[i]))
+			return ls_cmd_usage("plan: option --%s is missing", wanted[i]);
+	const char *wrong = contradiction(args);
+	return wrong ? ls_cmd_usage("plan: %s", wrong) : make(args);
+}
+
+const struct ls_cmd ls_cmd_plan = {
+	.name = "plan",
+	.summary = "the same training on other GPUs: batch sizes and a schedule in steps",
+	.synopsis = "--from GPU:N --to GPU:N --batch N [--samples N] [--accum N] [--epochs N | "
+		    "--steps N]\n--list-gpus",
+	.details = "Exit status: 0 the global batch can stay, 1 it cannot.",
+	.opts = opts,
+	.run = run,
+};
