@@ -38,18 +38,38 @@ static void read_status(json_t *state, char *text, bool *ret_dirty)
 	json_object_set_new(state, "untracked", json_integer(untracked));
 }
 
-static void add_diff(json_t *state)
+/* false: git could not say. */
+static bool read_diff(struct ls_proc_result *ret)
 {
 	const char *const argv[] = {"git",  "diff", "--no-ext-diff", "--no-color", "--binary",
 				    "HEAD", NULL};
+	if (ls_proc_run(argv, SECONDS, ret, NULL))
+		return false;
+	if (ret->status == 0 && !ret->timed_out)
+		return true;
+	ls_proc_result_done(ret);
+	return false;
+}
+
+char *ls_git_diff(void)
+{
+	enum { MOST = 15 << 20 }; /* more would have been cut off */
 	struct ls_proc_result r;
-	if (ls_proc_run(argv, SECONDS, &r, NULL))
+	if (!read_diff(&r))
+		return NULL;
+	char *text = r.out.len <= MOST ? ls_str_take(&r.out) : NULL;
+	ls_proc_result_done(&r);
+	return text;
+}
+
+static void add_diff(json_t *state)
+{
+	struct ls_proc_result r;
+	char hex[LS_SHA256_HEX];
+	if (!read_diff(&r))
 		return;
-	if (r.status == 0 && !r.timed_out) {
-		char hex[LS_SHA256_HEX];
-		ls_sha256(r.out.s ? r.out.s : "", r.out.len, hex);
-		json_object_set_new(state, "diff_sha256", json_string(hex));
-	}
+	ls_sha256(r.out.s ? r.out.s : "", r.out.len, hex);
+	json_object_set_new(state, "diff_sha256", json_string(hex));
 	ls_proc_result_done(&r);
 }
 
