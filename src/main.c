@@ -13,6 +13,7 @@ const struct ls_cmd *const ls_cmds[] = {
 	&ls_cmd_verify,
 	&ls_cmd_fm,
 	&ls_cmd_validate,
+	&ls_cmd_exp,
 	&ls_cmd_compare,
 	&ls_cmd_plan,
 	&ls_cmd_help,

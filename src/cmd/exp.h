@@ -1,0 +1,23 @@
+/* What the files of `lockstep exp` share. Nothing is owned here; one thread. */
+#ifndef LS_CMD_EXP_H
+#define LS_CMD_EXP_H
+
+#include "cmd/cmd.h"
+#include "job/row.h"
+#include "job/store.h"
+
+extern const struct ls_cmd ls_cmd_exp_new, ls_cmd_exp_template;
+extern const struct ls_cmd ls_cmd_exp_list, ls_cmd_exp_show;
+
+/* Opens the store of the current folder; prints the reason and returns an exit status where that
+ * fails. */
+int ls_exp_open(struct ls_store **ret);
+/* The experiment of args: its first positional or --exp-id; NULL after a message where both or
+ * neither were given. */
+const char *ls_exp_name(const char *command, const struct ls_args *args);
+#define LS_EXP_ID_OPT                                                                              \
+	{                                                                                          \
+		"exp-id", 0, "NAME", "the experiment, instead of the first argument"               \
+	}
+
+#endif

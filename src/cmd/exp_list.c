@@ -1,0 +1,305 @@
+/* lockstep exp list and show. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "cmd/exp.h"
+#include "job/command.h"
+#include "job/experiment.h"
+
+static const struct ls_opt list_opts[] = {
+	{"state", 0, "STATE", "only those: new, queued, running, done, failed, cancelled, dead"},
+	{"tag", 0, "TAG", "only those with this tag"},
+	{"group", 0, "NAME", "only those of one group (--seeds)"},
+	{"columns", 0, "A,B,C", "what to show: name, state, or any member of `exp show --json`"},
+	{"sort", 0, "COLUMN", "by this column; -COLUMN: the largest first"},
+	{0},
+};
+
+#define COLUMNS "name,state,partition,num_gpus,batch_size,global_batch,seed,attempt"
+
+/* A cell as text, to be freed; empty where there is no value. */
+static char *cell_text(const json_t *v)
+{
+	if (json_is_string(v))
+		return ls_xstrdup(json_string_value(v));
+	if (json_is_integer(v))
+		return ls_xasprintf("%lld", (long long)json_integer_value(v));
+	if (json_is_real(v))
+		return ls_xasprintf("%.6g", json_real_value(v));
+	if (!v || json_is_null(v))
+		return ls_xstrdup("");
+	return json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+}
+
+static const json_t *cell_of(const json_t *row, const char *column)
+{
+	const json_t *v = json_object_get(row, column);
+	return v ? v : json_object_get(json_object_get(row, "settings"), column);
+}
+
+/* --- sorting --- */
+
+static _Thread_local struct {
+	const char *column;
+	int sign;
+} order; /* qsort passes no context */
+
+static int compare_rows(const void *a, const void *b)
+{
+	const json_t *x = cell_of(*(const json_t *const *)a, order.column);
+	const json_t *y = cell_of(*(const json_t *const *)b, order.column);
+	if (json_is_number(x) && json_is_number(y)) {
+		double d = json_number_value(x) - json_number_value(y);
+		return order.sign * ((d > 0) - (d < 0));
+	}
+	if (json_is_string(x) && json_is_string(y))
+		return order.sign * strcmp(json_string_value(x), json_string_value(y));
+	return json_is_null(x) - json_is_null(y); /* without a value: at the end */
+}
+
+static void sort_rows(json_t *rows, const char *by)
+{
+	size_t n = json_array_size(rows);
+	json_t **items = ls_xalloc((n + 1) * sizeof *items);
+	for (size_t i = 0; i < n; i++)
+		items[i] = json_incref(json_array_get(rows, i));
+	order.sign = by[0] == '-' ? -1 : 1;
+	order.column = by + (by[0] == '-');
+	qsort(items, n, sizeof *items, compare_rows);
+	json_array_clear(rows);
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(rows, items[i]);
+	free(items);
+}
+
+/* --- list --- */
+
+enum { MOST_COLUMNS = 32 };
+
+static size_t split(char *text, const char **names)
+{
+	char *save = NULL;
+	size_t n = 0;
+	for (char *t = strtok_r(text, ",", &save); t && n < MOST_COLUMNS;
+	     t = strtok_r(NULL, ",", &save))
+		names[n++] = t;
+	return n;
+}
+
+static void print_rows(const json_t *rows, const char *columns)
+{
+	char *text = ls_xstrdup(columns), *cells[MOST_COLUMNS];
+	const char *names[MOST_COLUMNS];
+	size_t n = split(text, names), i;
+	struct ls_table t;
+	ls_table_init(&t, n, names);
+	const json_t *row;
+	json_array_foreach(rows, i, row)
+	{
+		for (size_t c = 0; c < n; c++)
+			cells[c] = cell_text(cell_of(row, names[c]));
+		ls_table_row(&t, (const char *const *)cells);
+		for (size_t c = 0; c < n; c++)
+			free(cells[c]);
+	}
+	struct ls_str out = {0};
+	ls_table_text(&t, &out);
+	fputs(out.s, stdout);
+	ls_str_done(&out);
+	ls_table_done(&t);
+	free(text);
+}
+
+static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	struct ls_store *s;
+	struct ls_err err = {0};
+	json_t *rows;
+	int status = ls_exp_open(&s);
+	if (status)
+		return status;
+	int rc = ls_experiment_list(s, ls_args_get(args, "state"), ls_args_get(args, "tag"),
+				    ls_args_get(args, "group"), &rows, &err);
+	ls_store_close(s);
+	if (rc)
+		return ls_cmd_fail(&err);
+	if (ls_args_has(args, "sort"))
+		sort_rows(rows, ls_args_get(args, "sort"));
+	const char *columns = ls_args_get(args, "columns");
+	if (ls_args_has(args, "json"))
+		ls_cmd_print_json_take(json_pack("{s:O}", "experiments", rows));
+	else
+		print_rows(rows, columns ? columns : COLUMNS);
+	json_decref(rows);
+	return 0;
+}
+
+const struct ls_cmd ls_cmd_exp_list = {
+	.name = "list",
+	.summary = "all experiments, with the columns that are asked for",
+	.synopsis = "[--state STATE] [--tag TAG] [--group NAME] [--columns A,B,C] [--sort COLUMN]",
+	.opts = list_opts,
+	.run = run_list,
+};
+
+/* --- show --- */
+
+static const struct ls_opt show_opts[] = {
+	{"diff", 0, NULL, "print the difference to the commit that it was made from"},
+	LS_EXP_ID_OPT,
+	{0},
+};
+
+static void print_member(const json_t *row, const char *label, const char *key)
+{
+	char *text = cell_text(json_object_get(row, key));
+	if (*text)
+		printf("%-12s %s\n", label, text);
+	free(text);
+}
+
+static void print_code(const json_t *row)
+{
+	const json_t *git = json_object_get(row, "git");
+	const char *commit = ls_col_text(git, "commit");
+	if (!json_is_object(git))
+		return;
+	if (!commit)
+		printf("%-12s unknown: %s\n", "code", ls_col_text(git, "unknown"));
+	else
+		printf("%-12s %s%s\n", "code", commit,
+		       json_is_true(json_object_get(git, "dirty"))
+			       ? ", and a difference (exp show --diff)"
+			       : "");
+}
+
+static void print_lines(const json_t *list, const char *label, const char *key, const char *more)
+{
+	const json_t *v;
+	size_t i;
+	json_array_foreach(list, i, v)
+	{
+		char *a = cell_text(json_object_get(v, key));
+		char *b = cell_text(more ? json_object_get(v, more) : NULL);
+		printf("%-12s %s%s%s\n", i ? "" : label, a, *b ? "  " : "", b);
+		free(a);
+		free(b);
+	}
+}
+
+static void print_history(const json_t *list)
+{
+	const json_t *e;
+	size_t i;
+	puts("history");
+	json_array_foreach(list, i, e)
+	{
+		int64_t attempt = ls_col_int(e, "attempt", 0);
+		const char *detail = ls_col_text(e, "detail");
+		printf("  %s  %-10s", ls_col_text(e, "at"), ls_col_text(e, "kind"));
+		if (attempt)
+			printf(" attempt %lld", (long long)attempt);
+		if (detail) {
+			fputs(" ", stdout);
+			ls_cmd_print_name(detail);
+		}
+		puts("");
+	}
+}
+
+static void print_experiment(const json_t *row, const json_t *more)
+{
+	static const char *const members[][2] = {
+		{"name", "name"},
+		{"state", "state"},
+		{"reason", "reason"},
+		{"uuid", "uuid"},
+		{"group", "group"},
+		{"description", "description"},
+		{"template", "template"},
+		{"partition", "partition"},
+		{"num_gpus", "num_gpus"},
+		{"batch_size", "batch_size"},
+		{"accum", "accumulation"},
+		{"global_batch", "global_batch"},
+		{"warmup_steps", "warmup_steps"},
+		{"total_steps", "total_steps"},
+		{"precision", "precision"},
+		{"seed", "seed"},
+		{"settings", "settings"},
+		{"environment", "environment"},
+	};
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+		print_member(row, members[i][0], members[i][1]);
+	print_code(row);
+	char *command = ls_command_text(json_object_get(row, "command"));
+	printf("%-12s %s\n", "command", command);
+	free(command);
+	print_lines(json_object_get(more, "after"), "after", "name", "state");
+	print_lines(json_object_get(more, "tags"), "tags", "tag", NULL);
+	print_lines(json_object_get(more, "notes"), "notes", "at", "text");
+	print_lines(json_object_get(more, "attempts"), "attempts", "folder", "outcome");
+	print_lines(json_object_get(more, "metrics"), "metrics", "name", "value");
+	print_history(json_object_get(more, "history"));
+}
+
+static int print_diff(struct ls_store *s, const json_t *row)
+{
+	struct ls_err err = {0};
+	char *text = NULL;
+	int rc = ls_experiment_diff(s, row, &text, &err);
+	if (rc)
+		return ls_cmd_fail(&err);
+	fputs(text, stdout);
+	free(text);
+	return 0;
+}
+
+static int show(struct ls_store *s, const char *name, const struct ls_args *args)
+{
+	struct ls_err err = {0};
+	json_t *row, *more;
+	if (ls_experiment_get(s, name, &row, &err))
+		return ls_cmd_fail(&err);
+	int status = 0;
+	if (ls_args_has(args, "diff")) {
+		status = print_diff(s, row);
+	} else if (ls_experiment_more(s, row, &more, &err)) {
+		status = ls_cmd_fail(&err);
+	} else {
+		if (ls_args_has(args, "json")) {
+			json_object_update(row, more);
+			ls_cmd_print_json_take(json_incref(row));
+		} else {
+			print_experiment(row, more);
+		}
+		json_decref(more);
+	}
+	json_decref(row);
+	return status;
+}
+
+static int run_show(const struct ls_cmd *cmd, const struct ls_args *args)
+{
+	(void)cmd;
+	struct ls_store *s;
+	const char *name = ls_exp_name("show", args);
+	int status = name ? ls_exp_open(&s) : LS_EXIT_INPUT;
+	if (status)
+		return status;
+	status = show(s, name, args);
+	ls_store_close(s);
+	return status;
+}
+
+const struct ls_cmd ls_cmd_exp_show = {
+	.name = "show",
+	.summary = "everything about one experiment, and its history",
+	.synopsis = "[--diff] [--exp-id NAME] [NAME]",
+	.opts = show_opts,
+	.max_pos = 1,
+	.run = run_show,
+};
