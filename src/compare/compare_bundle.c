@@ -316,6 +316,13 @@ static bool has_name(const struct ls_bundle *b, const struct value_list *values,
 	return false;
 }
 
+/* Whether a trait that b lacks is a difference. Shards have no outermost container. */
+static bool matters(const struct ls_bundle *b, const struct value_list *values,
+		    const struct ls_trait *t)
+{
+	return *t->name && has_name(b, values, t->name);
+}
+
 static void add_trait(struct ls_cmp_file *f, const struct ls_trait *a, const struct ls_trait *b)
 {
 	const char *name = (a ? a : b)->name;
@@ -349,8 +356,8 @@ static void compare_traits(const struct ls_bundle *a, const struct value_list *v
 		const struct ls_trait *y = j < m ? &b->traits[j] : NULL;
 		int order = !x ? 1 : !y ? -1 : strcmp(x->name, y->name);
 		bool differs = order == 0  ? strcmp(x->text, y->text) != 0
-			       : order < 0 ? has_name(b, values_b, x->name)
-					   : has_name(a, values_a, y->name);
+			       : order < 0 ? matters(b, values_b, x)
+					   : matters(a, values_a, y);
 		if (differs && !is_trait_ignored(opt, (order <= 0 ? x : y)->name))
 			add_trait(f, order <= 0 ? x : NULL, order >= 0 ? y : NULL);
 		i += order <= 0;

@@ -203,7 +203,10 @@ def values_of_other_kinds():
     container."""
     for x, y in [(1, "1"), (None, "None"), (True, "True"), (True, 1), (1, 1.0), ([1], (1,)), ({1: 2}, {"1": 2}), ({None: 1}, {"None": 1}),
                  ({True: 1}, {"True": 1}), ({1, 2}, {1, "2"}), ({1}, [1]), ([], ()), ([], {}), ([1, 2], {"0": 1, "1": 2}), ({"a": {"b": 1}}, {"a.b": 1}),
-                 ({(1, 2): 3}, {(1, 3): 3}), ({b"a\0b"}, {b"a\0c"}), ({"a\0b": 1}, {"a\0c": 1}), (b"a\0b", b"a\0c"), (1 << 70, 1 << 71)]:
+                 ({(1, 2): 3}, {(1, 3): 3}), ({b"a\0b"}, {b"a\0c"}), ({"a\0b": 1}, {"a\0c": 1}), (b"a\0b", b"a\0c"), (1 << 70, 1 << 71),
+                 ({1}, frozenset({1})), (set(), frozenset()), ({"a": 1}, collections.OrderedDict(a=1)), ({}, collections.OrderedDict()),
+                 (collections.defaultdict(int, a=1), collections.defaultdict(list, a=1)), (b"a", bytearray(b"a")), (torch.Size([1, 2]), (1, 2)),
+                 (np.matrix(np.eye(2)), np.eye(2)), (np.ones(2, np.float32), torch.ones(2)), (np.float32(1), torch.tensor(1.0))]:
         pair({"v": x}, {"v": y}, 1)
         pair({"v": x, "w": 0}, {"w": 0, "v": x}, 0)
     t = torch.ones(2, 2)
@@ -230,6 +233,15 @@ def tensors_of_other_layouts():
     for x, y in [(c.conj(), c.conj().resolve_conj()), (c.conj().imag, c.conj().resolve_conj().imag.clone())]:
         assert pair(x, y, 0)["tensors"] == 1 and pair(x, y + 1, 1)["tensors_differ"] == 1
     assert pair(c.conj(), c, 1)["tensors_differ"] == 1
+
+
+def modules_before_torch_1_6():
+    """Their pickle names classes of the program by persistent ids."""
+    torch.manual_seed(3)
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
+    torch.save(model, "new.pt")
+    torch.save(model, "old.pt", _use_new_zipfile_serialization=False)
+    assert compare("old.pt", "new.pt", status=0)["tensors"] == 2
 
 
 class Config:
@@ -552,7 +564,8 @@ def hostile():
 
 
 tests = [every_dtype, statistics_of_random_bits, small_floats, complex_and_integers,
-         views_and_shared_storages, values_of_other_kinds, tensors_of_other_layouts, whole_modules, programs, pickles,
+         views_and_shared_storages, values_of_other_kinds, tensors_of_other_layouts, whole_modules,
+         modules_before_torch_1_6, programs, pickles,
          shards_of_torch, checkpoints, legacy_files, safetensors_files, what_lockstep_writes,
          numpy_files, onnx_files, hostile]
 for test in [globals()[name] for name in sys.argv[2:]] or tests:

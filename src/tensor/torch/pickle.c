@@ -445,9 +445,24 @@ static int op_build(struct vm *v)
 	return take_raw(v, to);
 }
 
+/* Before version 1.6 torch wrote a class of the program as ("module", class, file, source). */
+static uint32_t class_behind(struct vm *v, uint32_t id)
+{
+	const struct ls_pk_node *n = node(v, id);
+	if (!id || n->kind != LS_PK_TUPLE || n->n != 4)
+		return 0;
+	const struct ls_pk_node *word = node(v, n->items[0]);
+	bool is_class = word->kind == LS_PK_STR && word->n == 6 &&
+			memcmp(word->s, "module", 6) == 0 &&
+			node(v, n->items[1])->kind == LS_PK_GLOBAL;
+	return is_class ? n->items[1] : 0;
+}
+
 static int op_persid(struct vm *v)
 {
-	uint32_t id = pop(v);
+	uint32_t id = pop(v), class = class_behind(v, id);
+	if (class)
+		return push_id(v, class);
 	struct ls_pk_node *n = id ? push_new(v, LS_PK_PERSID) : NULL;
 	if (!n)
 		return id ? LS_EINPUT : bad(v, "the stack is empty");

@@ -247,6 +247,16 @@ static int read_shard(struct ls_bundle *b, const char *index, const char *shard,
 	return rc;
 }
 
+/* How a shard's outermost container is made is packaging: a whole file may have an OrderedDict. */
+static void drop_outer_trait(struct ls_bundle *b)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < b->n_traits; i++)
+		if (*b->traits[i].name)
+			b->traits[kept++] = b->traits[i];
+	b->n_traits = kept;
+}
+
 int ls_torch_open_index(const char *path, struct ls_bundle **ret, struct ls_err *err)
 {
 	json_t *index = NULL, *weights, *shard;
@@ -265,6 +275,7 @@ int ls_torch_open_index(const char *path, struct ls_bundle **ret, struct ls_err 
 		if (rc == 0)
 			rc = read_shard(b, path, json_string_value(shard), err);
 	}
+	drop_outer_trait(b);
 	if (rc == 0)
 		rc = ls_bundle_seal(b, path, err);
 	json_object_foreach(weights, key, shard)

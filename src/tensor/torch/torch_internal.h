@@ -45,6 +45,7 @@ struct ls_walk {
 	const struct ls_torch_data *data;
 	struct ls_str path;
 	const char *tensor_kind; /* of the next tensor: "Parameter"; NULL for a plain one */
+	const char *class;       /* of the next container: "OrderedDict"; NULL for a plain one */
 	size_t entries, text;
 	int depth;
 	bool meta;

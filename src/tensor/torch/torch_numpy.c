@@ -165,15 +165,15 @@ static int emit_records(struct ls_walk *w, const struct array *a, const struct l
 }
 
 /* Dates are whole numbers of a unit, which is part of the type. */
-static void trait_of_unit(struct ls_walk *w, const struct ls_pk_node *dtype)
+static void trait_of_type(struct ls_walk *w, const struct ls_pk_node *dtype, const char *what)
 {
 	const struct ls_pk_node *s = dtype_state(w, dtype);
-	struct ls_str unit = {0};
-	if (s && s->n > 8 && ls_torch_key_text(w, ls_torch_at(w, s->items[8]), true, &unit)) {
-		char *text = ls_xasprintf("array in units of %s", unit.s);
-		ls_torch_trait(w, text);
-		free(text);
-	}
+	struct ls_str text = {0}, unit = {0};
+	ls_str_add(&text, what);
+	if (s && s->n > 8 && ls_torch_key_text(w, ls_torch_at(w, s->items[8]), true, &unit))
+		ls_str_addf(&text, " in units of %s", unit.s);
+	ls_torch_trait(w, text.s);
+	ls_str_done(&text);
 	ls_str_done(&unit);
 }
 
@@ -209,7 +209,7 @@ static int emit_array(struct ls_walk *w, const struct ls_pk_node *dtype,
 	if (fields_of(w, dtype))
 		return emit_records(w, &a, dtype);
 	rc = dtype_of(w, dtype, &made);
-	trait_of_unit(w, dtype);
+	trait_of_type(w, dtype, w->class ? w->class : "numpy array");
 	return rc ? rc : add_array(w, &a, &made, made.elem_size ? made.elem_size : 1, 0);
 }
 
@@ -220,8 +220,13 @@ int ls_torch_emit_np_array(struct ls_walk *w, const struct ls_pk_node *call)
 		return ls_torch_wrong(w, "a numpy array without its state");
 	const struct ls_pk_node *fortran = ls_torch_at(w, s->items[3]);
 	bool by_column = (fortran->kind == LS_PK_BOOL || fortran->kind == LS_PK_INT) && fortran->i;
-	return emit_array(w, ls_torch_at(w, s->items[2]), ls_torch_at(w, s->items[1]),
-			  ls_torch_at(w, s->items[4]), by_column);
+	const struct ls_pk_node *class = ls_torch_arg(w, call, 0);
+	if (class && class->kind == LS_PK_GLOBAL && !ls_torch_is_global(w, class, A_NP_CLASS))
+		w->class = ls_pickle_global(w->p, class)->name; /* numpy.matrix */
+	int rc = emit_array(w, ls_torch_at(w, s->items[2]), ls_torch_at(w, s->items[1]),
+			    ls_torch_at(w, s->items[4]), by_column);
+	w->class = NULL;
+	return rc;
 }
 
 int ls_torch_emit_np_buffer(struct ls_walk *w, const struct ls_pk_node *call)
@@ -255,7 +260,7 @@ int ls_torch_emit_np_scalar(struct ls_walk *w, const struct ls_pk_node *call)
 		return rc;
 	if (len != t.elem_size)
 		return ls_torch_wrong(w, "a numpy scalar of the wrong size");
-	trait_of_unit(w, ls_torch_arg(w, call, 0));
+	trait_of_type(w, ls_torch_arg(w, call, 0), "numpy scalar");
 	struct ls_tensor *made = ls_torch_add_tensor(
 		w); /* a tensor without dimensions: compared to the bit like any other */
 	t.name = made->name;

@@ -65,13 +65,28 @@ static int visit_pair(struct ls_walk *w, size_t index, uint32_t key, uint32_t ch
 	return rc;
 }
 
+/* The class of the container that is visited; those in it are plain again. */
+static const char *take_class(struct ls_walk *w, const char *plain)
+{
+	const char *class = w->class ? w->class : plain;
+	w->class = NULL;
+	return class;
+}
+
+/* An empty container is a value: "[]", "OrderedDict {}". */
+static void emit_empty(struct ls_walk *w, const char *brackets)
+{
+	const char *class = take_class(w, "");
+	ls_torch_emit_other(w, ls_xasprintf("%s%s%s", class, *class ? " " : "", brackets));
+}
+
 static int visit_sequence(struct ls_walk *w, const struct ls_pk_node *n, bool tuple)
 {
 	int rc = 0;
 	if (n->n)
-		ls_torch_trait(w, tuple ? "tuple" : "list");
+		ls_torch_trait(w, take_class(w, tuple ? "tuple" : "list"));
 	else
-		ls_torch_emit_text(w, LS_VAL_OTHER, tuple ? "()" : "[]", 2);
+		emit_empty(w, tuple ? "()" : "[]");
 	for (size_t i = 0; i < n->n && rc == 0; i++)
 		rc = ls_torch_descend(w, NULL, i, n->items[i]);
 	return rc;
@@ -83,7 +98,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Keys that are not all text: 1 and "1" have one path, so their kinds are told. */
-static void trait_of_keys(struct ls_walk *w, const struct ls_pk_node *n)
+static void trait_of_keys(struct ls_walk *w, const struct ls_pk_node *n, const char *class)
 {
 	static const char *const kinds[] = {"None", "bool", "int", "int", "float", "str", "bytes"};
 	enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -99,7 +114,7 @@ static void trait_of_keys(struct ls_walk *w, const struct ls_pk_node *n)
 	}
 	qsort(keys, made, sizeof *keys, by_text);
 	struct ls_str all = {0};
-	ls_str_add(&all, "dict with keys ");
+	ls_str_addf(&all, "%s with keys ", class);
 	for (size_t i = 0; i < made; i++) {
 		ls_str_addf(&all, "%s%s", i ? ", " : "", keys[i]);
 		free(keys[i]);
@@ -116,12 +131,15 @@ static void trait_of_dict(struct ls_walk *w, const struct ls_pk_node *n)
 		texts += ls_torch_at(w, n->items[i])->kind == LS_PK_STR;
 		ints += ls_torch_at(w, n->items[i])->kind == LS_PK_INT;
 	}
+	const char *class = take_class(w, "dict");
+	char *with_ints = ls_xasprintf("%s with int keys", class);
 	if (texts == n->n / 2)
-		ls_torch_trait(w, "dict");
+		ls_torch_trait(w, class);
 	else if (ints == n->n / 2)
-		ls_torch_trait(w, "dict with int keys");
+		ls_torch_trait(w, with_ints);
 	else
-		trait_of_keys(w, n);
+		trait_of_keys(w, n, class);
+	free(with_ints);
 }
 
 int ls_torch_visit_pairs(struct ls_walk *w, const struct ls_pk_node *n)
@@ -132,7 +150,7 @@ int ls_torch_visit_pairs(struct ls_walk *w, const struct ls_pk_node *n)
 	if (n->n)
 		trait_of_dict(w, n);
 	else
-		ls_torch_emit_text(w, LS_VAL_OTHER, "{}", 2);
+		emit_empty(w, "{}");
 	for (size_t i = 0; i + 1 < n->n && rc == 0; i += 2)
 		rc = visit_pair(w, i / 2, n->items[i], n->items[i + 1]);
 	return rc;
@@ -142,7 +160,7 @@ int ls_torch_visit_pairs(struct ls_walk *w, const struct ls_pk_node *n)
 static int visit_pair_list(struct ls_walk *w, const struct ls_pk_node *list)
 {
 	int rc = 0;
-	ls_torch_trait(w, "dict");
+	ls_torch_trait(w, take_class(w, "dict"));
 	for (size_t i = 0; i < list->n && rc == 0; i++) {
 		const struct ls_pk_node *pair = ls_torch_at(w, list->items[i]);
 		if ((pair->kind != LS_PK_LIST && pair->kind != LS_PK_TUPLE) || pair->n != 2)
@@ -171,7 +189,23 @@ int ls_torch_visit_attributes(struct ls_walk *w, const struct ls_pk_node *state)
 	return rc;
 }
 
-static int visit_dict_call(struct ls_walk *w, const struct ls_pk_node *call)
+/* "OrderedDict", "defaultdict of builtins.int"; NULL for a plain dict. */
+static char *class_of_dict(struct ls_walk *w, const struct ls_pk_node *call)
+{
+	const char *name = ls_pickle_global(w->p, ls_torch_at(w, call->a))->name;
+	const struct ls_pk_node *factory = ls_torch_arg(w, call, 0);
+	struct ls_str s = {0};
+	if (strcmp(name, "dict") == 0)
+		return NULL;
+	ls_str_add(&s, name);
+	if (factory && factory->kind == LS_PK_GLOBAL) {
+		ls_str_add(&s, " of ");
+		ls_torch_key_text(w, factory, false, &s);
+	}
+	return ls_str_take(&s);
+}
+
+static int visit_dict_items(struct ls_walk *w, const struct ls_pk_node *call)
 {
 	const struct ls_pk_node *first = ls_torch_arg(w, call, 0);
 	bool pairs = first && (first->kind == LS_PK_LIST || first->kind == LS_PK_TUPLE);
@@ -184,15 +218,25 @@ static int visit_dict_call(struct ls_walk *w, const struct ls_pk_node *call)
 		return ls_torch_wrong(w, "a dict built from something that is not pairs");
 	if (rc == 0 && (call->n || !(pairs || (first && first->kind == LS_PK_DICT))))
 		rc = ls_torch_visit_pairs(w, call);
+	return rc;
+}
+
+static int visit_dict_call(struct ls_walk *w, const struct ls_pk_node *call)
+{
+	char *class = class_of_dict(w, call);
+	w->class = class;
+	int rc = visit_dict_items(w, call);
+	w->class = NULL;
+	free(class);
 	return rc == 0 && call->c ? ls_torch_visit_attributes(w, ls_torch_at(w, call->c)) : rc;
 }
 
 /* Sets of what has no short text are told in the order of the file. */
-static int visit_set(struct ls_walk *w, const struct ls_pk_node *n)
+static int visit_set(struct ls_walk *w, const struct ls_pk_node *n, const char *class)
 {
+	ls_torch_trait(w, class);
 	if (ls_torch_emit_set(w, n))
 		return 0;
-	ls_torch_trait(w, "set");
 	int rc = 0;
 	for (size_t i = 0; i < n->n && rc == 0; i++)
 		rc = ls_torch_descend(w, NULL, i, n->items[i]);
@@ -205,14 +249,35 @@ static int visit_set_call(struct ls_walk *w, const struct ls_pk_node *call)
 	const struct ls_pk_node *items = ls_torch_arg(w, call, 0);
 	if (items && items->kind != LS_PK_LIST && items->kind != LS_PK_TUPLE)
 		return ls_torch_wrong(w, "a set built from something that is no list");
-	return visit_set(w, items ? items : &none);
+	return visit_set(w, items ? items : &none,
+			 ls_pickle_global(w->p, ls_torch_at(w, call->a))->name);
+}
+
+static int visit_size(struct ls_walk *w, const struct ls_pk_node *call)
+{
+	const struct ls_pk_node *args = ls_torch_at(w, call->b);
+	if (args->n != 1 || ls_torch_at(w, args->items[0])->kind != LS_PK_TUPLE)
+		return ls_torch_wrong(w, "a torch.Size without a tuple");
+	w->class = "torch.Size";
+	int rc = ls_torch_visit(w, args->items[0]);
+	w->class = NULL;
+	return rc;
+}
+
+static int visit_bytes_call(struct ls_walk *w, const struct ls_pk_node *call)
+{
+	const uint8_t *bytes = NULL;
+	size_t len = 0;
+	if (ls_torch_bytes_of(w, call, &bytes, &len))
+		return LS_EINPUT;
+	if (ls_torch_is_call(w, call, A_BYTES))
+		ls_torch_trait(w, ls_pickle_global(w->p, ls_torch_at(w, call->a))->name);
+	return ls_torch_emit_text(w, LS_VAL_BYTES, (const char *)bytes, len);
 }
 
 static int visit_call(struct ls_walk *w, const struct ls_pk_node *n)
 {
 	const struct ls_pk_node *what = ls_torch_at(w, n->a);
-	const uint8_t *bytes = NULL;
-	size_t len = 0;
 	if (what->kind != LS_PK_GLOBAL)
 		return ls_torch_emit_object(w, n);
 	switch (ls_pickle_global(w->p, what)->action) {
@@ -226,9 +291,7 @@ static int visit_call(struct ls_walk *w, const struct ls_pk_node *n)
 		return ls_torch_emit_complex(w, n);
 	case A_BYTES:
 	case A_ENCODE:
-		if (ls_torch_bytes_of(w, n, &bytes, &len))
-			return LS_EINPUT;
-		return ls_torch_emit_text(w, LS_VAL_BYTES, (const char *)bytes, len);
+		return visit_bytes_call(w, n);
 	case A_PATH:
 		return ls_torch_emit_joined(w, n, "path");
 	case A_LAYOUT:
@@ -236,9 +299,7 @@ static int visit_call(struct ls_walk *w, const struct ls_pk_node *n)
 	case A_DEVICE:
 		return ls_torch_emit_device(w, n);
 	case A_SIZE:
-		return ls_torch_at(w, n->b)->n == 1
-			       ? ls_torch_visit(w, ls_torch_at(w, n->b)->items[0])
-			       : ls_torch_wrong(w, "a torch.Size without a tuple");
+		return visit_size(w, n);
 	case A_NP_SCALAR:
 		return ls_torch_emit_np_scalar(w, n);
 	case A_NP_ARRAY:
@@ -281,7 +342,7 @@ static int visit_kind(struct ls_walk *w, struct ls_pk_node *n)
 	case LS_PK_DICT:
 		return ls_torch_visit_pairs(w, n);
 	case LS_PK_SET:
-		return visit_set(w, n);
+		return visit_set(w, n, "set");
 	case LS_PK_GLOBAL:
 		return ls_torch_emit_global(w, n);
 	case LS_PK_CALL:
