@@ -200,7 +200,8 @@ static const struct ls_cmd cmd_diff = {
 };
 
 static const struct ls_cmd *const subs[] = {
-	&ls_cmd_spec_capture, &cmd_check, &cmd_diff, &ls_cmd_spec_render, &cmd_list, NULL,
+	&ls_cmd_spec_capture, &cmd_check, &cmd_diff, &ls_cmd_spec_render,
+	&ls_cmd_spec_import,  &cmd_list,  NULL,
 };
 
 const struct ls_cmd ls_cmd_spec = {

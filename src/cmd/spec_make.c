@@ -1,4 +1,5 @@
 /* lockstep spec capture and render: the two that make files. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,8 +21,7 @@ int ls_spec_today(char ret[11], struct ls_err *err)
 	return rc;
 }
 
-/* The file of -o, NULL for stdout ("-", as elsewhere). False: bad usage, told. */
-static bool output_file(const struct ls_cmd *cmd, const struct ls_args *args, const char **ret)
+bool ls_spec_output_file(const struct ls_cmd *cmd, const struct ls_args *args, const char **ret)
 {
 	const char *file = ls_args_get(args, "output");
 	if (file && !*file) {
@@ -56,9 +56,9 @@ static const struct ls_opt capture_opts[] = {
 	{0},
 };
 
-static bool is_name(const char *s)
+bool ls_spec_is_name(const char *s)
 {
-	return *s && strlen(s) < 200 &&
+	return isalnum((unsigned char)*s) && strlen(s) < 200 &&
 	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")];
 }
 
@@ -129,10 +129,10 @@ static int run_capture(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct ls_err err = {0};
 	char *text = NULL;
 	name = name ? name : "captured";
-	if (!is_name(name))
+	if (!ls_spec_is_name(name))
 		return ls_cmd_usage(
 			"capture: --name: \"%s\" is not made of letters, digits, . _ and -", name);
-	if (!output_file(cmd, args, &file))
+	if (!ls_spec_output_file(cmd, args, &file))
 		return LS_EXIT_INPUT;
 	int rc = look(args, &facts, &err);
 	if (!rc)
@@ -201,7 +201,7 @@ static int run_render(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct ls_spec *spec = NULL;
 	struct ls_str out = {0};
 	struct ls_err err = {0};
-	if (chosen(args, &which) || !output_file(cmd, args, &file))
+	if (chosen(args, &which) || !ls_spec_output_file(cmd, args, &file))
 		return LS_EXIT_INPUT;
 	int rc = ls_spec_load(args->pos[0], &spec, &err);
 	if (!rc)

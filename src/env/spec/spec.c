@@ -292,6 +292,33 @@ int ls_spec_parse(const char *text, size_t len, const char *path, struct ls_spec
 	return 0;
 }
 
+/* Is this the file of another tool, by its name or by how it begins? */
+static const char *foreign(const char *path, const char *text)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	for (; *text == '#' || *text == '\n'; text += *text == '\n')
+		text += strcspn(text, "\n");
+	if (ls_str_ends(name, ".yml") || ls_str_ends(name, ".yaml") ||
+	    ls_str_starts(text, "name:") || ls_str_starts(text, "channels:") ||
+	    ls_str_starts(text, "dependencies:"))
+		return "YAML";
+	if (ls_str_starts(name, "Dockerfile") || ls_str_starts(text, "FROM "))
+		return "a Dockerfile";
+	return ls_str_ends(name, ".txt") && *text && !strchr("{[", *text) ? "a text for pip" : NULL;
+}
+
+/* A parse error of such a file becomes the advice to import it. */
+static int advise_import(const char *path, const char *text, struct ls_err *err)
+{
+	const char *what = foreign(path, text);
+	if (!what)
+		return err ? err->code : LS_EINPUT;
+	return ls_err_set(err, LS_EINPUT,
+			  "%s: this is %s, and a spec is JSON; make a spec of it: lockstep spec "
+			  "import %s -o spec.json",
+			  path, what, path);
+}
+
 static int no_such_spec(const char *name, struct ls_err *err)
 {
 	enum { MAX = 64 };
@@ -326,6 +353,8 @@ int ls_spec_load(const char *name_or_path, struct ls_spec **ret, struct ls_err *
 	if (rc)
 		return rc;
 	rc = ls_spec_parse(text, len, name_or_path, ret, err);
+	if (rc && *text && !strchr("{[ \t\n\"", *text))
+		rc = advise_import(name_or_path, text, err);
 	free(text);
 	return rc;
 }
