@@ -10,6 +10,8 @@
 #include "env/import/build.h"
 #include "env/spec/spec_image.h"
 
+#define BLANKS " \t\n\v\f\r"
+
 enum { STAGES = 64, VARIABLES = 256, VALUE = 4096 };
 
 struct stage {
@@ -34,14 +36,14 @@ struct docker {
 /* Takes a word off *s, quotes removed, as a shell would; NULL at the end. */
 static char *word(const char **s)
 {
-	const char *p = *s + strspn(*s, " \t");
+	const char *p = *s + strspn(*s, BLANKS);
 	struct ls_str out = {0};
 	char quote = 0;
 	if (!*p) {
 		*s = p;
 		return NULL;
 	}
-	for (; *p && (quote || !isspace((unsigned char)*p)); p++) {
+	for (; *p && (quote || !strchr(BLANKS, *p)); p++) {
 		if (quote ? *p == quote : *p == '"' || *p == '\'')
 			quote = quote ? 0 : *p;
 		else if (*p == '\\' && p[1] && quote != '\'')
