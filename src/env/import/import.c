@@ -136,11 +136,14 @@ static int nothing_there(const struct ls_build *b, struct ls_err *err)
 static int prove(const struct ls_import *im, struct ls_err *err)
 {
 	struct ls_spec *spec = NULL;
+	struct ls_err why = {0};
 	char *text = ls_json_text(im->spec);
-	int rc = ls_spec_parse(text, strlen(text), "import", &spec, err);
+	int rc = ls_spec_parse(text, strlen(text), "import", &spec, &why);
 	ls_spec_free(spec);
 	free(text);
-	return rc ? ls_err_prefix(err, "the import does not load again") : 0;
+	return rc ? ls_err_set(err, LS_EINTERNAL, "the spec that was made does not load: %s",
+			       why.msg)
+		  : 0;
 }
 
 int ls_import(const char *text, size_t len, const char *path, const struct ls_import_how *how,
