@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/runopts.h"
+#include "cmd/verify_seeds.h"
 #include "run/verify.h"
 
 static const struct ls_opt opts[] = {
@@ -21,6 +22,7 @@ static const struct ls_opt opts[] = {
 	{"ignore", 0, "GLOB", "names of files, tensors and values not to compare; may be repeated"},
 	{"input", 0, "PATH",
 	 "a file or folder whose digest goes into the manifests; may be repeated"},
+	LS_SEEDS_OPTS,
 	{"show-output", 0, NULL, "show what the runs print instead of keeping it in a log"},
 	{0},
 };
@@ -140,6 +142,8 @@ static int fill(struct ls_verify_request *ask, struct ls_runopts *o, const struc
 static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
+	if (ls_verify_seeds_wanted(args))
+		return ls_verify_seeds(args);
 	struct ls_runopts o;
 	struct ls_verify_request ask;
 	struct ls_verify v;
@@ -168,7 +172,9 @@ const struct ls_cmd ls_cmd_verify = {
 	.summary = "run a program several times and compare everything it wrote",
 	.synopsis = "[--runs N] [--level 0|1|2|3] [--seed N] [--precision fp32|tf32|bf16|fp16] "
 		    "[--vary NAME=A,B] "
-		    "[--control seed] [--bisect] [--html FILE] [--] COMMAND …",
+		    "[--control seed] [--bisect] [--html FILE] [--] COMMAND …\n"
+		    "--seeds N --metric NAME [--vary NAME=A,B] [--against COMMAND] "
+		    "[--margin SHARE%|VALUE] [--] COMMAND …",
 	.details = "COMMAND writes under {out}, which is also $LOCKSTEP_OUT: a folder of its own "
 		   "for each run.\n"
 		   "Exit status: 0 identical, 1 different or a run failed, 3 when nothing can be "

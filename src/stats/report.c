@@ -31,16 +31,15 @@ void ls_stats_group_text(const struct ls_stats_group *g, struct ls_str *out)
 		ls_str_addf(out, ", %zu not finite", g->n - g->n_finite);
 	if (g->kind == LS_STATS_NONE || g->kind == LS_STATS_NOT_FINITE)
 		return;
-	ls_str_addf(out, "  mean %.6g", g->mean);
-	if (g->kind == LS_STATS_ONE) {
-		ls_str_add(out, "  spread unknown");
+	if (g->kind == LS_STATS_ONE || g->kind == LS_STATS_EQUAL) {
+		ls_str_addf(out, "  %s%.6g  spread unknown", g->n > 1 ? "all " : "", g->mean);
 		return;
 	}
+	ls_str_addf(out, "  mean %.6g", g->mean);
 	ls_str_addf(out, "  sd %.3g", g->sd);
 	add_share(out, g->sd, g->mean);
 	ls_str_addf(out, "  range %.6g to %.6g", g->min, g->max);
-	if (g->kind == LS_STATS_SPREAD)
-		ls_str_addf(out, "  95 %% of the mean %.6g to %.6g", g->low, g->high);
+	ls_str_addf(out, "  95 %% of the mean %.6g to %.6g", g->low, g->high);
 }
 
 static void add_ties(const struct ls_stats_group *g, struct ls_str *out)

@@ -1,0 +1,218 @@
+/* lockstep verify --seeds: the spread of a metric over seeds, and two configurations. */
+#include "cmd/verify_seeds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "cmd/runopts.h"
+#include "run/seeds.h"
+
+bool ls_verify_seeds_wanted(const struct ls_args *args)
+{
+	return ls_args_has(args, "seeds") || ls_args_has(args, "metric") ||
+	       ls_args_has(args, "against") || ls_args_has(args, "margin");
+}
+
+/* What means nothing here is refused, and so is every option that is not known here. */
+static int check_options(const struct ls_args *args, struct ls_err *err)
+{
+	static const char *const taken[] = {
+		"seeds", "metric",  "against",      "margin", "vary",      "level",       "seed",
+		"spec",  "env",     "precision",    "hold",   "input",     "show-output", "out",
+		"json",  "no-fill", "same-streams", "help",   "warn-only", NULL};
+	for (size_t i = 0; i < args->n_given; i++) {
+		const char *name = args->given[i].opt->name;
+		size_t k = 0;
+		while (taken[k] && strcmp(taken[k], name) != 0)
+			k++;
+		if (!taken[k])
+			return ls_err_set(err, LS_EINPUT, "option --%s: not with --seeds", name);
+	}
+	if (!ls_args_has(args, "seeds") || !ls_args_has(args, "metric"))
+		return ls_err_set(err, LS_EINPUT,
+				  "option --seeds needs --metric, and --metric, "
+				  "--against and --margin need --seeds");
+	return 0;
+}
+
+/* "0.5%" of the first mean, or a value in units of the metric. */
+static int read_margin(const struct ls_args *args, struct ls_stats_ask *ask, struct ls_err *err)
+{
+	const char *text = ls_args_get(args, "margin");
+	*ask = ls_stats_ask_default;
+	if (!text)
+		return 0;
+	ask->absolute = !ls_str_ends(text, "%");
+	char *number = ls_xstrndup(text, strlen(text) - !ask->absolute);
+	int rc = ls_str_to_double(number, 1e-300, 1e300, "option --margin", &ask->margin, err);
+	if (!ask->absolute)
+		ask->margin /= 100;
+	free(number);
+	return rc;
+}
+
+struct words {
+	char **w;
+	size_t n, cap;
+	struct ls_str word;
+	bool open; /* a word has begun, though it may be empty */
+};
+
+static void end_word(struct words *l)
+{
+	if (l->open) {
+		l->w = ls_grow(l->w, l->n + 1, &l->cap, sizeof *l->w);
+		l->w[l->n++] = ls_str_take(&l->word);
+		l->w[l->n] = NULL;
+	}
+	l->open = false;
+}
+
+static void add_char(struct words *l, const char *c)
+{
+	ls_str_add_bytes(&l->word, c, 1);
+	l->open = true;
+}
+
+/* The quoted part at p with its quotes; NULL where they are not closed. */
+static const char *quoted(struct words *l, const char *p)
+{
+	char quote = *p++;
+	l->open = true;
+	for (; *p && *p != quote; p++) {
+		if (quote == '"' && *p == '\\' && p[1] && strchr("\"\\$`", p[1]))
+			p++;
+		add_char(l, p);
+	}
+	return *p ? p + 1 : NULL;
+}
+
+/* Words as a shell would make them, of quotes and blanks alone: no shell runs, so what it
+ * would do beyond that is refused. */
+static int split(const char *text, struct words *l, struct ls_err *err)
+{
+	for (const char *p = text; *p;) {
+		if (strchr("'\"", *p)) {
+			p = quoted(l, p);
+			if (!p)
+				return ls_err_set(err, LS_EINPUT,
+						  "option --against: a quote is not closed");
+		} else if (strchr(" \t\n", *p)) {
+			end_word(l);
+			p++;
+		} else if (strchr("$`|&;<>()*?#~", *p)) {
+			return ls_err_set(
+				err, LS_EINPUT,
+				"option --against: no shell reads it; quote the \"%c\", or "
+				"write sh -c '…'",
+				*p);
+		} else {
+			p += *p == '\\' && p[1];
+			add_char(l, p++);
+		}
+	}
+	end_word(l);
+	return l->n ? 0 : ls_err_set(err, LS_EINPUT, "option --against: the command is empty");
+}
+
+static void words_done(struct words *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->w[i]);
+	free(l->w);
+	ls_str_done(&l->word);
+}
+
+static void print_line(void *ctx, const char *line)
+{
+	(void)ctx;
+	fprintf(stderr, "%s\n", line);
+}
+
+static int fill(struct ls_seeds_request *ask, struct ls_runopts *o, const struct ls_args *args,
+		struct words *against, struct ls_err *err)
+{
+	uint64_t seeds = 0;
+	const char *other = ls_args_get(args, "against"), *out = ls_args_get(args, "out");
+	struct ls_stats_ask how;
+	int rc = check_options(args, err);
+	if (rc == 0)
+		rc = ls_args_u64(args, "seeds", 2, 1000, &seeds, err);
+	if (rc == 0)
+		rc = read_margin(args, &how, err);
+	if (rc == 0 && other)
+		rc = split(other, against, err);
+	o->request.inputs = ls_runopts_list(o, args, "input");
+	if (rc == 0)
+		rc = ls_runopts_prepare(o, args, err);
+	if (rc)
+		return rc;
+	*ask = (struct ls_seeds_request){
+		.run = o->request,
+		.against = (const char *const *)against->w,
+		.vary = ls_runopts_list(o, args, "vary"),
+		.out = out ? out : "artifacts/verify",
+		.seeds = (unsigned)seeds,
+		.metric = ls_args_get(args, "metric"),
+		.ask = how,
+		.show_output = ls_args_has(args, "show-output"),
+		.progress = print_line,
+	};
+	return 0;
+}
+
+static int status_of(const struct ls_seeds *s)
+{
+	static const int status[] = {LS_EXIT_YES, LS_EXIT_NO, LS_EXIT_UNKNOWN};
+	return s->signal ? 128 + s->signal : status[ls_seeds_answer(s)];
+}
+
+static void print_text(const struct ls_seeds *s)
+{
+	static const char *const colours[] = {"green", "red", "yellow"};
+	struct ls_str text = {0}, sentence = {0};
+	ls_seeds_text(s, &text);
+	ls_seeds_sentence(s, &sentence);
+	printf("%s%s%s%s\n%s/seeds.json\n", text.s,
+	       ls_cmd_colour(stdout, colours[ls_seeds_answer(s)]), sentence.s,
+	       ls_cmd_colour(stdout, "off"), s->dir);
+	ls_str_done(&text);
+	ls_str_done(&sentence);
+}
+
+static int report(const struct ls_seeds *s, bool as_json, struct ls_err *err)
+{
+	char *path = ls_xasprintf("%s/seeds.json", s->dir);
+	json_t *doc = ls_seeds_json(s);
+	int rc = ls_json_write(path, doc, err);
+	free(path);
+	if (rc == 0 && as_json)
+		ls_cmd_print_json_take(json_incref(doc));
+	else if (rc == 0)
+		print_text(s);
+	json_decref(doc);
+	return rc ? ls_cmd_fail(err) : status_of(s);
+}
+
+int ls_verify_seeds(const struct ls_args *args)
+{
+	struct ls_runopts o;
+	struct ls_seeds_request ask;
+	struct ls_seeds s;
+	struct words against = {0};
+	struct ls_err err = {0};
+	if (ls_runopts_init(&o, args, &err))
+		return ls_cmd_fail(&err);
+	int rc = fill(&ask, &o, args, &against, &err);
+	if (rc == 0)
+		rc = ls_seeds(&ask, &s, &err);
+	ls_runopts_done(&o);
+	words_done(&against);
+	if (rc)
+		return ls_cmd_fail(&err);
+	int status = report(&s, ls_args_has(args, "json"), &err);
+	ls_seeds_done(&s);
+	return status;
+}
