@@ -212,14 +212,30 @@ def check_makefile(folder):
     expect("make parity.files", r.returncode == 0 and all((folder / f).stat().st_size for f in made), said(r))
     r = run("make", f"LOCKSTEP={lockstep}", "parity.files", cwd=folder)
     expect("make again does nothing", "spec render" not in r.stdout, said(r))
-    # a version bump is one edit
-    text = (folder / "pin.json").read_text().replace("1.26.4", "1.26.3")
-    (folder / "pin.json").write_text(text)
+    check_one_edit(folder)
+
+
+def check_one_edit(folder):
+    """An edit of the spec changes every file, the image's tag and the Makefile itself."""
+    old, new = "ci-cuda:kaggle-2025-09", "ci-cuda:second"
+    text = (folder / "pin.json").read_text()
+    expect("the spec has both", "1.26.4" in text and old in text)
+    (folder / "pin.json").write_text(text.replace("1.26.4", "1.26.3").replace(old, new))
     os.utime(folder / "pin.json", (2e9, 2e9))
+    r = run("make", f"LOCKSTEP={lockstep}", "SPEC=other.json", "-n", "image.push", cwd=folder)
+    expect("the image's tag follows the edit at once", f"{new} --push" in r.stdout and old not in r.stdout, said(r))
+    expect("and the Makefile", f"IMAGE ?= ghcr.io/your-org/{new}\n" in (folder / "Makefile").read_text())
     run("make", f"LOCKSTEP={lockstep}", "parity.files", cwd=folder)
     for f in ("requirements.txt", "bin/kaggle-boot.sh", "Dockerfile.ci.cuda"):
         t = (folder / f).read_text()
-        expect(f"{f} follows the bump", "numpy==1.26.3" in t and "1.26.4" not in t)
+        expect(f"{f} follows the bump", "1.26.3" in t and "1.26.4" not in t)
+    t = (folder / ".github/workflows/cuda-parity.yml").read_text()
+    expect("the workflow follows the tag", new in t and old not in t)
+    text = (folder / "pin.json").read_text()
+    (folder / "pin.json").write_text(text.replace("2.3.1+cu121", "2.3.1 +cu121"))
+    os.utime(folder / "pin.json", (2.1e9, 2.1e9))
+    r = run("make", f"LOCKSTEP={lockstep}", "image.push", cwd=folder)
+    expect("a broken spec builds nothing", r.returncode == 2 and "docker" not in r.stdout, said(r))
 
 
 def check_boot(folder):

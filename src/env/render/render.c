@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "env/spec/spec_wheels.h"
 
 #define SAFE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-"
 
@@ -45,6 +46,11 @@ int ls_render_spec_ref(const struct ls_spec *spec, const char **ret, struct ls_e
 const char *ls_render_tag(const struct ls_spec *spec)
 {
 	return spec->image.tag ? spec->image.tag : spec->name;
+}
+
+const char *ls_render_cuda(const struct ls_spec *spec)
+{
+	return ls_spec_wants_cuda(spec) ? "--cuda " : "";
 }
 
 void ls_render_quote(const char *text, struct ls_str *out)
@@ -130,6 +136,28 @@ struct made {
 	bool wanted;
 };
 
+static void makefile_head(const struct ls_spec *spec, const char *ref, bool image,
+			  struct ls_str *out)
+{
+	ls_str_addf(out, "override SPEC := %s\nIMAGE ?= %s\nLOCKSTEP ?= lockstep\n\n", ref,
+		    ls_render_tag(spec));
+	ls_str_addf(out, ".PHONY: parity.files spec.check cuda.parity%s\n\n",
+		    image ? " image.build image.push" : "");
+}
+
+/* A spec that is a file is what everything here depends on, this Makefile as well: GNU
+ * make makes it anew and reads it again before anything else. SPEC is fixed, since the
+ * rest of the file follows from that one spec. The file takes the spec's time: a spec
+ * from a clock that is ahead would have make read it again for ever. */
+static void makefile_itself(struct ls_str *out)
+{
+	ls_str_add(out, "# an edit of the spec makes this file anew too, and with it the image's "
+			"tag\n"
+			"$(PARITY_MAKEFILE): $(SPEC)\n"
+			"\t$(LOCKSTEP) spec render $(SPEC) --makefile -o $@\n"
+			"\t@touch -r $(SPEC) $@\n\n");
+}
+
 static void makefile_rules(const struct ls_spec *spec, const struct made *files, size_t n,
 			   struct ls_str *out)
 {
@@ -147,6 +175,8 @@ static void makefile_rules(const struct ls_spec *spec, const struct made *files,
 				    "%s:%s\n\t@mkdir -p $(@D)\n\t$(LOCKSTEP) spec render $(SPEC) "
 				    "--%s -o $@\n\n",
 				    files[i].file, depend, files[i].option);
+	if (*depend)
+		makefile_itself(out);
 }
 
 int ls_render_makefile(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err)
@@ -164,15 +194,15 @@ int ls_render_makefile(const struct ls_spec *spec, struct ls_str *out, struct ls
 	if (rc)
 		return rc;
 	ls_render_head(spec, "makefile", "#", out);
-	ls_str_addf(out,
-		    "SPEC ?= %s\nIMAGE ?= %s\nLOCKSTEP ?= lockstep\n\n.PHONY: parity.files "
-		    "spec.check cuda.parity%s\n\n",
-		    ref, ls_render_tag(spec), image ? " image.build image.push" : "");
+	if (ls_render_spec_is_file(spec))
+		ls_str_add(out, "PARITY_MAKEFILE := $(lastword $(MAKEFILE_LIST))\n");
+	makefile_head(spec, ref, image, out);
 	makefile_rules(spec, files, sizeof files / sizeof *files, out);
-	ls_str_add(out, "spec.check:\n\t$(LOCKSTEP) spec check $(SPEC)\n\n"
-			"cuda.parity:\n\t$(LOCKSTEP) doctor --cuda --spec $(SPEC) "
-			"--fail-on-mismatch --emit-json "
-			"parity_report.json\n");
+	ls_str_addf(out,
+		    "spec.check:\n\t$(LOCKSTEP) spec check $(SPEC)\n\n"
+		    "cuda.parity:\n\t$(LOCKSTEP) doctor %s--spec $(SPEC) --fail-on-mismatch "
+		    "--emit-json parity_report.json\n",
+		    ls_render_cuda(spec));
 	if (image)
 		ls_str_add(out, "\nimage.build: Dockerfile.ci.cuda\n\tdocker buildx build -f "
 				"Dockerfile.ci.cuda -t "

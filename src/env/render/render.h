@@ -25,6 +25,9 @@ void ls_render_head(const struct ls_spec *spec, const char *option, const char *
 int ls_render_spec_ref(const struct ls_spec *spec, const char **ret, struct ls_err *err);
 bool ls_render_spec_is_file(const struct ls_spec *spec);
 const char *ls_render_tag(const struct ls_spec *spec); /* what the built image is called */
+/* "--cuda " for doctor, or "" when the spec is about a machine without a GPU, on which that
+ * demand could never be met. */
+const char *ls_render_cuda(const struct ls_spec *spec);
 /* text as one shell word. */
 void ls_render_quote(const char *text, struct ls_str *out);
 /* Calls each for every requirement ("torch==2.3.1+cu121"), torch first, then the packages, then the

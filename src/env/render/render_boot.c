@@ -56,9 +56,12 @@ static const char install_part[] =
 	"  fi\n"
 	"fi\n";
 
-static const char check_part[] = "\nif command -v \"${LOCKSTEP:-lockstep}\" >/dev/null; then\n"
+/* check_head, then --cuda where the spec is about CUDA, then check_part. */
+static const char check_head[] = "\nif command -v \"${LOCKSTEP:-lockstep}\" >/dev/null; then\n"
 				 "  status=0\n"
-				 "  \"${LOCKSTEP:-lockstep}\" doctor --cuda --spec \"$spec\" "
+				 "  \"${LOCKSTEP:-lockstep}\" doctor ";
+
+static const char check_part[] = "--spec \"$spec\" "
 				 "--fail-on-mismatch || status=$?\n"
 				 "  exit \"$status\"\n"
 				 "fi\n"
@@ -124,7 +127,7 @@ int ls_render_kaggle_boot(const struct ls_spec *spec, struct ls_str *out, struct
 		ls_str_addf(out, "\npins=(\n%s)\nextras=(\n%s)\n", l.pins.s ? l.pins.s : "",
 			    l.extras.s ? l.extras.s : "");
 		ls_str_add(out, install_part);
-		ls_str_add(out, check_part);
+		ls_str_addf(out, "%s%s%s", check_head, ls_render_cuda(spec), check_part);
 	}
 	ls_str_done(&l.pins);
 	ls_str_done(&l.extras);

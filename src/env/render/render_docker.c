@@ -8,6 +8,7 @@
 #include "env/render/render.h"
 #include "env/spec/compat.h"
 #include "env/spec/spec_image.h"
+#include "env/spec/spec_wheels.h"
 
 /* How Python gets into the image. */
 struct python_way {
@@ -154,8 +155,8 @@ static void final_lines(const struct ls_spec *spec, const char *ref, struct ls_s
 		    "RUN lockstep doctor --spec %s --fail-on-mismatch || [ $? -eq 3 ]\n"
 		    "RUN useradd --create-home --shell /bin/bash runner\nUSER runner\nWORKDIR "
 		    "/workspace\n"
-		    "CMD [\"lockstep\", \"doctor\", \"--cuda\", \"--spec\", \"%s\"]\n",
-		    spec_word, spec_word);
+		    "CMD [\"lockstep\", \"doctor\", %s\"--spec\", \"%s\"]\n",
+		    spec_word, ls_spec_wants_cuda(spec) ? "\"--cuda\", " : "", spec_word);
 }
 
 int ls_render_dockerfile(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err)

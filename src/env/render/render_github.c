@@ -4,7 +4,8 @@
 
 #include "env/render/render.h"
 
-static const char doctor_step[] =
+/* doctor_head, then --cuda where the spec is about CUDA, then doctor_tail. */
+static const char doctor_head[] =
 	"      - name: Doctor\n"
 	"        id: doctor\n"
 	"        shell: bash\n"
@@ -14,8 +15,10 @@ static const char doctor_step[] =
 	"          status=0\n"
 	"          docker run --rm \"${gpus[@]}\" --ipc=host --user \"$(id -u):$(id -g)\" \\\n"
 	"            -v \"$PWD:/workspace\" -w /workspace \"$IMAGE\" \\\n"
-	"            lockstep doctor --cuda --spec \"$SPEC\" --fail-on-mismatch --emit-json "
-	"parity_report.json || "
+	"            lockstep doctor ";
+
+static const char doctor_tail[] =
+	"--spec \"$SPEC\" --fail-on-mismatch --emit-json parity_report.json || "
 	"status=$?\n"
 	"          case $status in\n"
 	"          0) state=pass ;;\n"
@@ -147,7 +150,7 @@ int ls_render_github(const struct ls_spec *spec, struct ls_str *out, struct ls_e
 	ls_str_add(out, "\n    timeout-minutes: 30\n    outputs:\n      state: ${{ "
 			"steps.doctor.outputs.state }}\n    steps:\n"
 			"      - uses: actions/checkout@v4\n");
-	ls_str_add(out, doctor_step);
+	ls_str_addf(out, "%s%s%s", doctor_head, ls_render_cuda(spec), doctor_tail);
 	ls_str_add(out, gate_job);
 	ls_str_add(out, "\n  drift:\n    name: Weekly look for drift\n"
 			"    if: github.event_name == 'schedule' || github.event_name == "

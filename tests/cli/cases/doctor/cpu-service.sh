@@ -25,3 +25,16 @@ echo '{"schema": 1, "name": "cpu", "torch": "2.5.1+cpu"}' >cpu.json
 doctor --spec cpu.json --fail-on-mismatch | head -n 3; echo "status ${PIPESTATUS[0]}"
 echo '== and --cuda, which demands a GPU, is not green there'
 doctor --cuda --spec cpu.json --fail-on-mismatch | head -n 1; echo "status ${PIPESTATUS[0]}"
+echo '== the gates rendered for a service or a torch without CUDA demand none'
+service 3.11.9
+torch /usr/local/lib/python3.11/site-packages 2.5.1+cpu None x
+echo '{"schema": 1, "name": "cpu", "image": {"base": "python:3.11-slim", "tag": "x/y:z"}, "torch": "2.5.1+cpu"}' >cpu.json
+echo '{"schema": 1, "name": "gpu", "image": {"base": "python:3.11-slim", "tag": "x/y:z"}, "torch": "2.5.1+cu121"}' >gpu.json
+for spec in gpu-inference-2024-11 cpu.json gpu.json; do
+	for kind in makefile dockerfile github kaggle-boot; do
+		lockstep spec render $spec --$kind >out.$kind
+		echo "$spec $kind: $(grep -cE 'doctor.*--cuda' out.$kind)"
+	done
+	read -ra gate < <(make -n -f out.makefile cuda.parity | sed 's/^lockstep doctor //')
+	doctor "${gate[@]}" | head -n 1; echo "status ${PIPESTATUS[0]}"
+done
