@@ -2,9 +2,11 @@
 #include "plan/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "plan/report.h"
+#include "run/manifest.h"
 
 enum { OPTIONS_SHOWN = 8 };
 
@@ -19,6 +21,17 @@ static const struct ls_opt opts[] = {
 	{"steps", 0, "N", "optimizer steps of the baseline, instead of --epochs"},
 	{"warmup-epochs", 0, "X", "epochs of warm-up of the baseline; may be a fraction"},
 	{"warmup-steps", 0, "N", "optimizer steps of warm-up, instead of --warmup-epochs"},
+	{"precision", 0, "fp32|tf32|bf16|fp16|fp8|fp4", "of the baseline"},
+	{"tf32", 0, "on|off", "the baseline's TF32 setting"},
+	{"batch-norm", 0, "none|per-gpu|sync", "whether the model has BatchNorm, and over what"},
+	{"workers", 0, "N", "DataLoader workers of each rank"},
+	{"optimizer", 0, "sgd|momentum|adam|adamw|lion|adafactor",
+	 "for memory, and for how the learning rate follows the batch"},
+	{"lr", 0, "X", "learning rate of the baseline"},
+	{"params", 0, "N", "parameters of the model; 7B and 1.3M are understood"},
+	{"activations", 0, "SIZE", "memory of the activations of one sample, as in 150M"},
+	{"manifest", 0, "FILE|DIR",
+	 "run_manifest.json of the baseline, for its peak of GPU memory"},
 	{"all", 0, NULL, "print every way to divide the batch, not only the first 8"},
 	{"list-gpus", 0, NULL, "print the GPUs that are known, and nothing else"},
 	{0},
@@ -61,6 +74,7 @@ static int read_numbers(const struct ls_args *args, struct ls_plan_ask *ask, str
 		       {"samples", LS_PLAN_MAX_SAMPLES, &ask->samples},
 		       {"epochs", LS_PLAN_MAX_EPOCHS, &ask->epochs},
 		       {"steps", LS_PLAN_MAX_STEPS, &ask->total_steps},
+		       {"workers", LS_PLAN_MAX_GPUS, &ask->workers},
 		       {"warmup-steps", LS_PLAN_MAX_STEPS, &ask->warmup_steps}};
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (ls_args_u64(args, numbers[i].name, 1, numbers[i].max, numbers[i].ret, err))
@@ -80,6 +94,73 @@ static const char *contradiction(const struct ls_args *args)
 	    (ls_args_has(args, "epochs") || ls_args_has(args, "warmup-epochs")))
 		return "an epoch has no number of steps without --samples";
 	return NULL;
+}
+
+/* "7B", "1.3M", "124K" or a plain number; decimal, as models are named. */
+static int read_count(const char *text, uint64_t *ret, struct ls_err *err)
+{
+	static const char letters[] = "KMBT";
+	size_t len = strlen(text);
+	char number[32];
+	const char *letter = len ? strchr(letters, text[len - 1]) : NULL;
+	double unit = 1, value;
+	if (len >= sizeof number)
+		return ls_err_set(err, LS_EINPUT, "option --params: \"%.40s\" is too long", text);
+	snprintf(number, sizeof number, "%.*s", (int)(letter ? len - 1 : len), text);
+	for (const char *p = letters; letter && p <= letter; p++)
+		unit *= 1000;
+	if (ls_str_to_double(number, 0, 9e15, "option --params", &value, err))
+		return err->code;
+	if (!(value * unit >= 1 && value * unit <= 9e15))
+		return ls_err_set(err, LS_EINPUT,
+				  "option --params: \"%s\" is not from 1 to 9e15 parameters", text);
+	*ret = (uint64_t)(value * unit);
+	return 0;
+}
+
+static int read_manifest(const char *path, struct ls_plan_ask *ask, struct ls_err *err)
+{
+	json_t *m;
+	int rc = ls_manifest_load(path, &m, err);
+	if (rc)
+		return rc;
+	rc = ls_plan_measured(m, &ask->peak_bytes, err);
+	json_decref(m);
+	return rc ? ls_err_prefix(err, "%s", path) : 0;
+}
+
+static enum ls_plan_norm norm_of(const char *text)
+{
+	if (!text)
+		return LS_NORM_UNKNOWN;
+	return strcmp(text, "none") == 0   ? LS_NORM_NONE
+	       : strcmp(text, "sync") == 0 ? LS_NORM_SYNC
+					   : LS_NORM_PER_GPU;
+}
+
+/* What is said about precision, model and memory. */
+static int read_model(const struct ls_args *args, struct ls_plan_ask *ask, struct ls_err *err)
+{
+	const char *precision = ls_args_get(args, "precision"), *tf32 = ls_args_get(args, "tf32"),
+		   *optimizer = ls_args_get(args, "optimizer"),
+		   *params = ls_args_get(args, "params"),
+		   *activations = ls_args_get(args, "activations"),
+		   *manifest = ls_args_get(args, "manifest");
+	int rc = 0;
+	ask->precision = precision ? ls_precision_of(precision) : 0;
+	ask->tf32 = tf32 ? strcmp(tf32, "on") == 0 : -1;
+	ask->norm = norm_of(ls_args_get(args, "batch-norm"));
+	ask->optimizer = optimizer ? ls_plan_optimizer_of(optimizer) : LS_OPT_UNKNOWN;
+	if (params)
+		rc = read_count(params, &ask->params, err);
+	if (!rc && activations)
+		rc = ls_str_to_size(activations, "option --activations", &ask->activation_bytes,
+				    err);
+	if (!rc)
+		rc = ls_args_double(args, "lr", 1e-30, LS_PLAN_MAX_LR, &ask->learning_rate, err);
+	if (!rc && manifest)
+		rc = read_manifest(manifest, ask, err);
+	return rc;
 }
 
 static void print(const struct ls_plan *p, const struct ls_args *args)
@@ -105,6 +186,8 @@ static int make(const struct ls_args *args)
 		rc = read_gpus(args, "to", &to, &ask.to, &err);
 	if (!rc)
 		rc = read_numbers(args, &ask, &err);
+	if (!rc)
+		rc = read_model(args, &ask, &err);
 	if (!rc)
 		rc = ls_plan_make(&ask, &p, &err);
 	if (!rc)
@@ -133,7 +216,7 @@ const struct ls_cmd ls_cmd_plan = {
 	.name = "plan",
 	.summary = "the same training on other GPUs: batch sizes and a schedule in steps",
 	.synopsis = "--from GPU:N --to GPU:N --batch N [--samples N] [--accum N] [--epochs N | "
-		    "--steps N]\n--list-gpus",
+		    "--steps N] [--precision P] [--manifest FILE|DIR]\n--list-gpus",
 	.details = "Exit status: 0 the global batch can stay, 1 it cannot.",
 	.opts = opts,
 	.run = run,

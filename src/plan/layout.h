@@ -16,6 +16,7 @@
 #define LS_PLAN_MAX_SAMPLES ((uint64_t)1 << 53)
 #define LS_PLAN_MAX_EPOCHS  ((uint64_t)1 << 32)
 #define LS_PLAN_MAX_STEPS   ((uint64_t)1 << 53)
+#define LS_PLAN_MAX_LR      1e6
 
 struct ls_plan_layout {
 	uint64_t batch;  /* samples a GPU takes at once: the micro-batch */

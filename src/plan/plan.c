@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 #include "plan/findings.h"
+#include "plan/memory.h"
+#include "plan/precision.h"
 #include "plan/split.h"
 
 /* --- the schedule --- */
@@ -88,6 +90,7 @@ static int option_init(struct ls_plan_option *o, const struct ls_plan_ask *ask,
 	const struct ls_plan_layout *base = &p->baseline.layout;
 	o->same_global = o->layout.global == base->global;
 	o->same_steps = o->same_global && o->layout.steps_per_epoch == base->steps_per_epoch;
+	o->memory = ls_plan_memory_of(ask, p, &o->layout);
 	return schedule_of(ask, p, &o->layout, &o->schedule, err);
 }
 
@@ -136,24 +139,37 @@ static int order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* The nearest global batch first, then what keeps the steps of an epoch, then the least
- * accumulation, because large batches keep a GPU busy. */
-static int better(const void *a, const void *b, void *plan)
+struct ranking {
+	const struct ls_plan_layout *base;
+	bool keep_batch; /* BatchNorm sees the batch of a GPU */
+};
+
+/* What fits the memory first, then the nearest global batch, then what keeps the steps of an epoch,
+ * then the least accumulation, because large batches keep a GPU busy. */
+static int better(const void *a, const void *b, void *ctx)
 {
 	const struct ls_plan_option *one = a, *other = b;
 	const struct ls_plan_layout *x = &one->layout, *y = &other->layout;
-	uint64_t wanted = ((const struct ls_plan *)plan)->baseline.layout.global;
-	int c = order(distance(x->global, wanted), distance(y->global, wanted));
+	const struct ranking *r = ctx;
+	int c = order(one->memory.fit, other->memory.fit);
+	if (!c && one->memory.fit == LS_FIT_NO)
+		c = order(x->batch, y->batch); /* what misses by least */
+	if (!c)
+		c = order(distance(x->global, r->base->global),
+			  distance(y->global, r->base->global));
 	if (!c)
 		c = order(other->same_steps, one->same_steps);
+	if (!c && r->keep_batch)
+		c = order(distance(x->batch, r->base->batch), distance(y->batch, r->base->batch));
 	if (!c)
 		c = order(x->accum, y->accum);
 	return c ? c : order(x->global, y->global);
 }
 
-static void rank_options(struct ls_plan *p)
+static void rank_options(const struct ls_plan_ask *ask, struct ls_plan *p)
 {
-	qsort_r(p->options, p->n_options, sizeof *p->options, better, p);
+	struct ranking r = {&p->baseline.layout, ask->norm == LS_NORM_PER_GPU};
+	qsort_r(p->options, p->n_options, sizeof *p->options, better, &r);
 }
 
 /* Where all GPUs of the target cannot share the global batch: fewer that can, if any, and what is
@@ -164,7 +180,7 @@ static int add_inexact(const struct ls_plan_ask *ask, struct ls_plan *p, struct 
 	uint64_t ranks = ls_plan_most_gpus(global, ask->to.count);
 	int rc = add_options(ask, p, ranks, global / ranks, err);
 	if (!rc && p->n_options) {
-		rank_options(p);
+		rank_options(ask, p);
 		p->fewer = ls_xalloc(sizeof *p->fewer);
 		*p->fewer = p->options[0];
 		p->n_options = 0;
@@ -188,7 +204,7 @@ static int fill_options(const struct ls_plan_ask *ask, struct ls_plan *p, struct
 				"(%" PRIu64 ", %" PRIu64 ") come near it",
 				global, ask->to.count, LS_PLAN_MAX_BATCH, LS_PLAN_MAX_ACCUM);
 	if (!rc)
-		rank_options(p);
+		rank_options(ask, p);
 	return rc;
 }
 
@@ -206,6 +222,7 @@ static int fill_unchanged(const struct ls_plan_ask *ask, struct ls_plan *p, stru
 		return rc;
 	o->same_global = o->layout.global == base->global;
 	o->same_steps = o->same_global && o->layout.steps_per_epoch == base->steps_per_epoch;
+	o->memory = ls_plan_memory_of(ask, p, &o->layout);
 	if (schedule_in_steps(ask, o->layout.steps_per_epoch, &o->schedule, NULL))
 		o->schedule.steps_per_epoch = o->layout.steps_per_epoch;
 	return 0;
@@ -219,6 +236,33 @@ static int fill_baseline(const struct ls_plan_ask *ask, struct ls_plan *p, struc
 				    ask->accum ? ask->accum : 1, ask->samples, ask->drop_last, err);
 	o->same_global = o->same_steps = true;
 	return rc ? rc : schedule_in_steps(ask, o->layout.steps_per_epoch, &o->schedule, err);
+}
+
+/* The rules that are in use when a global batch changes: in proportion to it (SGD), or to its
+ * square root (Adam and its kin, whose steps have a length of their own). */
+static void fill_learning_rate(const struct ls_plan_ask *ask, struct ls_plan *p)
+{
+	double ratio = (double)p->options[0].layout.global / (double)p->baseline.layout.global;
+	bool linear = ask->optimizer == LS_OPT_SGD || ask->optimizer == LS_OPT_MOMENTUM;
+	p->lr_linear = ratio;
+	p->lr_root = sqrt(ratio);
+	if (ask->learning_rate > 0 && (p->exact || ask->optimizer != LS_OPT_UNKNOWN))
+		p->learning_rate = ask->learning_rate * (linear ? p->lr_linear : p->lr_root);
+	p->workers = ask->workers;
+}
+
+static int check_reals(const struct ls_plan_ask *ask, struct ls_err *err)
+{
+	if (ask->learning_rate > 0 && !(ask->learning_rate <= LS_PLAN_MAX_LR))
+		return ls_err_set(err, LS_EINPUT, "learning rate: %g is not a number up to %g",
+				  ask->learning_rate, LS_PLAN_MAX_LR);
+	if (isnan(ask->learning_rate) || isnan(ask->warmup_epochs))
+		return ls_err_set(err, LS_EINPUT, "learning rate, warm-up: not a number");
+	if (ask->params > LS_PLAN_MAX_SAMPLES || ask->activation_bytes > LS_PLAN_MAX_SAMPLES ||
+	    ask->peak_bytes > LS_PLAN_MAX_SAMPLES || ask->workers > LS_PLAN_MAX_GPUS)
+		return ls_err_set(err, LS_EINPUT,
+				  "parameters, memory or workers: larger than any machine's");
+	return 0;
 }
 
 static int find_models(const struct ls_plan_ask *ask, struct ls_plan *p, struct ls_err *err)
@@ -236,9 +280,13 @@ static int find_models(const struct ls_plan_ask *ask, struct ls_plan *p, struct 
 int ls_plan_make(const struct ls_plan_ask *ask, struct ls_plan **ret, struct ls_err *err)
 {
 	struct ls_plan *p = ls_xalloc(sizeof *p);
-	int rc = find_models(ask, p, err);
+	int rc = check_reals(ask, err);
+	if (!rc)
+		rc = find_models(ask, p, err);
 	if (!rc)
 		rc = fill_baseline(ask, p, err);
+	if (!rc)
+		ls_plan_choose_precision(ask, p);
 	if (!rc)
 		rc = fill_unchanged(ask, p, err);
 	if (!rc)
@@ -247,6 +295,8 @@ int ls_plan_make(const struct ls_plan_ask *ask, struct ls_plan **ret, struct ls_
 		ls_plan_free(p);
 		return rc;
 	}
+	fill_learning_rate(ask, p);
+	ls_plan_expect(p);
 	ls_plan_find(ask, p);
 	*ret = p;
 	return 0;
@@ -263,12 +313,6 @@ void ls_plan_free(struct ls_plan *p)
 	free(p->fewer);
 	ls_gpu_catalog_free(p->catalog);
 	free(p);
-}
-
-const char *ls_risk_name(enum ls_risk risk)
-{
-	static const char *const names[] = {"high", "medium", "low", "none"};
-	return names[risk];
 }
 
 int ls_plan_parse_gpus(const char *text, char **ret_name, uint64_t *ret_count, struct ls_err *err)

@@ -28,6 +28,24 @@ struct ls_plan_gpus {
 	uint64_t count;
 };
 
+enum ls_plan_norm {
+	LS_NORM_UNKNOWN,
+	LS_NORM_NONE,    /* no BatchNorm in the model */
+	LS_NORM_PER_GPU, /* BatchNorm over the micro-batch of each GPU */
+	LS_NORM_SYNC     /* SyncBatchNorm: over the micro-batches of all GPUs */
+};
+
+/* What decides the optimizer's memory and how a learning rate follows the batch. */
+enum ls_plan_optimizer {
+	LS_OPT_UNKNOWN,
+	LS_OPT_SGD,
+	LS_OPT_MOMENTUM,
+	LS_OPT_ADAM, /* and AdamW */
+	LS_OPT_LION,
+	LS_OPT_ADAFACTOR,
+	LS_OPT_COUNT
+};
+
 /* A question. Numbers that are 0 are not known, unless it says otherwise. Texts are borrowed
  * during the call. */
 struct ls_plan_ask {
@@ -40,6 +58,18 @@ struct ls_plan_ask {
 	double warmup_epochs;  /* below 0: not known */
 	uint64_t warmup_steps; /* instead of warmup_epochs */
 	uint64_t total_steps;  /* instead of epochs */
+
+	enum ls_precision precision; /* of the baseline; 0: not known */
+	int tf32;                    /* of the baseline: 1 on, 0 off, -1 not known */
+	enum ls_plan_norm norm;
+	enum ls_plan_optimizer optimizer;
+	uint64_t workers;     /* of each rank's DataLoader */
+	double learning_rate; /* 0 or below: not known */
+
+	/* For the memory; whatever is known is used. */
+	uint64_t params;
+	uint64_t activation_bytes; /* of one sample, forward and backward, of the baseline */
+	uint64_t peak_bytes;       /* measured on one GPU of the baseline, most of all ranks */
 };
 
 /* In optimizer steps. What is 0 is not known; a warm-up of 0 steps has has_warmup. */
@@ -48,8 +78,25 @@ struct ls_plan_schedule {
 	bool has_warmup;
 };
 
+/* Whether a micro-batch fits the memory of the target's GPU, best first. */
+enum ls_fit {
+	LS_FIT_YES,     /* at most 90 % of the memory, or what the baseline proves */
+	LS_FIT_LIKELY,  /* within the table of batch sizes by memory */
+	LS_FIT_TIGHT,   /* between 90 and 100 % of the memory */
+	LS_FIT_UNKNOWN, /* nothing says so, nothing speaks against it */
+	LS_FIT_NO       /* more than there is */
+};
+
+/* bytes are bounds of what one rank needs; 0: not known. */
+struct ls_plan_memory {
+	enum ls_fit fit;
+	double least_bytes, most_bytes;
+	const char *source; /* "measured", "estimate", "baseline", "table", "nothing" */
+};
+
 struct ls_plan_option {
 	struct ls_plan_layout layout;
+	struct ls_plan_memory memory;
 	bool same_global; /* the global batch is the baseline's */
 	bool same_steps;  /* and so are the steps of an epoch, where they are known */
 	struct ls_plan_schedule schedule;
@@ -63,6 +110,14 @@ struct ls_plan_finding {
 	char *text;       /* one or two sentences: what, why, what to do */
 };
 
+/* What the same metric may differ by between the two sides, in percent of its value: a rule of
+ * thumb, not a promise. most_percent 0: bitwise. */
+struct ls_plan_variance {
+	int level; /* of `lockstep run` */
+	double least_percent, most_percent;
+	const char *needs; /* what the level asks for */
+};
+
 struct ls_plan {
 	struct ls_gpu_catalog *catalog;
 	const struct ls_gpu_model *from, *to; /* NULL: not known */
@@ -72,6 +127,14 @@ struct ls_plan {
 	struct ls_plan_option *options;  /* on all GPUs of the target, best first; never empty */
 	size_t n_options, cap_options;
 	struct ls_plan_option *fewer; /* not exact: one that is, on the most GPUs that allow it */
+	enum ls_precision precision; /* that both sides shall run; 0: the baseline's is not known */
+	int tf32;                    /* for both sides: 1 on, 0 off, -1 as the baseline had it */
+	unsigned common;             /* set of precisions that both GPUs have */
+	uint64_t workers;            /* of each rank; 0: not known */
+	double learning_rate;        /* for the best option; 0: not known */
+	double lr_linear, lr_root;   /* factors by the linear and the square-root rule; 1: stays */
+	struct ls_plan_variance variance[3]; /* by level; n_variance is 0 where nothing compares */
+	size_t n_variance;
 	struct ls_plan_finding *findings; /* by risk */
 	size_t n_findings, cap_findings;
 };
@@ -81,6 +144,12 @@ int ls_plan_make(const struct ls_plan_ask *ask, struct ls_plan **ret, struct ls_
 void ls_plan_free(struct ls_plan *plan);
 
 const char *ls_risk_name(enum ls_risk risk);
+const char *ls_fit_name(enum ls_fit fit); /* "fits", "likely", "tight", "unknown", "no" */
+/* "adamw" and the like; LS_OPT_UNKNOWN when the name says nothing. */
+enum ls_plan_optimizer ls_plan_optimizer_of(const char *name);
+
+/* The largest peak of one GPU in a run's manifest (docs/FORMATS.md). LS_EINPUT when it has none. */
+int ls_plan_measured(const json_t *manifest, uint64_t *ret, struct ls_err *err);
 
 /* "L40S:4" into a name, which the caller frees, and a count. */
 int ls_plan_parse_gpus(const char *text, char **ret_name, uint64_t *ret_count, struct ls_err *err);

@@ -2,12 +2,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
-#include "base/mem.h"
 #include "base/table.h"
 
-enum { COLUMNS = 8, CELL = 24 };
+enum { COLUMNS = 9, CELL = 24 };
 
 static const char *model_name(const struct ls_gpu_model *m)
 {
@@ -21,6 +20,17 @@ static void number(char cell[CELL], uint64_t value, bool known)
 	snprintf(cell, CELL, known ? "%" PRIu64 : "unknown", value);
 }
 
+/* "fits (measured)", or empty for what is not judged. */
+static void memory_cell(char cell[CELL], const struct ls_plan_memory *m)
+{
+	if (!m->source)
+		cell[0] = 0;
+	else if (m->fit == LS_FIT_UNKNOWN)
+		snprintf(cell, CELL, "unknown");
+	else
+		snprintf(cell, CELL, "%s (%s)", ls_fit_name(m->fit), m->source);
+}
+
 static void add_row(struct ls_table *t, const char *label, const struct ls_plan_option *o)
 {
 	const struct ls_plan_layout *l = &o->layout;
@@ -31,17 +41,20 @@ static void add_row(struct ls_table *t, const char *label, const struct ls_plan_
 		true, true, true, true, s->steps_per_epoch > 0, s->has_warmup, s->total_steps > 0};
 	char text[COLUMNS - 1][CELL];
 	const char *cells[COLUMNS] = {label};
-	for (size_t i = 0; i + 1 < COLUMNS; i++) {
+	for (size_t i = 0; i + 2 < COLUMNS; i++) {
 		number(text[i], values[i], known[i]);
 		cells[i + 1] = text[i];
 	}
+	memory_cell(text[COLUMNS - 2], &o->memory);
+	cells[COLUMNS - 1] = text[COLUMNS - 2];
 	ls_table_row(t, cells);
 }
 
 static void add_layouts(const struct ls_plan *p, size_t max, struct ls_str *out)
 {
-	static const char *const heading[COLUMNS] = {"",       "BATCH/GPU",   "GPUS",    "ACCUM",
-						     "GLOBAL", "STEPS/EPOCH", "WARM-UP", "STEPS"};
+	static const char *const heading[COLUMNS] = {"",        "BATCH/GPU", "GPUS",
+						     "ACCUM",   "GLOBAL",    "STEPS/EPOCH",
+						     "WARM-UP", "STEPS",     "MEMORY"};
 	size_t shown = max && max < p->n_options ? max : p->n_options;
 	struct ls_table t;
 	ls_table_init(&t, COLUMNS, heading);
@@ -58,13 +71,89 @@ static void add_layouts(const struct ls_plan *p, size_t max, struct ls_str *out)
 		ls_str_addf(out, "%zu more with --all\n", p->n_options - shown);
 }
 
+/* What both sides have to set, a line each. */
+static void add_settings(const struct ls_plan *p, struct ls_str *out)
+{
+	static const char *const tf32[] = {"as the baseline had it", "off", "on"};
+	const struct ls_plan_layout *was = &p->baseline.layout, *now = &p->options[0].layout;
+	ls_str_addf(out, "precision      %s on both sides, TF32 %s\n",
+		    p->precision ? ls_precision_name(p->precision) : "unknown: the same",
+		    tf32[p->tf32 + 1]);
+	if (p->learning_rate > 0)
+		ls_str_addf(out, "learning rate  %.9g\n", p->learning_rate);
+	else if (p->exact)
+		ls_str_add(out, "learning rate  as it was\n");
+	if (p->workers)
+		ls_str_addf(out, "workers        %" PRIu64 " a rank\n", p->workers);
+	if (now->rank_samples)
+		ls_str_addf(out,
+			    "sampler        %" PRIu64 " samples a rank, %" PRIu64
+			    " of them repeated in all, last micro-batch %" PRIu64
+			    " (before: %" PRIu64 ", %" PRIu64 ", %" PRIu64 ")\n",
+			    now->rank_samples, now->padding, now->last_batch, was->rank_samples,
+			    was->padding, was->last_batch);
+}
+
+static void add_variance(const struct ls_plan *p, struct ls_str *out)
+{
+	if (!p->n_variance)
+		ls_str_add(out, "\nexpected difference of a metric: unknown, this is another "
+				"training\n");
+	else
+		ls_str_add(out, "\nexpected difference of a metric, a rule of thumb:\n");
+	for (size_t i = 0; i < p->n_variance; i++) {
+		const struct ls_plan_variance *v = &p->variance[i];
+		ls_str_addf(out, "  level %d  ", v->level);
+		if (v->most_percent > 0)
+			ls_str_addf(out, "%g to %g %%", v->least_percent, v->most_percent);
+		else
+			ls_str_add(out, "none, bit by bit");
+		ls_str_addf(out, ": %s\n", v->needs);
+	}
+}
+
+/* Words on lines of at most this many columns, which begin with an indent from the second on. */
+enum { WIDTH = 96 };
+
+static size_t columns(const char *s, size_t bytes)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < bytes; i++)
+		n += ((unsigned char)s[i] & 0xC0) != 0x80;
+	return n;
+}
+
+static void add_wrapped(struct ls_str *out, const char *lead, const char *text)
+{
+	size_t at = columns(lead, strlen(lead));
+	ls_str_add(out, lead);
+	while (*text) {
+		size_t word = strcspn(text, " ") + strspn(text + strcspn(text, " "), " ");
+		size_t wide = columns(text, word);
+		if (at + wide > WIDTH + 1) {
+			while (out->len && out->s[out->len - 1] == ' ')
+				out->s[--out->len] = 0;
+			ls_str_add(out, "\n  ");
+			at = 2;
+		}
+		ls_str_add_bytes(out, text, word);
+		at += wide;
+		text += word;
+	}
+	ls_str_add(out, "\n");
+}
+
 static void add_findings(const struct ls_plan *p, struct ls_str *out)
 {
 	for (size_t i = 0; i < p->n_findings; i++) {
 		const struct ls_plan_finding *f = &p->findings[i];
-		ls_str_addf(out, "%s%s: %s\n",
-			    f->risk == LS_RISK_NONE ? "note" : ls_risk_name(f->risk),
-			    f->risk == LS_RISK_NONE ? "" : " risk", f->text);
+		char lead[CELL];
+		snprintf(lead, sizeof lead, "%s: ",
+			 f->risk == LS_RISK_NONE     ? "note"
+			 : f->risk == LS_RISK_LOW    ? "low risk"
+			 : f->risk == LS_RISK_MEDIUM ? "medium risk"
+						     : "high risk");
+		add_wrapped(out, lead, f->text);
 	}
 }
 
@@ -76,79 +165,12 @@ void ls_plan_text(const struct ls_plan *p, size_t max, struct ls_str *out)
 	ls_str_addf(out, "%s, %s\n%s, %s: %s\n\n", model_name(p->from), was, model_name(p->to), now,
 		    p->exact ? "the same global batch" : "NOT the same global batch");
 	add_layouts(p, max, out);
+	ls_str_add(out, "\n");
+	add_settings(p, out);
+	add_variance(p, out);
 	if (p->n_findings)
 		ls_str_add(out, "\n");
 	add_findings(p, out);
-}
-
-/* --- JSON --- */
-
-static json_t *count(uint64_t value, bool known)
-{
-	return known ? json_integer((json_int_t)value) : json_null();
-}
-
-static json_t *option_json(const struct ls_plan_option *o)
-{
-	const struct ls_plan_layout *l = &o->layout;
-	const struct ls_plan_schedule *s = &o->schedule;
-	bool sharded = l->rank_samples > 0;
-	json_t *j = json_pack("{s:o,s:o,s:o,s:o,s:b,s:b}", "batch_per_gpu", count(l->batch, true),
-			      "gpus", count(l->ranks, true), "accumulation", count(l->accum, true),
-			      "global_batch", count(l->global, true), "same_global_batch",
-			      o->same_global, "same_steps_per_epoch", o->same_steps);
-	const struct {
-		const char *key;
-		uint64_t value;
-		bool known;
-	} rest[] = {{"steps_per_epoch", s->steps_per_epoch, s->steps_per_epoch > 0},
-		    {"warmup_steps", s->warmup_steps, s->has_warmup},
-		    {"total_steps", s->total_steps, s->total_steps > 0},
-		    {"samples_per_rank", l->rank_samples, sharded},
-		    {"padding", l->padding, sharded},
-		    {"micro_batches", l->micro_batches, sharded},
-		    {"last_micro_batch", l->last_batch, sharded},
-		    {"last_accumulation", l->last_accum, sharded}};
-	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-		json_object_set_new(j, rest[i].key, count(rest[i].value, rest[i].known));
-	return j;
-}
-
-static json_t *model_json(const struct ls_gpu_model *m)
-{
-	if (!m)
-		return json_null();
-	json_t *precisions = json_array();
-	for (unsigned i = 0; i < LS_PRECISIONS; i++)
-		if (m->precisions & 1u << i)
-			json_array_append_new(precisions, json_string(ls_precision_name(
-								  (enum ls_precision)(1u << i))));
-	return json_pack("{s:s,s:s,s:i,s:o,s:o,s:s}", "gpu", m->name, "capability", m->capability,
-			 "memory_gb", (int)m->memory_gb, "memory_mib",
-			 count(m->reported_mib, m->reported_mib > 0), "precisions", precisions,
-			 "link", m->link);
-}
-
-static json_t *findings_json(const struct ls_plan *p)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < p->n_findings; i++)
-		json_array_append_new(
-			list, json_pack("{s:s,s:s,s:s}", "risk", ls_risk_name(p->findings[i].risk),
-					"what", p->findings[i].what, "text", p->findings[i].text));
-	return list;
-}
-
-json_t *ls_plan_json(const struct ls_plan *p)
-{
-	json_t *options = json_array();
-	for (size_t i = 0; i < p->n_options; i++)
-		json_array_append_new(options, option_json(&p->options[i]));
-	return json_pack("{s:s,s:i,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o}", "format", "lockstep-plan",
-			 "version", 1, "from", model_json(p->from), "to", model_json(p->to),
-			 "exact", p->exact, "baseline", option_json(&p->baseline), "options",
-			 options, "fewer_gpus", p->fewer ? option_json(p->fewer) : json_null(),
-			 "unchanged", option_json(&p->unchanged), "findings", findings_json(p));
 }
 
 /* --- the catalogue --- */
@@ -178,12 +200,4 @@ void ls_plan_list_text(const struct ls_gpu_catalog *c, struct ls_str *out)
 		list_row(&t, ls_gpu_catalog_model(c, i));
 	ls_table_text(&t, out);
 	ls_table_done(&t);
-}
-
-json_t *ls_plan_list_json(const struct ls_gpu_catalog *c)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < ls_gpu_catalog_count(c); i++)
-		json_array_append_new(list, model_json(ls_gpu_catalog_model(c, i)));
-	return json_pack("{s:o}", "gpus", list);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan.h"
 #include "run/manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,8 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    ls_json_parse(other, sizeof other - 1, "other", &b, &err) == 0) {
 		struct ls_str s = {0};
 		struct ls_differences d;
+		uint64_t peak;
 		json_object_del(m, "out"); /* no reading of files that the input names */
 		ls_manifest_text(m, &s);
+		if (ls_plan_measured(m, &peak, NULL) == 0 && peak == 0)
+			abort();
 		ls_manifest_diff(m, b, &d);
 		json_decref(ls_differences_json(&d));
 		ls_differences_done(&d);

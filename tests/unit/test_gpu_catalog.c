@@ -116,7 +116,9 @@ static void batches_by_memory(void **state)
 	assert_int_equal(ls_gpu_catalog_batch(c, 4)->batch_max, 16);
 	assert_int_equal(ls_gpu_catalog_batch(c, 11)->batch_max, 32);
 	assert_int_equal(ls_gpu_catalog_batch(c, 12)->batch_min, 32);
-	assert_int_equal(ls_gpu_catalog_batch(c, 141)->batch_max, 128);
+	assert_int_equal(ls_gpu_catalog_batch(c, 31)->batch_max, 128);
+	assert_int_equal(ls_gpu_catalog_batch(c, 48)->batch_max, 256); /* in proportion */
+	assert_int_equal(ls_gpu_catalog_batch(c, 141)->batch_max, 752);
 	ls_gpu_catalog_free(c);
 }
 

@@ -186,6 +186,231 @@ static void random_plans_keep_their_word(void **state)
 	assert_true(exact > 500 && exact < 2500 && lost > 0); /* all kinds were there */
 }
 
+/* --- memory --- */
+
+static enum ls_fit fit_of(const struct ls_plan *p, uint64_t batch)
+{
+	for (size_t i = 0; i < p->n_options; i++)
+		if (p->options[i].layout.batch == batch)
+			return p->options[i].memory.fit;
+	fail_msg("no option with a batch of %d", (int)batch);
+	return LS_FIT_NO;
+}
+
+/* 140.4 GiB of an H200 over 45 of an L40S: a batch up to 3.1 times the baseline's surely fits. */
+static void the_baseline_proves(void **state)
+{
+	(void)state;
+	struct ls_plan_ask ask = guide;
+	struct ls_plan *p = plan_of(&ask);
+	assert_int_equal(fit_of(p, 96), LS_FIT_YES);
+	assert_string_equal(p->options[0].memory.source, "baseline");
+	ls_plan_free(p);
+	ask.to = (struct ls_plan_gpus){"H200", 1};
+	p = plan_of(&ask); /* 192 on one is not proven, but within the table */
+	assert_int_equal(fit_of(p, 96), LS_FIT_YES);
+	assert_int_equal(fit_of(p, 192), LS_FIT_LIKELY);
+	assert_int_equal(p->options[0].layout.batch, 96); /* what surely fits comes first */
+	ls_plan_free(p);
+	ask.from.name = ask.to.name = NULL;
+	p = plan_of(&ask);
+	assert_int_equal(fit_of(p, 1), LS_FIT_UNKNOWN);
+	assert_non_null(finding(p, "memory"));
+	ls_plan_free(p);
+}
+
+/* A peak of 20 GiB with 48 samples needs 20 to 40 with 96, and 5 to 20 with 12. */
+static void a_measured_peak_bounds(void **state)
+{
+	(void)state;
+	const uint64_t gib = (uint64_t)1 << 30;
+	struct ls_plan_ask ask = guide;
+	ask.to = (struct ls_plan_gpus){"RTX 4090", 1}; /* 24 GB, of which 22.5 GiB are there */
+	ask.peak_bytes = 20 * gib;
+	struct ls_plan *p = plan_of(&ask);
+	assert_int_equal(fit_of(p, 192), LS_FIT_UNKNOWN);
+	assert_int_equal(fit_of(p, 48), LS_FIT_YES);
+	assert_true(p->options[0].memory.most_bytes <= 22.5 * (double)gib);
+	assert_int_equal(p->options[0].layout.batch, 48);
+	ls_plan_free(p);
+	ask.params = 1000000000; /* 16 GiB do not depend on the batch, so 192 need 28 */
+	ask.optimizer = LS_OPT_MOMENTUM;
+	p = plan_of(&ask);
+	assert_int_equal(fit_of(p, 192), LS_FIT_NO);
+	assert_int_equal(fit_of(p, 24), LS_FIT_YES);
+	ls_plan_free(p);
+}
+
+static void an_estimate_counts(void **state)
+{
+	(void)state;
+	struct ls_plan_ask ask = guide;
+	ask.to = (struct ls_plan_gpus){"T4", 2};
+	ask.params = 1300000000;
+	ask.optimizer = LS_OPT_ADAM;
+	struct ls_plan *p = plan_of(&ask); /* 20 bytes a parameter are more than 15 GiB */
+	assert_int_equal(p->options[0].memory.fit, LS_FIT_NO);
+	assert_int_equal(p->options[0].layout.batch, 1); /* what misses by least */
+	assert_int_equal(finding(p, "memory")->risk, LS_RISK_HIGH);
+	ls_plan_free(p);
+	ask.params = 100000000;
+	ask.activation_bytes = (uint64_t)100 << 20;
+	p = plan_of(&ask); /* 2.9 GiB and 0.1 a sample */
+	assert_int_equal(fit_of(p, 96), LS_FIT_YES);
+	assert_string_equal(p->options[0].memory.source, "estimate");
+	ask.activation_bytes = (uint64_t)125 << 20;
+	ls_plan_free(p);
+	p = plan_of(&ask);
+	assert_int_equal(fit_of(p, 96), LS_FIT_TIGHT);
+	assert_int_equal(p->options[0].layout.batch, 48);
+	ls_plan_free(p);
+}
+
+/* --- precision --- */
+
+static void precisions_of_both_sides(void **state)
+{
+	(void)state;
+	const struct {
+		const char *from, *to;
+		enum ls_precision asked, planned;
+	} cases[] = {{"L40S", "H200", LS_BF16, LS_BF16},
+		     {"L40S", "H200", LS_FP8, LS_FP8},
+		     {"L40S", "A100-80GB", LS_FP8, LS_BF16},
+		     {"A100-40GB", "V100-32GB", LS_BF16, LS_FP16},
+		     {"T4", "H200", LS_TF32, LS_FP32},
+		     {"B200", "L4", LS_FP4, LS_FP8},
+		     {"B200", "P100", LS_FP4, LS_FP16},
+		     {"T4", "P100", LS_FP16, LS_FP16},
+		     {"L40S", "H200", 0, 0}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ls_plan_ask ask = guide;
+		ask.from.name = cases[i].from;
+		ask.to.name = cases[i].to;
+		ask.precision = cases[i].asked;
+		struct ls_plan *p = plan_of(&ask);
+		const struct ls_plan_finding *f = finding(p, "precision");
+		assert_int_equal(p->precision, cases[i].planned);
+		assert_int_equal(cases[i].asked != cases[i].planned, f && f->risk == LS_RISK_HIGH);
+		ls_plan_free(p);
+	}
+}
+
+static void tf32_of_both_sides(void **state)
+{
+	(void)state;
+	struct ls_plan_ask ask = guide;
+	ask.tf32 = -1;
+	struct ls_plan *p = plan_of(&ask);
+	assert_int_equal(p->tf32, -1);
+	assert_int_equal(finding(p, "tf32")->risk, LS_RISK_LOW);
+	ls_plan_free(p);
+	ask.tf32 = 1;
+	p = plan_of(&ask);
+	assert_int_equal(p->tf32, 1);
+	assert_null(finding(p, "tf32"));
+	ls_plan_free(p);
+	ask.to.name = "V100-32GB";
+	p = plan_of(&ask);
+	assert_int_equal(p->tf32, 0);
+	assert_int_equal(finding(p, "tf32")->risk, LS_RISK_HIGH);
+	ls_plan_free(p);
+}
+
+/* --- caveats, which appear only when they apply --- */
+
+static bool says(const struct ls_plan_ask *ask, const char *what)
+{
+	struct ls_plan *p = plan_of(ask);
+	bool there = finding(p, what) != NULL;
+	ls_plan_free(p);
+	return there;
+}
+
+static void caveats_when_they_apply(void **state)
+{
+	(void)state;
+	struct ls_plan_ask ask = guide, same = guide;
+	same.to = same.from;
+	static const char *const none[] = {"batch_norm",   "loss_average", "last_step",
+					   "padding",      "data_order",   "reduction",
+					   "workers",      "gpu",          "unchanged_batch",
+					   "global_batch", "learning_rate"};
+	same.workers = 12;
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		assert_false(says(&same, none[i]));
+	assert_true(says(&ask, "batch_norm"));
+	assert_false(says(&ask, "loss_average") || says(&ask, "last_step") ||
+		     says(&ask, "padding"));
+	ask.norm = LS_NORM_NONE;
+	assert_false(says(&ask, "batch_norm"));
+	ask.norm = LS_NORM_SYNC; /* 2 × 96 and 4 × 48 are the same */
+	assert_false(says(&ask, "batch_norm"));
+	ask.norm = LS_NORM_PER_GPU; /* keeps 48 a GPU, and accumulates */
+	assert_false(says(&ask, "batch_norm"));
+	assert_true(says(&ask, "loss_average") && says(&ask, "last_step"));
+	ask.samples = 192 * 100; /* no partial step */
+	assert_false(says(&ask, "last_step"));
+	ask.samples = 103001; /* 3 repeated on 4 ranks, 1 on 2 */
+	assert_true(says(&ask, "padding"));
+	ask.workers = 12;
+	assert_true(says(&ask, "workers"));
+}
+
+static void learning_rates(void **state)
+{
+	(void)state;
+	struct ls_plan_ask ask = guide;
+	ask.learning_rate = 0.1;
+	ask.to.count = 5; /* 190 for 192 */
+	ask.optimizer = LS_OPT_SGD;
+	struct ls_plan *p = plan_of(&ask);
+	assert_true(p->learning_rate == 0.1 * (190.0 / 192.0));
+	assert_int_equal(p->n_variance, 0);
+	ls_plan_free(p);
+	ask.optimizer = LS_OPT_UNKNOWN; /* two rules, and no choice */
+	p = plan_of(&ask);
+	assert_true(p->learning_rate == 0 && p->lr_root > p->lr_linear);
+	ls_plan_free(p);
+	ask.to.count = 2;
+	p = plan_of(&ask);
+	assert_true(p->learning_rate == 0.1 && p->n_variance == 3);
+	assert_true(p->variance[2].most_percent > 0); /* other GPUs: not bit by bit */
+	ls_plan_free(p);
+	ask.to = ask.from;
+	p = plan_of(&ask);
+	assert_true(p->variance[2].most_percent == 0);
+	ls_plan_free(p);
+}
+
+static void peaks_of_manifests(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		uint64_t peak;
+	} cases[] = {{"{\"gpus\":[{\"peak_allocated_bytes\":5},{\"peak_allocated_bytes\":3,"
+		      "\"peak_reserved_bytes\":9}]}",
+		      9},
+		     {"{\"gpus\":[{\"peak_allocated_bytes\":5}],\"resources\":{\"gpu_memory\":["
+		      "{\"used_before_bytes\":10,\"used_peak_bytes\":17}]}}",
+		      7},
+		     {"{\"gpus\":[{\"peak_allocated_bytes\":null}]}", 0},
+		     {"{\"gpus\":[{\"peak_allocated_bytes\":-4}]}", 0},
+		     {"{\"gpus\":[{\"peak_allocated_bytes\":9223372036854775807}]}", 0},
+		     {"{\"gpus\":7,\"resources\":[1]}", 0}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		json_t *m = NULL;
+		uint64_t peak = 0;
+		struct ls_err err = {0};
+		assert_int_equal(ls_json_parse(cases[i].text, strlen(cases[i].text), "m", &m, &err),
+				 0);
+		assert_int_equal(ls_plan_measured(m, &peak, &err), cases[i].peak ? 0 : LS_EINPUT);
+		assert_int_equal(peak, cases[i].peak);
+		json_decref(m);
+	}
+}
+
 /* --- bounds --- */
 
 static void hostile_numbers_are_refused(void **state)
@@ -259,6 +484,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_guides_figures),
 		cmocka_unit_test(random_plans_keep_their_word),
+		cmocka_unit_test(the_baseline_proves),
+		cmocka_unit_test(a_measured_peak_bounds),
+		cmocka_unit_test(an_estimate_counts),
+		cmocka_unit_test(precisions_of_both_sides),
+		cmocka_unit_test(tf32_of_both_sides),
+		cmocka_unit_test(caveats_when_they_apply),
+		cmocka_unit_test(learning_rates),
+		cmocka_unit_test(peaks_of_manifests),
 		cmocka_unit_test(hostile_numbers_are_refused),
 		cmocka_unit_test(wild_numbers_do_no_harm),
 		cmocka_unit_test(gpus_are_parsed),

@@ -21,3 +21,17 @@ t --from L40S:4 --to H200:2 --batch 48 --epochs 30
 t --from L40S:4 --to H200:2 --batch 48 --samples 1000 --epochs 3 --steps 7
 t --from L40S:4 --to H200:2 --batch 48 --warmup-epochs 3 --warmup-steps 7
 t --from L40S:4 --to H200:2 --batch 48 more
+t --from L40S:4 --to H200:2 --batch 48 --precision int8
+t --from L40S:4 --to H200:2 --batch 48 --params 7X
+t --from L40S:4 --to H200:2 --batch 48 --params 0
+t --from L40S:4 --to H200:2 --batch 48 --params 1e300B
+t --from L40S:4 --to H200:2 --batch 48 --params nan
+t --from L40S:4 --to H200:2 --batch 48 --params ''
+t --from L40S:4 --to H200:2 --batch 48 --activations -5
+t --from L40S:4 --to H200:2 --batch 48 --lr 0
+t --from L40S:4 --to H200:2 --batch 48 --lr inf
+t --from L40S:4 --to H200:2 --batch 48 --manifest nowhere
+echo '{"schema": "lockstep.run/1"}' >half.json
+t --from L40S:4 --to H200:2 --batch 48 --manifest half.json
+lockstep run -o nogpu -- true
+t --from L40S:4 --to H200:2 --batch 48 --manifest nogpu
