@@ -7,11 +7,13 @@
 #include "base/mem.h"
 #include "tensor/torch/torch_internal.h"
 
-struct legacy {
-	struct ls_pickle *object;
-	struct ls_torch_storage *storages; /* sorted by key */
-	size_t n;
-};
+bool ls_torch_is_legacy(const uint8_t *data, size_t len)
+{
+	static const uint8_t magic[] = {0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9,
+					0x20, 0x6a, 0xa8, 0x50, 0x19, 0x2e};
+	return len > 2 + sizeof magic && data[0] == 0x80 &&
+	       memcmp(data + 2, magic, sizeof magic) == 0;
+}
 
 /* What a pickle says about a storage: its key and type. */
 struct claim {
@@ -19,7 +21,7 @@ struct claim {
 	enum ls_dtype type;
 };
 
-static void legacy_done(struct legacy *l)
+void ls_torch_legacy_done(struct ls_torch_legacy *l)
 {
 	ls_pickle_free(l->object);
 	free(l->storages);
@@ -88,7 +90,7 @@ static int read_storage(const uint8_t *data, size_t len, size_t *at, enum ls_dty
 }
 
 static int read_storages(const uint8_t *data, size_t len, size_t at, const struct ls_pickle *keys,
-			 struct legacy *l, struct ls_err *err)
+			 struct ls_torch_legacy *l, struct ls_err *err)
 {
 	const struct ls_pk_node *list = &keys->nodes[keys->root];
 	struct claim *claims = NULL;
@@ -118,7 +120,8 @@ static int read_storages(const uint8_t *data, size_t len, size_t at, const struc
 	return rc;
 }
 
-static int read_legacy(const uint8_t *data, size_t len, struct legacy *l, struct ls_err *err)
+int ls_torch_legacy_read(const uint8_t *data, size_t len, struct ls_torch_legacy *l,
+			 struct ls_err *err)
 {
 	size_t at = 0;
 	int rc = 0;
@@ -142,28 +145,15 @@ static int read_legacy(const uint8_t *data, size_t len, struct legacy *l, struct
 	return rc;
 }
 
-int ls_torch_read_legacy(struct ls_bundle *b, const uint8_t *data, size_t len, const char *name,
-			 struct ls_err *err)
-{
-	struct legacy l = {0};
-	int rc = read_legacy(data, len, &l, err);
-	if (rc == 0) {
-		struct ls_torch_data d = {.storages = l.storages, .n_storages = l.n};
-		rc = ls_torch_flatten(b, l.object, &d, name, err);
-	}
-	legacy_done(&l);
-	return rc;
-}
-
 int ls_torch_legacy_storage(const uint8_t *data, size_t len, enum ls_dtype *ret_dtype,
 			    const uint8_t **ret, uint64_t *ret_bytes, struct ls_err *err)
 {
-	struct legacy l = {0};
+	struct ls_torch_legacy l = {0};
 	struct claim *claims = NULL;
 	if (!ls_torch_is_legacy(data, len))
 		return ls_err_set(err, LS_EINPUT,
 				  "a storage within a pickle is not as torch writes it");
-	int rc = read_legacy(data, len, &l, err);
+	int rc = ls_torch_legacy_read(data, len, &l, err);
 	size_t n = rc ? 0 : find_claims(l.object, &claims);
 	if (rc == 0 && (n != 1 || l.n != 1))
 		rc = ls_err_set(err, LS_EINPUT, "not one storage within a pickle");
@@ -173,6 +163,6 @@ int ls_torch_legacy_storage(const uint8_t *data, size_t len, enum ls_dtype *ret_
 		*ret_bytes = l.storages[0].bytes;
 	}
 	free(claims);
-	legacy_done(&l);
+	ls_torch_legacy_done(&l);
 	return rc;
 }

@@ -46,14 +46,6 @@ bool ls_torch_is_tar(const uint8_t *data, size_t len)
 	return false;
 }
 
-bool ls_torch_is_legacy(const uint8_t *data, size_t len)
-{
-	static const uint8_t magic[] = {0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9,
-					0x20, 0x6a, 0xa8, 0x50, 0x19, 0x2e};
-	return len > 2 + sizeof magic && data[0] == 0x80 &&
-	       memcmp(data + 2, magic, sizeof magic) == 0;
-}
-
 static int check_byteorder(const struct ls_zip *zip, const char *prefix, bool *ret_big,
 			   struct ls_err *err)
 {
@@ -159,6 +151,19 @@ static int read_archive(struct ls_bundle *b, const struct ls_zip *zip, const cha
 	return rc;
 }
 
+static int read_legacy(struct ls_bundle *b, const uint8_t *data, size_t len, const char *name,
+		       struct ls_err *err)
+{
+	struct ls_torch_legacy l = {0};
+	int rc = ls_torch_legacy_read(data, len, &l, err);
+	if (rc == 0) {
+		struct ls_torch_data d = {.storages = l.storages, .n_storages = l.n};
+		rc = ls_torch_flatten(b, l.object, &d, name, err);
+	}
+	ls_torch_legacy_done(&l);
+	return rc;
+}
+
 int ls_torch_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path,
 		   const char *name, struct ls_err *err)
 {
@@ -170,7 +175,7 @@ int ls_torch_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const c
 			"save it once with torch 1.6 or later to have it compared by tensor",
 			path);
 	if (ls_torch_is_legacy(data, len)) {
-		rc = ls_torch_read_legacy(b, data, len, name, err);
+		rc = read_legacy(b, data, len, name, err);
 	} else {
 		struct ls_zip *zip = ls_bundle_keep_zip(b);
 		rc = ls_zip_parse(data, len, path, zip, err);

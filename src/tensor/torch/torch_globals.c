@@ -1,4 +1,6 @@
 /* Names in pickles that stand for more than an object of a class. */
+#include <string.h>
+
 #include "tensor/torch/torch_internal.h"
 
 #define DTYPE(n)                                                                                   \
@@ -144,4 +146,24 @@ static const struct ls_pk_global globals[] = {
 const struct ls_pk_global *ls_torch_globals(void)
 {
 	return globals;
+}
+
+enum ls_dtype ls_torch_storage_type(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum ls_dtype t;
+	} types[] = {{"FloatStorage", LS_DT_F32},        {"DoubleStorage", LS_DT_F64},
+		     {"HalfStorage", LS_DT_F16},         {"BFloat16Storage", LS_DT_BF16},
+		     {"LongStorage", LS_DT_I64},         {"IntStorage", LS_DT_I32},
+		     {"ShortStorage", LS_DT_I16},        {"CharStorage", LS_DT_I8},
+		     {"ByteStorage", LS_DT_U8},          {"BoolStorage", LS_DT_BOOL},
+		     {"ComplexFloatStorage", LS_DT_C64}, {"ComplexDoubleStorage", LS_DT_C128},
+		     {"UntypedStorage", LS_DT_U8},       {"QInt8Storage", LS_DT_I8},
+		     {"QUInt8Storage", LS_DT_U8},        {"QInt32Storage", LS_DT_I32},
+		     {"QUInt4x2Storage", LS_DT_BITS},    {"QUInt2x4Storage", LS_DT_BITS}};
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strcmp(types[i].name, name) == 0)
+			return types[i].t;
+	return LS_DT_NONE;
 }

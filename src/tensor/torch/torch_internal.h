@@ -50,6 +50,9 @@ struct ls_walk {
 	int depth;
 	bool meta;
 	struct ls_err *err;
+	/* What a node becomes, and what a reference to a node that it is in. */
+	int (*visit)(struct ls_walk *w, struct ls_pk_node *n);
+	int (*cycle)(struct ls_walk *w, int levels_up);
 };
 
 /* An error that names the path. */
@@ -64,7 +67,18 @@ bool ls_torch_is_global(struct ls_walk *w, const struct ls_pk_node *n, enum ls_t
 /* Visits a node, or a child under a key or index; the path is as before afterwards. */
 int ls_torch_visit(struct ls_walk *w, uint32_t id);
 int ls_torch_descend(struct ls_walk *w, const char *key, size_t index, uint32_t child);
+/* Visits a child under the path as it is; refuses a path that is too long. */
+int ls_torch_enter(struct ls_walk *w, uint32_t child);
+void ls_torch_restore(struct ls_walk *w, size_t length);
+
+/* Containers. */
 int ls_torch_visit_pairs(struct ls_walk *w, const struct ls_pk_node *n);
+int ls_torch_visit_sequence(struct ls_walk *w, const struct ls_pk_node *n, bool tuple);
+int ls_torch_visit_set(struct ls_walk *w, const struct ls_pk_node *n, const char *class);
+int ls_torch_visit_set_call(struct ls_walk *w, const struct ls_pk_node *call);
+int ls_torch_visit_dict_call(struct ls_walk *w, const struct ls_pk_node *call);
+int ls_torch_visit_size(struct ls_walk *w, const struct ls_pk_node *call);
+int ls_torch_visit_bytes_call(struct ls_walk *w, const struct ls_pk_node *call);
 /* state is a dict of attributes, or None. */
 int ls_torch_visit_attributes(struct ls_walk *w, const struct ls_pk_node *state);
 /* What the walk's path stands for. */
@@ -91,9 +105,18 @@ int ls_torch_emit_object(struct ls_walk *w, const struct ls_pk_node *call);
 
 /* LS_DT_NONE for a name that is not known. */
 enum ls_dtype ls_torch_storage_type(const char *name);
-/* Reads a whole file of the format before torch 1.6 into the bundle. */
-int ls_torch_read_legacy(struct ls_bundle *b, const uint8_t *data, size_t len, const char *name,
+
+/* A file of the format before torch 1.6: its object, and its storages sorted by key. The caller
+ * ends it with ls_torch_legacy_done, also after an error. */
+struct ls_torch_legacy {
+	struct ls_pickle *object;
+	struct ls_torch_storage *storages;
+	size_t n;
+};
+
+int ls_torch_legacy_read(const uint8_t *data, size_t len, struct ls_torch_legacy *l,
 			 struct ls_err *err);
+void ls_torch_legacy_done(struct ls_torch_legacy *l);
 /* The same of bytes that hold one storage. */
 int ls_torch_legacy_storage(const uint8_t *data, size_t len, enum ls_dtype *ret_dtype,
 			    const uint8_t **ret, uint64_t *ret_bytes, struct ls_err *err);

@@ -8,36 +8,6 @@
 #include "tensor/npy.h"
 #include "tensor/torch/torch_internal.h"
 
-int ls_torch_bytes_of(struct ls_walk *w, const struct ls_pk_node *n, const uint8_t **ret,
-		      size_t *ret_len)
-{
-	if (ls_torch_is_call(w, n, A_BYTES))
-		n = ls_torch_arg(w, n, 0);
-	if (n && (n->kind == LS_PK_BYTES || n->kind == LS_PK_STR)) {
-		*ret = (const uint8_t *)n->s;
-		*ret_len = n->n;
-		return 0;
-	}
-	const struct ls_pk_node *text =
-		ls_torch_is_call(w, n, A_ENCODE) ? ls_torch_arg(w, n, 0) : NULL;
-	if (!text || text->kind != LS_PK_STR)
-		return ls_torch_wrong(w, "bytes are expected");
-	uint8_t *out = ls_bundle_keep_take(w->b, ls_xalloc(text->n + 1));
-	size_t len = 0;
-	for (size_t i = 0; i < text->n; i++) {
-		uint8_t c = (uint8_t)text->s[i];
-		if (c >= 0x80) { /* U+0080 to U+00FF: two bytes of UTF-8 */
-			if ((c & 0xfe) != 0xc2 || i + 1 >= text->n)
-				return ls_torch_wrong(w, "bytes that are not latin1");
-			c = (uint8_t)(c << 6 | ((uint8_t)text->s[++i] & 0x3f));
-		}
-		out[len++] = c;
-	}
-	*ret = out;
-	*ret_len = len;
-	return 0;
-}
-
 static int dtype_of(struct ls_walk *w, const struct ls_pk_node *n, struct ls_tensor *t)
 {
 	const struct ls_pk_node *code =

@@ -12,34 +12,6 @@ enum {
 	EXPAND_SIZE = 1 << 30,
 };
 
-int ls_torch_wrong(struct ls_walk *w, const char *what)
-{
-	return ls_err_set(w->err, LS_EINPUT, "\"%.200s\": %s", w->path.len ? w->path.s : "(top)",
-			  what);
-}
-
-struct ls_pk_node *ls_torch_at(struct ls_walk *w, uint32_t id)
-{
-	return &w->p->nodes[id];
-}
-
-/* The n-th argument of a call, or NULL. */
-struct ls_pk_node *ls_torch_arg(struct ls_walk *w, const struct ls_pk_node *call, size_t n)
-{
-	const struct ls_pk_node *args = ls_torch_at(w, call->b);
-	return n < args->n ? ls_torch_at(w, args->items[n]) : NULL;
-}
-
-bool ls_torch_is_call(struct ls_walk *w, const struct ls_pk_node *n, enum ls_torch_action action)
-{
-	return n && n->kind == LS_PK_CALL && ls_torch_is_global(w, ls_torch_at(w, n->a), action);
-}
-
-bool ls_torch_is_global(struct ls_walk *w, const struct ls_pk_node *n, enum ls_torch_action action)
-{
-	return n && n->kind == LS_PK_GLOBAL && ls_pickle_global(w->p, n)->action == (int)action;
-}
-
 static int int_of(const struct ls_pk_node *n, uint64_t *ret)
 {
 	if (!n || n->kind != LS_PK_INT || n->i < 0)
@@ -56,26 +28,6 @@ struct storage {
 	enum ls_dtype dtype; /* of its elements; U8 when untyped */
 	uint64_t bytes;
 };
-
-enum ls_dtype ls_torch_storage_type(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum ls_dtype t;
-	} types[] = {{"FloatStorage", LS_DT_F32},        {"DoubleStorage", LS_DT_F64},
-		     {"HalfStorage", LS_DT_F16},         {"BFloat16Storage", LS_DT_BF16},
-		     {"LongStorage", LS_DT_I64},         {"IntStorage", LS_DT_I32},
-		     {"ShortStorage", LS_DT_I16},        {"CharStorage", LS_DT_I8},
-		     {"ByteStorage", LS_DT_U8},          {"BoolStorage", LS_DT_BOOL},
-		     {"ComplexFloatStorage", LS_DT_C64}, {"ComplexDoubleStorage", LS_DT_C128},
-		     {"UntypedStorage", LS_DT_U8},       {"QInt8Storage", LS_DT_I8},
-		     {"QUInt8Storage", LS_DT_U8},        {"QInt32Storage", LS_DT_I32},
-		     {"QUInt4x2Storage", LS_DT_BITS},    {"QUInt2x4Storage", LS_DT_BITS}};
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (strcmp(types[i].name, name) == 0)
-			return types[i].t;
-	return LS_DT_NONE;
-}
 
 static int by_key(const void *a, const void *b)
 {
