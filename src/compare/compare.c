@@ -127,6 +127,26 @@ static struct entry *find_entry(struct listing *l, const char *name)
 	return bsearch(&key, l->items, l->n, sizeof key, by_entry_name);
 }
 
+/* Marks what lies beside the .metadata of a distributed checkpoint. */
+static void drop_distcp(struct listing *l, const struct entry *metadata)
+{
+	size_t folder = strlen(metadata->name) - strlen(".metadata");
+	for (size_t i = 0; i < l->n; i++) {
+		struct entry *e = &l->items[i];
+		if (e->link || strncmp(e->name, metadata->name, folder) != 0 ||
+		    strchr(e->name + folder, '/') || !ls_str_ends(e->name, ".distcp"))
+			continue;
+		free(e->path);
+		e->path = NULL;
+	}
+}
+
+static bool is_metadata(const struct entry *e)
+{
+	const char *slash = strrchr(e->name, '/');
+	return !e->link && strcmp(slash ? slash + 1 : e->name, ".metadata") == 0;
+}
+
 /* Marks the shards that an index names: they are compared under the name of the whole. */
 static void drop_shards(struct listing *l, const struct entry *index)
 {
@@ -157,6 +177,8 @@ static void group_shards(struct listing *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct entry *e = &l->items[i];
+		if (is_metadata(e))
+			drop_distcp(l, e);
 		if (e->link || (!ls_str_ends(e->name, ".safetensors.index.json") &&
 				!ls_str_ends(e->name, ".bin.index.json")))
 			continue;

@@ -9,6 +9,7 @@
 #include "tensor/npy.h"
 #include "tensor/onnx.h"
 #include "tensor/safetensors.h"
+#include "tensor/torch/dcp.h"
 #include "tensor/torch/torch.h"
 #include "tensor/zip.h"
 
@@ -20,6 +21,7 @@ enum format {
 	NPZ,
 	TORCH,
 	BIN_INDEX,
+	DCP,
 	PICKLE,
 	ONNX,
 	JSON,
@@ -37,6 +39,7 @@ static const char *const format_names[] = {
 	[NPZ] = "npz",
 	[TORCH] = "PyTorch",
 	[BIN_INDEX] = "PyTorch shards",
+	[DCP] = "torch DCP",
 	[PICKLE] = "pickle",
 	[ONNX] = "ONNX",
 	[JSON] = "JSON",
@@ -112,6 +115,12 @@ static bool looks_like_pickle(const struct ls_map *m)
 	       m->data[m->len - 1] == '.';
 }
 
+static bool is_named(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	return strcmp(slash ? slash + 1 : path, name) == 0;
+}
+
 static enum format format_of(const char *path, const struct ls_map *m)
 {
 	if (m->len >= 4 && memcmp(m->data, "PK\3\4", 4) == 0)
@@ -121,7 +130,7 @@ static enum format format_of(const char *path, const struct ls_map *m)
 	if (ls_torch_is_legacy(m->data, m->len) || ls_torch_is_tar(m->data, m->len))
 		return TORCH;
 	if (looks_like_pickle(m))
-		return PICKLE;
+		return is_named(path, ".metadata") ? DCP : PICKLE;
 	enum format named = by_name(path);
 	return named == BYTES && looks_like_safetensors(m) ? SAFETENSORS : named;
 }
@@ -141,6 +150,8 @@ static int open_bundle(enum format f, const char *path, struct ls_bundle **ret, 
 		return ls_torch_open(path, ret, err);
 	case BIN_INDEX:
 		return ls_torch_open_index(path, ret, err);
+	case DCP:
+		return ls_dcp_open(path, ret, err);
 	case PICKLE:
 		return ls_pickle_open(path, ret, err);
 	default:
@@ -244,10 +255,16 @@ static int compare_by_format(const char *a, enum format fa, const struct ls_map 
 	return compare_maps(fa, fb, ma, mb, opt, f, err);
 }
 
-/* Files whose contents are all in themselves; an index of shards and an ONNX model name others. */
+/* Files that say little themselves: what they stand for lies in others. */
+static bool is_index(enum format f)
+{
+	return f == INDEX || f == BIN_INDEX || f == DCP;
+}
+
+/* Files whose contents are all in themselves; an ONNX model may name others, too. */
 static bool is_self_contained(enum format f)
 {
-	return holds_tensors(f) && f != INDEX && f != BIN_INDEX && f != ONNX;
+	return holds_tensors(f) && !is_index(f) && f != ONNX;
 }
 
 static void note_bytes(struct ls_cmp_file *f, const struct ls_err *why)
@@ -290,7 +307,7 @@ static int compare_mapped(const char *a, const struct ls_map *ma, const char *b,
 		clear(f);
 		rc = ls_cmp_bytes(ma, mb, opt, f, &why);
 		note_bytes(f, &why);
-		if (fa == INDEX || fa == BIN_INDEX)
+		if (is_index(fa))
 			f->unread++; /* its own bytes say nothing about the shards */
 	}
 	return rc ? ls_err_set(err, rc, "%s", why.msg) : 0;

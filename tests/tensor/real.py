@@ -318,6 +318,49 @@ def shards_of_torch():
     assert compare("one", "two", status=1)["tensors_differ"] == 1
 
 
+def on_two_ranks(work):
+    """Runs work(rank) in two processes that know each other by a file."""
+    children = []
+    for rank in range(2):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                torch.distributed.init_process_group("gloo", init_method=f"file://{os.getcwd()}/meet", rank=rank, world_size=2)
+                work(rank)
+                status = 0
+            finally:
+                sys.stderr.flush()
+                os._exit(status)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    pathlib.Path("meet").unlink(missing_ok=True)
+
+
+def distributed_checkpoints():
+    """Every save has an id of its own in .metadata; tensors and values decide."""
+    import torch.distributed.checkpoint as dcp
+    from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+
+    def work(rank):
+        mesh = init_device_mesh("cpu", (2,))
+        for folder, value, step in (("dcp1", 1.0, 3), ("dcp2", 1.0, 3), ("dcp3", 2.0, 3), ("dcp4", 1.0, 4)):
+            whole = torch.full((4, 2), value)
+            dcp.save({"m": {"w": whole, "d": distribute_tensor(whole, mesh, [Shard(0)])}, "step": step, "o": [1, {"a": torch.ones(2)}]},
+                     checkpoint_id=folder)
+            torch.save(distribute_tensor(whole, mesh, [Shard(0)]), f"{folder}-{rank}.pt")
+
+    on_two_ranks(work)
+    out = compare("dcp1", "dcp2", status=0)
+    assert out["files"] == 1 and out["tensors"] == 4, out["verdict"]
+    compare("dcp1-0.pt", "dcp2-0.pt", status=0)
+    assert set(differences(compare("dcp1", "dcp3", status=1))) == {"m.w", "m.d[0, 0]", "m.d[2, 0]"}
+    assert compare("dcp1-1.pt", "dcp3-1.pt", status=1)["tensors_differ"] == 1
+    assert set(differences(compare("dcp1", "dcp4", status=1))) == {"step"}
+    os.truncate("dcp4/__1_0.distcp", 100)
+    assert "ends before" in compare("dcp1", "dcp4", status=1)["results"][0]["note"]
+
+
 def checkpoint(seed, steps=3):
     torch.manual_seed(seed)
     model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Flatten(), torch.nn.Linear(144, 5))
@@ -566,7 +609,7 @@ def hostile():
 tests = [every_dtype, statistics_of_random_bits, small_floats, complex_and_integers,
          views_and_shared_storages, values_of_other_kinds, tensors_of_other_layouts, whole_modules,
          modules_before_torch_1_6, programs, pickles,
-         shards_of_torch, checkpoints, legacy_files, safetensors_files, what_lockstep_writes,
+         shards_of_torch, distributed_checkpoints, checkpoints, legacy_files, safetensors_files, what_lockstep_writes,
          numpy_files, onnx_files, hostile]
 for test in [globals()[name] for name in sys.argv[2:]] or tests:
     test()
