@@ -1,13 +1,14 @@
 # Machines without a GPU: stand-ins for libnvidia-ml.so.1, of a present driver and of an
 # older one with fewer functions.
 foreach(age new old)
-  add_library(fake_nvml_${age} SHARED tests/fake/fake_nvml.c)
+  add_library(fake_nvml_${age} SHARED tests/fake/fake_nvml.c tests/fake/fake_nvml_meter.c)
   target_link_libraries(fake_nvml_${age} PRIVATE ls_flags)
   set_target_properties(fake_nvml_${age} PROPERTIES PREFIX "" OUTPUT_NAME libnvidia-ml SUFFIX .so.1
     C_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake/nvml-${age})
 endforeach()
 target_compile_definitions(fake_nvml_old PRIVATE FAKE_OLD)
 add_dependencies(test_nvml fake_nvml_new fake_nvml_old)
+add_dependencies(test_nvml_meter fake_nvml_new fake_nvml_old)
 
 # A real torch, where the program is what users get; importing it takes seconds and
 # gigabytes elsewhere. PyPI's torch for x86-64 comes with NVIDIA's wheels; elsewhere it is

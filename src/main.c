@@ -16,6 +16,7 @@ const struct ls_cmd *const ls_cmds[] = {
 	&ls_cmd_exp,
 	&ls_cmd_compare,
 	&ls_cmd_plan,
+	&ls_cmd_monitor,
 	&ls_cmd_help,
 	&ls_cmd_completion,
 	NULL,

@@ -49,6 +49,7 @@ extern const struct ls_cmd ls_cmd_fm, ls_cmd_fm_convert;
 extern const struct ls_cmd ls_cmd_validate;
 extern const struct ls_cmd ls_cmd_plan;
 extern const struct ls_cmd ls_cmd_exp, ls_cmd_worker;
+extern const struct ls_cmd ls_cmd_monitor;
 
 /* Runs argv[1..] and returns the exit status. */
 int ls_cmd_dispatch(int argc, const char *const *argv);

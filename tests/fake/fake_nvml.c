@@ -1,54 +1,71 @@
-/* A libnvidia-ml.so.1 without a GPU: plays the machine that the file named by LS_FAKE_NVML
- * describes. One line a fact: init 18                    what nvmlInit answers (0 when the line is
- * missing) driver 535.161.08          nvmlSystemGetDriverVersion library 12.535.161.08
- * nvmlSystemGetNVMLVersion, also after a failed init cuda 12020 nvmlSystemGetCudaDriverVersion gpu
- * name=Tesla
- * T4|uuid=GPU-1|cc=7.5|memory=15360|ecc=1|mig=-|persistence=1|power=70000|default=70000|throttle=0x1
- * Memory is MiB, power milliwatts; "-" answers "not supported" (3), "!15" answers 15, and so does a
- * missing field. With FAKE_OLD the library is that of an older driver: plain names only, and no
- * function for CUDA version, MIG, clocks event reasons or enforced power limit. */
+/* A libnvidia-ml.so.1 without a GPU: plays the machine that the file named by
+ * LS_FAKE_NVML describes. One line a fact:
+ *   init 18                what nvmlInit answers (0 when the line is missing)
+ *   driver 535.161.08      nvmlSystemGetDriverVersion
+ *   library 12.535.161.08  nvmlSystemGetNVMLVersion, also after a failed init
+ *   cuda 12020             nvmlSystemGetCudaDriverVersion
+ *   gpu name=Tesla T4|uuid=GPU-1|cc=7.5|memory=15360|ecc=1|mig=-|throttle=0x1
+ * Memory is MiB, power milliwatts; "-" answers "not supported" (3), "!15" answers 15, and
+ * so does a missing field.
+ * What happens to the machine are further steps. "then" begins one, and
+ *   change 0 temp=93|xid=79
+ * replaces fields of a GPU. The variable LS_FAKE_STEP has the number of the step that the
+ * machine is at, or "@FILE" with the file that has it; without it only step 0 is played.
+ * Fields of fake_nvml_meter.c are named there.
+ * With FAKE_OLD the library is that of an older driver: plain names only, and no function
+ * for CUDA version, MIG, clocks event reasons or enforced power limit. */
+#include "fake_nvml.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_GPUS = 16, TEXT = 512 };
-enum { OK = 0, UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6 };
+struct fake_nvml_machine fake_nvml;
+#define machine fake_nvml
+#define field   fake_nvml_field
+#define number  fake_nvml_number
 
-struct gpu {
-	char line[TEXT];
-};
-
-static struct {
-	int ready, init, cuda;
-	char driver[64], library[64];
-	unsigned n;
-	struct gpu gpus[MAX_GPUS];
-} machine;
-
-#define API __attribute__((visibility("default")))
-#ifdef FAKE_OLD
-#define V2(name) name
-#else
-#define V2(name) name##_v2
-#endif
+/* A changed field goes to the front, where it is found first. */
+static void change(struct gpu *g, const char *fields)
+{
+	static char text[TEXT];
+	snprintf(text, sizeof text, "|%.500s%.7600s", fields, g->line);
+	memcpy(g->line, text, sizeof text);
+}
 
 static void read_line(const char *line)
 {
+	unsigned i = 0;
+	int at = 0;
+	if (strcmp(line, "then") == 0)
+		machine.reading++;
+	if (machine.reading > machine.step)
+		return;
+	if (sscanf(line, "change %u %n", &i, &at) == 1 && at > 0 && i < machine.n) {
+		machine.gpus[i].changed = machine.reading;
+		change(&machine.gpus[i], line + at);
+		return;
+	}
 	if (sscanf(line, "init %d", &machine.init) == 1 ||
 	    sscanf(line, "driver %63s", machine.driver) == 1 ||
 	    sscanf(line, "library %63s", machine.library) == 1 ||
 	    sscanf(line, "cuda %d", &machine.cuda) == 1)
 		return;
-	if (strncmp(line, "gpu ", 4) == 0 && machine.n < MAX_GPUS)
-		snprintf(machine.gpus[machine.n++].line, TEXT, "|%s", line + 4);
+	if (strncmp(line, "gpu ", 4) != 0 || machine.n == MAX_GPUS)
+		return;
+	machine.gpus[machine.n].changed = machine.reading;
+	snprintf(machine.gpus[machine.n++].line, TEXT, "|%s", line + 4);
 }
 
 static void read_script(void)
 {
 	const char *path = getenv("LS_FAKE_NVML");
 	FILE *f = path ? fopen(path, "r") : NULL;
-	char line[TEXT - 8];
-	memset(&machine, 0, sizeof machine);
+	char line[TEXT / 8];
+	machine.n = 0;
+	machine.reading = 0;
+	machine.init = machine.cuda = 0;
+	machine.driver[0] = machine.library[0] = 0;
 	if (!f) {
 		fprintf(stderr, "fake_nvml: LS_FAKE_NVML names no file that can be read\n");
 		abort();
@@ -60,22 +77,45 @@ static void read_script(void)
 	fclose(f);
 }
 
+static unsigned long step_now(void)
+{
+	const char *text = getenv("LS_FAKE_STEP");
+	char line[32] = "0";
+	FILE *f = text && text[0] == '@' ? fopen(text + 1, "r") : NULL;
+	if (f && !fgets(line, sizeof line, f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	return strtoul(f ? line : text && text[0] != '@' ? text : "0", NULL, 10);
+}
+
+void fake_nvml_step(void)
+{
+	unsigned long now = step_now();
+	if (machine.ready && now == machine.step)
+		return;
+	machine.step = now;
+	read_script();
+}
+
 /* The field's text, or a code. */
-static int field(const struct gpu *g, const char *name, char *ret, size_t size)
+int field(const struct gpu *g, const char *name, char *ret, size_t size)
 {
 	char mark[32];
 	snprintf(mark, sizeof mark, "|%s=", name);
 	const char *p = strstr(g->line, mark);
-	if (!p || p[strlen(mark)] == '-')
+	if (!p)
 		return NOT_SUPPORTED;
 	p += strlen(mark);
+	if (*p == '-' && (p[1] == '|' || !p[1])) /* a number may be negative */
+		return NOT_SUPPORTED;
 	if (*p == '!')
 		return (int)strtol(p + 1, NULL, 10);
 	snprintf(ret, size, "%.*s", (int)strcspn(p, "|"), p);
 	return OK;
 }
 
-static int number(const struct gpu *g, const char *name, unsigned *ret)
+int number(const struct gpu *g, const char *name, unsigned *ret)
 {
 	char text[TEXT];
 	int code = field(g, name, text, sizeof text);
@@ -101,7 +141,7 @@ API int nvmlDeviceGetPowerManagementDefaultLimit(struct gpu *g, unsigned *mw);
 int V2(nvmlInit)(void)
 {
 	if (!machine.ready) /* sessions are counted, as NVML counts them */
-		read_script();
+		fake_nvml_step();
 	machine.ready += machine.init == 0;
 	return machine.init;
 }
@@ -132,6 +172,7 @@ int nvmlSystemGetDriverVersion(char *text, unsigned size)
 
 int V2(nvmlDeviceGetCount)(unsigned *count)
 {
+	fake_nvml_step();
 	*count = machine.n;
 	return machine.ready ? OK : UNINITIALIZED;
 }
@@ -140,8 +181,12 @@ int V2(nvmlDeviceGetHandleByIndex)(unsigned i, struct gpu **ret)
 {
 	if (!machine.ready)
 		return UNINITIALIZED;
+	fake_nvml_step();
 	if (i >= machine.n)
 		return NOT_FOUND;
+	unsigned lost = 0;
+	if (number(&machine.gpus[i], "lost", &lost) == OK && lost)
+		return (int)lost;
 	*ret = &machine.gpus[i];
 	return OK;
 }
@@ -174,7 +219,9 @@ int nvmlDeviceGetMemoryInfo(struct gpu *g, unsigned long long memory[3])
 	if (code == OK) {
 		memory[0] = (unsigned long long)mib << 20;
 		memory[2] = memory[0] / 2 + ((unsigned long long)grow * looks++ << 20); /* used */
-		memory[1] = memory[0] - memory[2];                                      /* free */
+		if (number(g, "used", &mib) == OK)
+			memory[2] = (unsigned long long)mib << 20;
+		memory[1] = memory[0] - memory[2]; /* free */
 	}
 	return code;
 }

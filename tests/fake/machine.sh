@@ -168,3 +168,24 @@ doctor_as_it_is() {
 	"${as[@]}" env -i PATH=/usr/bin:/bin HOME=/home/user SOURCE_DATE_EPOCH=1757116800 LOCKSTEP_ROOT="$root" LS_FAKE_NVML="$script" \
 		${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS"} "${variables[@]}" "$(command -v lockstep)" doctor "$@"
 }
+
+# measures GPU FIELD=VALUE…: more fields of a GPU's metrics (tests/fake/fake_nvml_meter.c).
+measures() {
+	local fields
+	fields=$(IFS='|'; echo "${*:2}")
+	awk -v gpu="$1" -v fields="$fields" '/^gpu/ && n++ == gpu { $0 = "gpu " fields "|" substr($0, 5) } { print }' "$script" >"$script.new"
+	mv "$script.new" "$script"
+}
+
+# process PID NAME CGROUP: a process of that machine.
+process() {
+	put "/proc/$1/comm" "$2"
+	put "/proc/$1/cgroup" "$3"
+}
+
+# monitor ARGS…: on that machine, at the step of its script that `step` names.
+step=0
+monitor() {
+	env -i PATH=/usr/bin:/bin HOME=/home/user SOURCE_DATE_EPOCH=1757116800 LOCKSTEP_ROOT="$root" LS_FAKE_NVML="$script" \
+		LS_FAKE_STEP="$step" ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS"} "${variables[@]}" "$(command -v lockstep)" monitor "$@"
+}

@@ -228,3 +228,21 @@ void ls_root_list_free(char **names)
 		free(*p);
 	free(names);
 }
+
+char *ls_root_library(const char *root, const char *name)
+{
+	static const char *const dirs[] = {"/usr/lib/x86_64-linux-gnu",
+					   "/usr/lib/aarch64-linux-gnu",
+					   "/usr/lib64",
+					   "/usr/lib",
+					   "/usr/local/nvidia/lib64",
+					   NULL};
+	for (const char *const *d = dirs; *d; d++) {
+		char *path = ls_xasprintf("%s/%s", *d, name);
+		char *file = ls_root_exists(root, path) ? ls_xasprintf("%s%s", root, path) : NULL;
+		free(path);
+		if (file)
+			return file;
+	}
+	return NULL;
+}

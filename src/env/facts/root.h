@@ -31,6 +31,10 @@ char *ls_root_line(const char *root, const char *path);
  * empty text is one empty element. */
 char *ls_root_next(const char *root, const char **list, const char *separators);
 
+/* A shared library of a scripted machine, to be opened from there so that the real one is
+ * never asked; NULL when the machine has none. */
+char *ls_root_library(const char *root, const char *name);
+
 /* Names in a folder, sorted, without "." and ".."; NULL-terminated; NULL when it cannot
  * be read. */
 char **ls_root_list(const char *root, const char *path);

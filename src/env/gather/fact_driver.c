@@ -82,27 +82,6 @@ static void pci(struct ls_look *look)
 	ls_root_list_free(names);
 }
 
-/* On a scripted machine the library lies inside it, and the real one is never asked. */
-static char *library_in_root(const struct ls_look *look, const char *name)
-{
-	static const char *const dirs[] = {"/usr/lib/x86_64-linux-gnu",
-					   "/usr/lib/aarch64-linux-gnu",
-					   "/usr/lib64",
-					   "/usr/lib",
-					   "/usr/local/nvidia/lib64",
-					   NULL};
-	for (const char *const *d = dirs; *d; d++) {
-		char *path = ls_xasprintf("%s/%s", *d, name);
-		char *file = ls_root_exists(look->root, path)
-				     ? ls_xasprintf("%s%s", look->root, path)
-				     : NULL;
-		free(path);
-		if (file)
-			return file;
-	}
-	return NULL;
-}
-
 static const char *absent_reason(const struct ls_look *look)
 {
 	const char *n = ls_facts_value(look->facts, "pci_gpu_count");
@@ -117,8 +96,8 @@ static const char *absent_reason(const struct ls_look *look)
 static void driver_cuda_from_libcuda(struct ls_look *look, const char *nvml_reason)
 {
 	static const char key[] = "driver_cuda";
-	char *file =
-		*look->root ? library_in_root(look, "libcuda.so.1") : ls_xstrdup("libcuda.so.1");
+	char *file = *look->root ? ls_root_library(look->root, "libcuda.so.1")
+				 : ls_xstrdup("libcuda.so.1");
 	char version[LS_LIBVER_TEXT];
 	const char *call;
 	struct ls_err err;
@@ -256,8 +235,8 @@ static bool gpus_from_libcuda(struct ls_look *look)
 {
 	enum { MAX = 64 };
 	struct ls_device *d = ls_xalloc(MAX * sizeof *d);
-	char *file =
-		*look->root ? library_in_root(look, "libcuda.so.1") : ls_xstrdup("libcuda.so.1");
+	char *file = *look->root ? ls_root_library(look->root, "libcuda.so.1")
+				 : ls_xstrdup("libcuda.so.1");
 	int n = 0;
 	bool ok = file && ls_devices_list(file, d, MAX, &n, NULL) == 0 && n > 0;
 	for (int i = 0; ok && i < n && i < MAX; i++) {
@@ -360,7 +339,7 @@ void ls_look_driver(struct ls_look *look)
 	char library[LS_NVML_TEXT] = "";
 	pci(look);
 	kernel_side(look);
-	char *file = *look->root ? library_in_root(look, soname) : NULL;
+	char *file = *look->root ? ls_root_library(look->root, soname) : NULL;
 	if (*look->root && !file) {
 		ls_err_set(&err, LS_EUNKNOWN, "%s: not found", soname);
 		without_nvml(look, code, library, &err);

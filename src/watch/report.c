@@ -1,0 +1,269 @@
+#include "watch/report.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+
+enum { CELL = 64 };
+
+/* "93 %" into ret, or "-". */
+static void cell(const struct ls_watch_gpu *g, enum ls_meter_id id, double factor, const char *unit,
+		 char ret[CELL])
+{
+	double v;
+	if (ls_meter_value(&g->r, id, &v))
+		snprintf(ret, CELL, "%.0f%s", v * factor, unit);
+	else
+		snprintf(ret, CELL, "-");
+}
+
+/* "512/700 W" */
+static void pair(const struct ls_watch_gpu *g, enum ls_meter_id now, enum ls_meter_id most,
+		 double factor, const char *unit, char ret[CELL])
+{
+	char a[CELL / 4], b[CELL / 4];
+	double v;
+	snprintf(a, sizeof a, "%s", "-");
+	snprintf(b, sizeof b, "%s", "-");
+	if (ls_meter_value(&g->r, now, &v))
+		snprintf(a, sizeof a, "%.0f", v * factor);
+	if (ls_meter_value(&g->r, most, &v))
+		snprintf(b, sizeof b, "%.0f", v * factor);
+	if (*a == '-' && *b == '-')
+		snprintf(ret, CELL, "-");
+	else
+		snprintf(ret, CELL, "%s/%s%s", a, b, unit);
+}
+
+static void memory_cell(const struct ls_watch_gpu *g, char ret[CELL])
+{
+	double used, total;
+	if (!ls_meter_value(&g->r, LS_METER_MEMORY_USED, &used) ||
+	    !ls_meter_value(&g->r, LS_METER_MEMORY_TOTAL, &total) || total <= 0)
+		snprintf(ret, CELL, "-");
+	else
+		snprintf(ret, CELL, "%.1f/%.1f GiB %3.0f %%", used / (1 << 30), total / (1 << 30),
+			 100 * used / total);
+}
+
+/* Why the clocks are low, or why the GPU does not answer. */
+static void state_cell(const struct ls_watch_gpu *g, char ret[LS_NVML_TEXT])
+{
+	if (g->lost)
+		snprintf(ret, LS_NVML_TEXT, "%.90s", ls_nvml_reason(g->lost));
+	else if (!g->r.valid[LS_METER_THROTTLE])
+		snprintf(ret, LS_NVML_TEXT, "-");
+	else
+		ls_nvml_throttle_text((uint64_t)g->r.value[LS_METER_THROTTLE], ret);
+}
+
+static void gpus_text(const struct ls_sample *s, struct ls_str *out)
+{
+	static const char *const heading[] = {"GPU",  "NAME",  "UTIL",  "MEMORY",
+					      "TEMP", "POWER", "CLOCK", "THROTTLE"};
+	struct ls_table t;
+	ls_table_init(&t, 8, heading);
+	for (unsigned i = 0; i < s->n_gpus; i++) {
+		const struct ls_watch_gpu *g = &s->gpus[i];
+		char index[16], util[CELL], memory[CELL], temp[CELL], power[CELL], clock[CELL],
+			state[LS_NVML_TEXT];
+		snprintf(index, sizeof index, "%u", i);
+		cell(g, LS_METER_UTILIZATION, 1, " %", util);
+		memory_cell(g, memory);
+		cell(g, LS_METER_TEMPERATURE, 1, " C", temp);
+		pair(g, LS_METER_POWER, LS_METER_POWER_LIMIT, 1, " W", power);
+		pair(g, LS_METER_CLOCK_SM, LS_METER_CLOCK_SM_MAX, 1e-6, " MHz", clock);
+		state_cell(g, state);
+		const char *const row[] = {
+			index, *g->name ? g->name : "-", util, memory, temp, power, clock, state};
+		ls_table_row(&t, row);
+	}
+	ls_table_text(&t, out);
+	ls_table_done(&t);
+}
+
+static void processes_text(const struct ls_sample *s, struct ls_str *out)
+{
+	static const char *const heading[] = {"PID",     "GPU", "MEMORY",
+					      "PROGRAM", "JOB", "CONTAINER"};
+	struct ls_table t;
+	ls_table_init(&t, 6, heading);
+	for (size_t i = 0; i < s->n_processes; i++) {
+		const struct ls_watch_process *p = &s->processes[i];
+		char pid[16], gpu[16], memory[LS_SIZE_TEXT] = "-";
+		snprintf(pid, sizeof pid, "%u", p->p.pid);
+		snprintf(gpu, sizeof gpu, "%u", p->gpu);
+		if (p->p.has_memory)
+			ls_str_of_size(p->p.memory, memory);
+		const char *const row[] = {pid,
+					   gpu,
+					   memory,
+					   *p->owner.name ? p->owner.name : "-",
+					   *p->owner.job ? p->owner.job : "-",
+					   *p->owner.container ? p->owner.container : "-"};
+		ls_table_row(&t, row);
+	}
+	ls_str_add(out, "\n");
+	ls_table_text(&t, out);
+	ls_table_done(&t);
+}
+
+static void host_text(const struct ls_host *h, struct ls_str *out)
+{
+	char used[LS_SIZE_TEXT], total[LS_SIZE_TEXT];
+	if (!h->cpus && !h->has_memory)
+		return;
+	ls_str_addf(out, "Host: %u processor%s", h->cpus, h->cpus == 1 ? "" : "s");
+	if (h->has_cpu)
+		ls_str_addf(out, ", %.0f %% busy (the busiest %.0f %%)", 100 * h->cpu,
+			    100 * h->busiest);
+	if (h->has_load)
+		ls_str_addf(out, ", load %.1f", h->load);
+	if (h->has_memory) {
+		ls_str_of_size(h->memory_total - h->memory_available, used);
+		ls_str_of_size(h->memory_total, total);
+		ls_str_addf(out, ", memory %s of %s", used, total);
+	}
+	if (h->has_disk && h->disk_total)
+		ls_str_addf(out, ", disk %.0f %% full",
+			    100 - 100 * (double)h->disk_available / (double)h->disk_total);
+	ls_str_add(out, "\n");
+}
+
+void ls_watch_text(const struct ls_sample *s, struct ls_str *out)
+{
+	if (!s->has_nvml)
+		ls_str_addf(out, "No GPU is watched: %s.\n", s->no_nvml);
+	else if (!s->n_gpus)
+		ls_str_addf(out, "Driver %s has no GPU.\n", s->driver);
+	else
+		ls_str_addf(out, "Driver %s, %u GPU%s\n", *s->driver ? s->driver : "unknown",
+			    s->n_gpus, s->n_gpus == 1 ? "" : "s");
+	host_text(&s->host, out);
+	if (s->n_gpus) {
+		ls_str_add(out, "\n");
+		gpus_text(s, out);
+	}
+	if (s->n_processes)
+		processes_text(s, out);
+}
+
+static json_t *throttle_json(uint64_t mask)
+{
+	char text[LS_NVML_TEXT], *save = NULL;
+	json_t *list = json_array();
+	ls_nvml_throttle_text(mask, text);
+	if (strcmp(text, "none") == 0)
+		return list;
+	for (char *p = strtok_r(text, " ", &save); p; p = strtok_r(NULL, " ", &save))
+		json_array_append_new(list, json_string(p));
+	return list;
+}
+
+/* Counts and bytes stay integers. */
+static json_t *value_json(const struct ls_meter_reading *r, enum ls_meter_id id)
+{
+	double v = 0;
+	if (ls_meter_infos[id].scale >= 1)
+		return json_integer(r->value[id] * (int64_t)ls_meter_infos[id].scale);
+	ls_meter_value(r, id, &v);
+	return json_real(v);
+}
+
+static void text_member(json_t *object, const char *key, const char *text)
+{
+	json_object_set_new(object, key, *text ? ls_json_lossy(text) : json_null());
+}
+
+static json_t *gpu_json(const struct ls_watch_gpu *g, unsigned index)
+{
+	json_t *metrics = json_object(), *absent = json_object(), *o = json_object();
+	json_object_set_new(o, "index", json_integer(index));
+	text_member(o, "name", g->name);
+	text_member(o, "uuid", g->uuid);
+	text_member(o, "serial", g->serial);
+	text_member(o, "pci", g->pci);
+	text_member(o, "lost", g->lost ? ls_nvml_reason(g->lost) : "");
+	for (int id = 0; id < LS_METERS; id++)
+		if (g->r.valid[id])
+			json_object_set_new(metrics, ls_meter_infos[id].name,
+					    value_json(&g->r, (enum ls_meter_id)id));
+		else
+			json_object_set_new(absent, ls_meter_infos[id].name,
+					    json_string(ls_nvml_reason(g->r.code[id])));
+	if (g->r.valid[LS_METER_THROTTLE])
+		json_object_set_new(o, "throttle_reasons",
+				    throttle_json((uint64_t)g->r.value[LS_METER_THROTTLE]));
+	json_object_set_new(o, "metrics", metrics);
+	json_object_set_new(o, "absent", absent);
+	return o;
+}
+
+static json_t *process_json(const struct ls_watch_process *p)
+{
+	json_t *o = json_pack("{s:i,s:i}", "pid", (int)p->p.pid, "gpu", (int)p->gpu);
+	if (p->p.has_memory)
+		json_object_set_new(o, "memory", json_integer((json_int_t)p->p.memory));
+	text_member(o, "program", p->owner.name);
+	text_member(o, "job", p->owner.job);
+	text_member(o, "container", p->owner.container);
+	return o;
+}
+
+static json_t *host_json(const struct ls_host *h)
+{
+	json_t *o = json_object();
+	if (h->cpus)
+		json_object_set_new(o, "cpus", json_integer(h->cpus));
+	if (h->has_cpu) {
+		json_object_set_new(o, "cpu_busy", json_real(h->cpu));
+		json_object_set_new(o, "cpu_busiest", json_real(h->busiest));
+	}
+	if (h->has_load)
+		json_object_set_new(o, "load", json_real(h->load));
+	if (h->has_memory) {
+		json_object_set_new(o, "memory_total", json_integer((json_int_t)h->memory_total));
+		json_object_set_new(o, "memory_available",
+				    json_integer((json_int_t)h->memory_available));
+	}
+	if (h->has_disk) {
+		json_object_set_new(o, "disk_total", json_integer((json_int_t)h->disk_total));
+		json_object_set_new(o, "disk_available",
+				    json_integer((json_int_t)h->disk_available));
+	}
+	return o;
+}
+
+static json_t *xid_json(const struct ls_watch_xid *x)
+{
+	json_t *o = json_pack("{s:i,s:f}", "xid", (int)x->xid, "time", x->time);
+	text_member(o, "pci", x->pci);
+	json_object_set_new(o, "gpu", x->gpu == UINT_MAX ? json_null() : json_integer(x->gpu));
+	return o;
+}
+
+json_t *ls_watch_json(const struct ls_sample *s)
+{
+	json_t *o = json_object(), *gpus = json_array(), *processes = json_array(),
+	       *xids = json_array();
+	for (unsigned i = 0; i < s->n_gpus; i++)
+		json_array_append_new(gpus, gpu_json(&s->gpus[i], i));
+	for (size_t i = 0; i < s->n_processes; i++)
+		json_array_append_new(processes, process_json(&s->processes[i]));
+	for (size_t i = 0; i < s->n_xids; i++)
+		json_array_append_new(xids, xid_json(&s->xids[i]));
+	json_object_set_new(o, "time", json_real(s->time));
+	text_member(o, "driver", s->driver);
+	text_member(o, "no_gpu_because", s->no_nvml);
+	json_object_set_new(o, "gpus", gpus);
+	json_object_set_new(o, "processes", processes);
+	if (s->has_xids)
+		json_object_set_new(o, "xids", xids);
+	else
+		json_decref(xids);
+	json_object_set_new(o, "host", host_json(&s->host));
+	return o;
+}

@@ -1,0 +1,217 @@
+#include "watch/sample.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "env/facts/root.h"
+#include "watch/kmsg.h"
+
+enum { PROCESSES = 256, XIDS_A_LOOK = 4096 };
+
+struct ls_sampler {
+	char *root;
+	struct ls_nvml *nvml;
+	struct ls_nvml_meter *meter;
+	struct ls_err why; /* without nvml */
+	struct ls_kmsg *kmsg;
+	double booted; /* seconds since 1970 */
+	struct ls_host_state host;
+	unsigned n_known;
+	struct ls_watch_gpu known[LS_SAMPLE_GPUS]; /* names only */
+};
+
+static double boot_time(const char *root)
+{
+	char *text = ls_root_read(root, "/proc/stat", 1 << 20, NULL);
+	const char *p = text ? strstr(text, "\nbtime ") : NULL;
+	double time = p ? (double)strtoull(p + 7, NULL, 10) : 0;
+	free(text);
+	return time;
+}
+
+struct ls_sampler *ls_sampler_new(const char *root)
+{
+	struct ls_sampler *s = ls_xalloc(sizeof *s);
+	struct ls_err ignored;
+	s->root = ls_xstrdup(root ? root : "");
+	s->booted = boot_time(s->root);
+	if (s->booted > 0)
+		ls_kmsg_open(s->root, &s->kmsg, &ignored);
+	return s;
+}
+
+void ls_sampler_free(struct ls_sampler *s)
+{
+	if (!s)
+		return;
+	ls_nvml_meter_close(s->meter);
+	ls_nvml_close(s->nvml);
+	ls_kmsg_close(s->kmsg);
+	free(s->root);
+	free(s);
+}
+
+void ls_sampler_prime(struct ls_sampler *s)
+{
+	struct ls_host unused;
+	ls_host_look(s->root, &s->host, &unused);
+}
+
+/* A driver that is loaded later is found later. On a scripted machine the real library is
+ * never asked. */
+static bool have_nvml(struct ls_sampler *s)
+{
+	static const char soname[] = "libnvidia-ml.so.1";
+	int code;
+	if (s->meter)
+		return true;
+	char *file = *s->root ? ls_root_library(s->root, soname) : NULL;
+	if (*s->root && !file) {
+		ls_err_set(&s->why, LS_EUNKNOWN, "there is no NVIDIA driver (no %s)", soname);
+		return false;
+	}
+	int rc = ls_nvml_open(file, &s->nvml, &code, NULL, &s->why);
+	if (rc && code == LS_NVML_NO_LIBRARY)
+		ls_err_set(&s->why, LS_EUNKNOWN, "there is no NVIDIA driver (no %s)", soname);
+	if (rc == 0 && ls_nvml_meter_open(s->nvml, &s->meter, &s->why)) {
+		ls_nvml_close(s->nvml);
+		s->nvml = NULL;
+	}
+	free(file);
+	return s->meter != NULL;
+}
+
+/* What names a GPU is asked for until it is known, because a GPU that is lost no longer
+ * tells. */
+static void identify(struct ls_sampler *s, unsigned i, struct ls_watch_gpu *gpu)
+{
+	struct ls_watch_gpu *k = &s->known[i];
+	if (!*k->name)
+		ls_nvml_name(s->nvml, i, k->name);
+	if (!*k->uuid)
+		ls_nvml_uuid(s->nvml, i, k->uuid);
+	if (!*k->serial)
+		ls_nvml_meter_serial(s->meter, i, k->serial);
+	if (!*k->pci)
+		ls_nvml_meter_pci(s->meter, i, k->pci);
+	*gpu = *k;
+}
+
+static void take_processes(struct ls_sampler *s, unsigned i, struct ls_sample *ret)
+{
+	static const struct ls_watch_process none;
+	struct ls_nvml_process list[PROCESSES];
+	unsigned n = 0;
+	struct ls_watch_gpu *gpu = &ret->gpus[i];
+	gpu->processes_known = ls_nvml_meter_processes(s->meter, i, list, PROCESSES, &n) == 0;
+	gpu->n_processes = gpu->processes_known ? n : 0;
+	if (!gpu->n_processes)
+		return;
+	ret->processes =
+		ls_xrealloc(ret->processes, (ret->n_processes + n) * sizeof *ret->processes);
+	for (unsigned k = 0; k < n; k++) {
+		struct ls_watch_process *p = &ret->processes[ret->n_processes++];
+		*p = none;
+		p->gpu = i;
+		p->p = list[k];
+		ls_owner_look(s->root, list[k].pid, &p->owner);
+	}
+}
+
+static void take_gpus(struct ls_sampler *s, struct ls_sample *ret)
+{
+	unsigned n = 0;
+	int code = ls_nvml_count(s->nvml, &n);
+	if (code != 0)
+		n = s->n_known; /* those that were there are asked one by one */
+	if (n > LS_SAMPLE_GPUS)
+		n = LS_SAMPLE_GPUS;
+	if (n < s->n_known)
+		n = s->n_known; /* a GPU that has gone is reported as lost */
+	s->n_known = n;
+	ret->n_gpus = n;
+	ret->gpus = ls_xalloc((n + 1) * sizeof *ret->gpus);
+	for (unsigned i = 0; i < n; i++) {
+		identify(s, i, &ret->gpus[i]);
+		ret->gpus[i].lost = ls_nvml_meter_read(s->meter, i, &ret->gpus[i].r);
+		if (!ret->gpus[i].lost)
+			take_processes(s, i, ret);
+	}
+}
+
+static void add_xid(struct ls_sample *ret, const struct ls_watch_xid *x)
+{
+	if (ret->n_xids == XIDS_A_LOOK)
+		return;
+	ret->xids = ls_grow(ret->xids, ret->n_xids, &ret->cap_xids, sizeof *ret->xids);
+	ret->xids[ret->n_xids++] = *x;
+}
+
+static unsigned gpu_at(const struct ls_sample *s, const char *pci)
+{
+	for (unsigned i = 0; i < s->n_gpus; i++)
+		if (*s->gpus[i].pci && ls_str_starts(s->gpus[i].pci, pci))
+			return i;
+	return UINT_MAX;
+}
+
+/* Each Xid is in the kernel's log and in NVML's events. The log has all since boot and is
+ * preferred; events are taken only where it cannot be read, so that each counts once. */
+static void take_xids(struct ls_sampler *s, struct ls_sample *ret)
+{
+	struct ls_kmsg_xid k;
+	struct ls_watch_xid x = {.time = ret->time};
+	ret->xids_since_boot = s->kmsg != NULL;
+	while (s->kmsg && ls_kmsg_next(s->kmsg, &k)) {
+		snprintf(x.pci, sizeof x.pci, "%s", k.pci);
+		x.gpu = gpu_at(ret, k.pci);
+		x.xid = k.xid;
+		x.time = s->booted + k.since_boot;
+		add_xid(ret, &x);
+	}
+	int code = s->kmsg || !s->meter ? LS_NVML_NO_FUNCTION : 0;
+	while (code == 0 && (code = ls_nvml_meter_xid(s->meter, &x.gpu, &x.xid)) == 0) {
+		if (x.gpu < ret->n_gpus)
+			snprintf(x.pci, sizeof x.pci, "%s", ret->gpus[x.gpu].pci);
+		add_xid(ret, &x);
+	}
+	ret->has_xids = s->kmsg || (s->meter && code != LS_NVML_NO_FUNCTION);
+}
+
+void ls_sampler_take(struct ls_sampler *s, double now, struct ls_sample *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	ret->time = now;
+	ret->has_nvml = have_nvml(s);
+	if (ret->has_nvml) {
+		ls_nvml_driver(s->nvml, ret->driver);
+		take_gpus(s, ret);
+	} else {
+		snprintf(ret->no_nvml, sizeof ret->no_nvml, "%.500s", s->why.msg);
+	}
+	take_xids(s, ret);
+	ls_host_look(s->root, &s->host, &ret->host);
+}
+
+void ls_sample_done(struct ls_sample *s)
+{
+	free(s->gpus);
+	free(s->processes);
+	free(s->xids);
+	memset(s, 0, sizeof *s);
+}
+
+void ls_watch_gpu_label(const struct ls_sample *s, unsigned gpu, char *ret, size_t size)
+{
+	const struct ls_watch_gpu *g = gpu < s->n_gpus ? &s->gpus[gpu] : NULL;
+	if (g && *g->serial && strcmp(g->serial, "0") != 0)
+		snprintf(ret, size, "GPU %u (serial %s)", gpu, g->serial);
+	else if (g && *g->uuid)
+		snprintf(ret, size, "GPU %u (%s)", gpu, g->uuid);
+	else
+		snprintf(ret, size, "GPU %u", gpu);
+}

@@ -1,0 +1,51 @@
+# One look: a GPU at work with its processes, one of which nothing is known, an old driver
+# whose metrics are absent and not 0, no driver, and wrong options.
+. "$ROOT/tests/fake/machine.sh"
+
+machine h200
+measures 0 util=93 used=71000 reserved=600 temp=61 slowdown=92 margin=31 draw=512500 sm=1980 smmax=1980 throttle=0x4 \
+	nvlinks=18 nvlinkerr=0 recovery=0 serial=1650421000123 pci=0 'proc=4711:65536,99'
+process 4711 $'py\033[31mthon' '0::/system.slice/slurmstepd.scope/job_12/step_0/user/task_0'
+put /proc/stat 'cpu  1 0 0 1 0 0 0 0' 'cpu0 1 0 0 1 0 0 0 0' 'btime 1757000000'
+put /proc/loadavg '1.5 1 1 2/300 4711'
+put /proc/meminfo 'MemTotal: 32880404 kB' 'MemAvailable: 16440202 kB'
+put /dev/kmsg '4,812,5500000,-;NVRM: Xid (PCI:0000:00:00): 79, GPU has fallen off the bus.' '6,1,2,-;usb'
+monitor --once
+monitor --json | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+g = d["gpus"][0]
+assert d["driver"] == "580.65.06" and d["no_gpu_because"] is None, d
+assert g["serial"] == "1650421000123" and g["lost"] is None
+m = g["metrics"]
+assert m["power"] == 512.5 and m["memory_used"] == 71000 << 20 and m["nvlinks"] == 18, m
+assert "fan" not in m and g["absent"]["fan"] == "not supported by this GPU"
+assert g["throttle_reasons"] == ["sw-power-cap"]
+assert not set(m) & set(g["absent"])
+p, q = d["processes"]
+assert p["job"] == "12" and p["memory"] == 65536 << 20 and p["program"] == "py\\x1b[31mthon", p
+assert "memory" not in q and q["program"] is None, q
+assert d["host"]["load"] == 1.5 and "disk_total" not in d["host"]
+assert d["xids"] == [{"xid": 79, "gpu": 0, "pci": "0000:00:00", "time": 1757000005.5}], d["xids"]
+print("JSON is right")'
+
+echo "== an old driver"
+machine old
+monitor --once
+monitor --json | python3 -c '
+import json, sys
+g = json.load(sys.stdin)["gpus"][0]
+assert "recovery_action" in g["absent"] and "utilization" in g["absent"], g
+assert set(g["metrics"]) == {"memory_total", "memory_used", "power_limit", "throttle", "ecc"}, g["metrics"]'
+
+echo "== no driver"
+machine nodriver
+monitor --once
+echo "== a driver that does not start"
+machine code18
+monitor --once 2>&1 | sed 's|/.*/||'
+echo "== wrong"
+monitor --onze
+echo $?
+monitor what
+echo $?

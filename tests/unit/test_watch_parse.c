@@ -1,0 +1,129 @@
+/* The kernel's log, control groups and counters of the host, as text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "watch/host.h"
+#include "watch/kmsg.h"
+#include "watch/owner.h"
+
+static void kernel_log(void **state)
+{
+	(void)state;
+	struct ls_kmsg_xid x = {0};
+	assert_true(
+		ls_kmsg_parse("4,812,5500000,-;NVRM: Xid (PCI:0000:3B:00): 79, pid='<unknown>', "
+			      "name=<unknown>, GPU has fallen off the bus.",
+			      &x));
+	assert_string_equal(x.pci, "0000:3b:00");
+	assert_true(x.xid == 79 && x.since_boot == 5.5);
+	assert_true(ls_kmsg_parse("4,1,7,-;NVRM: Xid (PCI:00000000:86:00): 31, pid=7", &x));
+	assert_string_equal(x.pci, "0000:86:00");
+	static const char *const others[] = {
+		"",
+		";",
+		"6,1,2,-;usb 1-1: new device",
+		"NVRM: Xid (PCI:0000:3b:00): 79",
+		"6;NVRM: Xid (PCI:0000:3b:00): 79",
+		"6,1,2,-;NVRM: Xid (PCI:0000:3b:00)",
+		"6,1,2,-;NVRM: Xid (PCI:0000:3b:00): x",
+		"6,1,2,-;NVRM: Xid (PCI:0000:3b:00): 0, nothing",
+		"6,1,2,-;NVRM: Xid (PCI:0000:3b:00:0000:3b:00): 79",
+		"6,1,2,-;NVRM: Xid (PCI:zz): 79",
+		"6,1,2,-;NVRM: Xid (PCI:0000:3b:00): 99999999999999999999",
+	};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (ls_kmsg_parse(others[i], &x))
+			fail_msg("\"%s\" is taken for an Xid", others[i]);
+	assert_int_equal(x.xid, 31);
+}
+
+static void owners(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *job, *container;
+	} cases[] = {
+		{"0::/user.slice/user-0.slice\n", "", ""},
+		{"11:memory:/slurm/uid_1000/job_4711/step_0/task_0\n", "4711", ""},
+		{"0::/system.slice/slurmstepd.scope/job_12/step_batch/user/task_0\n", "12", ""},
+		{"0::/system.slice/slurmstepd.scope/sEKN4VYXM0N800/step_0/user\n", "sEKN4VYXM0N800",
+		 ""},
+		{"0::/system.slice/slurmstepd.scope/system\n", "", ""},
+		{"0::/build/job_7/agent\n", "", ""},
+		{"0::/system.slice/docker-"
+		 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope\n",
+		 "", "0123456789ab"},
+		{"1:cpu:/\n2:memory:/docker/"
+		 "fedcba98765432100123456789abcdef0123456789abcdef0123456789abcdef\n",
+		 "", "fedcba987654"},
+		{"0::/docker/0123456789abcdef\n", "", ""},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ls_owner o = {.name = ""};
+		ls_owner_of_cgroup(cases[i].text, &o);
+		assert_string_equal(o.job, cases[i].job);
+		assert_string_equal(o.container, cases[i].container);
+	}
+}
+
+static void put(const char *root, const char *name, const char *text)
+{
+	char path[256];
+	struct ls_err err;
+	snprintf(path, sizeof path, "%s/proc", root);
+	mkdir(path, 0755);
+	snprintf(path, sizeof path, "%s/proc/%s", root, name);
+	assert_int_equal(ls_file_write_atomic(path, text, strlen(text), &err), 0);
+}
+
+/* The busy share is the one between two looks; waiting for the disk is not busy. */
+static void host(void **state)
+{
+	(void)state;
+	static struct ls_host_state s;
+	struct ls_host h;
+	char root[] = "/tmp/ls-host-XXXXXX", command[64];
+	assert_non_null(mkdtemp(root));
+	ls_host_look(root, &s, &h);
+	assert_false(h.has_cpu || h.has_memory || h.has_load || h.has_disk);
+	put(root, "stat",
+	    "cpu  100 0 0 100 0 0 0 0 0 0\ncpu0 50 0 0 50 0 0 0 0\ncpu1 50 0 0 50 0 0 0 0\n");
+	put(root, "meminfo", "MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable:  400 kB\n");
+	put(root, "loadavg", "1.5 1 1 2/300 4711\n");
+	ls_host_look(root, &s, &h);
+	assert_false(h.has_cpu);
+	assert_int_equal(h.cpus, 2);
+	assert_true(h.has_memory && h.memory_total == 1024000 && h.memory_available == 409600);
+	assert_true(h.has_load && h.load == 1.5);
+	ls_host_look(root, &s, &h);
+	assert_false(h.has_cpu); /* no time has passed */
+	put(root, "stat",
+	    "cpu  150 0 0 150 100 0 0 0\ncpu0 100 0 0 50 0 0 0 0\ncpu1 50 0 0 100 50 0 0 0\n");
+	ls_host_look(root, &s, &h);
+	assert_true(h.has_cpu && h.cpu == 0.25 && h.busiest == 1);
+	put(root, "stat", "cpu  x\n");
+	ls_host_look(root, &s, &h);
+	assert_false(h.has_cpu);
+	snprintf(command, sizeof command, "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernel_log),
+		cmocka_unit_test(owners),
+		cmocka_unit_test(host),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
