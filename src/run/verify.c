@@ -91,13 +91,13 @@ static void free_vars(const struct ls_verify_request *ask, const char **vars)
 	free(vars);
 }
 
-static int open_log(const struct ls_verify_request *ask, const char *out, int *ret,
+static int open_log(const struct ls_verify_request *ask, const char *kept, int *ret,
 		    struct ls_err *err)
 {
 	*ret = -1;
 	if (ask->show_output)
 		return 0;
-	char *path = ls_xasprintf("%s.log", out);
+	char *path = ls_xasprintf("%s.log", kept);
 	*ret = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	int rc = *ret < 0 ? ls_err_errno(err, path, "create") : 0;
 	free(path);
@@ -116,30 +116,52 @@ static void tell(const struct ls_verify_request *ask, const struct ls_verify_run
 	free(line);
 }
 
+/* Runs the command in DIR/out, so that every run finds the same path in its settings and writes the
+ * same one into its checkpoints, and then moves the folder to where it is kept. */
+static int run_and_move(const struct ls_run_request *run, const char *kept,
+			struct ls_run_result *ret, struct ls_err *err)
+{
+	struct ls_run_result result;
+	int rc = ls_run(run, &result, err);
+	if (rc)
+		return rc;
+	if (rename(run->out, kept) < 0) {
+		rc = ls_err_errno(err, kept, "move the run's folder here");
+		ls_run_result_done(&result);
+		return rc;
+	}
+	free(result.path);
+	result.path = ls_xasprintf("%s/run_manifest.json", kept);
+	*ret = result;
+	return 0;
+}
+
 static int one_run(const struct ls_verify_request *ask, struct ls_verify *v,
 		   const struct plan *plan, struct ls_err *err)
 {
 	struct ls_run_request run = ask->run;
 	struct ls_str text = {0};
 	const char **vars = make_vars(ask, plan->number, &text);
-	char *out = ls_xasprintf("%s/%s", v->dir, plan->label);
+	char *kept = ls_xasprintf("%s/%s", v->dir, plan->label);
+	char *out = ls_xasprintf("%s/out", v->dir);
 	run.vars = vars;
 	run.out = out;
 	run.policy.seed = plan->seed;
 	run.policy.trace = plan->trace;
 	struct ls_run_result result;
-	int rc = open_log(ask, out, &run.output, err);
+	int rc = open_log(ask, kept, &run.output, err);
 	if (rc == 0)
-		rc = ls_run(&run, &result, err);
+		rc = run_and_move(&run, kept, &result, err);
 	if (run.output >= 0)
 		close(run.output);
 	if (rc == 0) {
 		v->runs = ls_grow(v->runs, v->n_runs, &v->cap_runs, sizeof *v->runs);
 		v->runs[v->n_runs++] = (struct ls_verify_run){
-			ls_xstrdup(plan->label), out, ls_str_take(&text), plan->seed, result};
-		out = NULL;
+			ls_xstrdup(plan->label), kept, ls_str_take(&text), plan->seed, result};
+		kept = NULL;
 		tell(ask, &v->runs[v->n_runs - 1]);
 	}
+	free(kept);
 	free(out);
 	ls_str_done(&text);
 	free_vars(ask, vars);

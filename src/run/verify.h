@@ -1,6 +1,6 @@
-/* Twin runs: the same command several times in fresh folders, everything they wrote compared, and
- * where they part. A request borrows everything; a result owns all it holds (ls_verify_done). One
- * at a time a process, as ls_run. */
+/* Twin runs: the same command several times in fresh folders of one path, everything they wrote
+ * compared, and where they part. A request borrows everything; a result owns all it holds
+ * (ls_verify_done). One at a time a process, as ls_run. */
 #ifndef LS_RUN_VERIFY_H
 #define LS_RUN_VERIFY_H
 
@@ -11,7 +11,8 @@
 struct ls_verify_request {
 	struct ls_run_request
 		run; /* out, vars, output and policy.trace are set for each run; vars come first */
-	const char *out; /* the folder OUT/001, or the first number that is free, gets everything */
+	const char *out; /* the folder OUT/001, or the first number that is free, gets everything:
+			    each run writes to OUT/001/out, which is then moved to OUT/001/run1 */
 	unsigned runs;   /* at least 2 */
 	const char *const *vary;   /* "NAME=a,b": run i has the value of i modulo their number;
 				      NULL-terminated, or NULL */
@@ -34,8 +35,9 @@ enum ls_verdict_of_runs {
 };
 
 struct ls_verify_run {
-	char *label;      /* "run1", "control", "trace1" */
-	char *out, *vars; /* folder, and what was varied ("OMP_NUM_THREADS=4"), or "" */
+	char *label; /* "run1", "control", "trace1" */
+	char *out,
+		*vars; /* folder after the run, and what was varied ("OMP_NUM_THREADS=4"), or "" */
 	uint64_t seed;
 	struct ls_run_result result;
 };

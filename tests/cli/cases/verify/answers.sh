@@ -1,7 +1,7 @@
 # identical, different, nothing written, a failing run, a seed that is not followed
 lockstep verify -- sh -c 'echo same >{out}/x'
 echo "status $?"
-lockstep verify --runs 3 -- sh -c 'echo ${LOCKSTEP_OUT##*/} >{out}/x' | grep -v '^ *$'
+lockstep verify --runs 3 -- sh -c 'echo run >>n; wc -l <n >{out}/x' | grep -v '^ *$'
 echo "status ${PIPESTATUS[0]}"
 lockstep verify -- true
 echo "status $?"
@@ -16,3 +16,8 @@ lockstep verify --vary A=1,2 --vary B=x,y,z --runs 3 --ignore x -o v -- sh -c 'e
 echo "status $?"
 cat v/001/run?/x
 ls v/001
+# all runs see the same path, which is therefore no difference
+lockstep verify -o w --runs 3 -- sh -c 'echo {out} $LOCKSTEP_OUT >{out}/x'
+echo "status $?"
+cat w/001/run3/x
+ls w/001
