@@ -20,6 +20,7 @@ struct entry {
 	char *path;  /* what to open */
 	char *link;  /* the target of a link that is not followed, else NULL */
 	char *whole; /* an index of shards: the name that it gets, else NULL */
+	char *key;   /* what it is paired by */
 };
 
 struct listing {
@@ -36,6 +37,7 @@ static void listing_done(struct listing *l)
 		free(l->items[i].name);
 		free(l->items[i].path);
 		free(l->items[i].link);
+		free(l->items[i].key);
 	}
 	free(l->items);
 	free(l->real);
@@ -70,7 +72,7 @@ static int add_entry(struct listing *l, const char *relative, char *path_take, c
 		return ls_err_set(l->err, LS_EINPUT, "%s: more than %d files", l->root, FILE_LIMIT);
 	}
 	l->items = ls_grow(l->items, l->n, &l->cap, sizeof *l->items);
-	l->items[l->n++] = (struct entry){ls_xstrdup(relative), path_take, link_take, NULL};
+	l->items[l->n++] = (struct entry){ls_xstrdup(relative), path_take, link_take, NULL, NULL};
 	return 0;
 }
 
@@ -239,6 +241,7 @@ static void count_file(struct ls_comparison *c, const struct ls_cmp_file *f)
 	c->files_differ += f->differs;
 	c->differs |= f->differs;
 	c->unread += f->unread;
+	c->own += f->own;
 }
 
 /* A link that leads out is compared by its text. */
@@ -267,6 +270,10 @@ static int compare_entry(struct ls_comparison *c, const struct entry *a, const s
 	}
 	struct ls_cmp_file *f = add_file(c, name);
 	int rc = 0;
+	if (a && b && strcmp(a->name, b->name) != 0) {
+		f->name_b = ls_xstrdup(b->name);
+		f->own++;
+	}
 	if (!a || !b)
 		ls_cmp_add(f, LS_CMP_FILE, a ? LS_CMP_ONLY_A : LS_CMP_ONLY_B, name);
 	else if (a->link || b->link)
@@ -277,6 +284,51 @@ static int compare_entry(struct ls_comparison *c, const struct entry *a, const s
 	return rc;
 }
 
+static int by_key(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+	return order ? order : strcmp(x->name, y->name);
+}
+
+/* Names without what names the run, for the entries that the other side does not have under the
+ * same name; the others keep theirs. Twins are told apart by their order. */
+static void find_keys(struct listing *l, struct listing *other, const struct ls_own_run *run)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct entry *e = &l->items[i];
+		bool alone = run && !find_entry(other, e->name);
+		e->key = alone ? ls_own_name(run, e->name) : ls_xstrdup(e->name);
+	}
+}
+
+/* Sorts by keys; of twins the second gets another one. */
+static void sort_by_key(struct listing *l)
+{
+	size_t twin = 0;
+	if (l->n)
+		qsort(l->items, l->n, sizeof *l->items, by_key);
+	for (size_t i = 1; i < l->n; i++) {
+		bool same = strcmp(l->items[i].key, l->items[i - 1 - twin].key) == 0;
+		twin = same ? twin + 1 : 0;
+		if (!same)
+			continue;
+		char *key = ls_xasprintf("%s\001#%06zu", l->items[i].key, twin);
+		free(l->items[i].key);
+		l->items[i].key = key;
+	}
+	if (l->n)
+		qsort(l->items, l->n, sizeof *l->items, by_key);
+}
+
+static void pair_names(struct listing *a, struct listing *b, const struct ls_own *own)
+{
+	find_keys(a, b, own ? &own->a : NULL);
+	find_keys(b, a, own ? &own->b : NULL);
+	sort_by_key(a);
+	sort_by_key(b);
+}
+
 static int compare_folders(struct ls_comparison *c, const struct ls_cmp_options *opt,
 			   struct ls_err *err)
 {
@@ -284,8 +336,10 @@ static int compare_folders(struct ls_comparison *c, const struct ls_cmp_options 
 	int rc = list(&a, c->a, err);
 	if (rc == 0)
 		rc = list(&b, c->b, err);
+	if (rc == 0)
+		pair_names(&a, &b, opt->own);
 	for (size_t i = 0, j = 0; rc == 0 && (i < a.n || j < b.n);) {
-		int order = i == a.n ? 1 : j == b.n ? -1 : strcmp(a.items[i].name, b.items[j].name);
+		int order = i == a.n ? 1 : j == b.n ? -1 : strcmp(a.items[i].key, b.items[j].key);
 		rc = compare_entry(c, order <= 0 ? &a.items[i] : NULL,
 				   order >= 0 ? &b.items[j] : NULL, opt, err);
 		i += order <= 0;
@@ -377,6 +431,7 @@ void ls_cmp_file_done(struct ls_cmp_file *f)
 	}
 	free(f->items);
 	free(f->name);
+	free(f->name_b);
 	free(f->note);
 	*f = (struct ls_cmp_file){0};
 }

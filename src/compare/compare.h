@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "compare/element.h"
+#include "compare/own.h"
 
 enum ls_cmp_kind { LS_CMP_TENSOR, LS_CMP_VALUE, LS_CMP_COLUMN, LS_CMP_BYTES, LS_CMP_FILE };
 enum ls_cmp_status {
@@ -27,11 +28,14 @@ struct ls_cmp_item {
 	char *a, *b; /* VALUE: both texts; TYPE, SHAPE, SIZE: what each side has; NULL where a side
 			is missing */
 	char *first; /* "[3, 17]": where the first difference lies, or NULL */
+	bool plain;  /* a and b are the whole values, uncut and of one type */
+	bool own;    /* only what each side says about its own run: not counted as differing */
 	struct ls_stats stats;
 };
 
 struct ls_cmp_file {
 	char *name;         /* relative name within the folders; "" for two files */
+	char *name_b;       /* B's, where it differs from A's in what names the run, else NULL */
 	const char *format; /* how it was read: "safetensors", "PyTorch", "JSON", "bytes", … */
 	char *note;         /* why it was not read as what it seems to be, or NULL */
 	uint64_t tensors,
@@ -41,7 +45,8 @@ struct ls_cmp_file {
 	uint64_t bytes;  /* compared, of both sides together */
 	uint64_t unread; /* values that both sides have and that cannot be judged */
 	uint64_t ignored;
-	bool whole; /* compared by byte, or by the target of a link */
+	uint64_t own; /* items and names that differ only in what each says about its own run */
+	bool whole;   /* compared by byte, or by the target of a link */
 	bool differs;
 	struct ls_cmp_item *items;
 	size_t n_items, cap_items;
@@ -55,13 +60,14 @@ struct ls_comparison {
 	struct ls_cmp_file *files;
 	size_t n_files, cap_files;
 	uint64_t files_differ, tensors, tensors_differ, values, values_differ, columns,
-		columns_differ, unread, ignored;
+		columns_differ, unread, ignored, own;
 };
 
 struct ls_cmp_options {
 	const char *const *ignore; /* patterns for names of tensors, values, columns and files */
 	size_t n_ignore;
-	unsigned threads; /* 0: as many as the machine has */
+	const struct ls_own *own; /* the runs that made the two sides, or NULL: nothing is known */
+	unsigned threads;         /* 0: as many as the machine has */
 	void (*progress)(void *ctx, const char *file, uint64_t done,
 			 uint64_t total); /* bytes; or NULL */
 	void *ctx;

@@ -182,14 +182,17 @@ char *ls_value_text(const struct ls_value *v)
 	case LS_VAL_REAL:
 		return ls_xasprintf("%.17g", v->real);
 	case LS_VAL_STRING:
-		return ls_xasprintf("\"%.*s\"", (int)(v->len < 120 ? v->len : 120), v->text);
+		return ls_xasprintf("\"%.*s\"",
+				    (int)(v->len < LS_TEXT_SHOWN ? v->len : LS_TEXT_SHOWN),
+				    v->text);
 	case LS_VAL_BYTES:
 		return ls_xasprintf("%zu bytes", v->len);
 	case LS_VAL_OTHER:
 	case LS_VAL_UNREAD:
 		break;
 	}
-	return ls_xasprintf("%.*s", (int)(v->len < 120 ? v->len : 120), v->text);
+	return ls_xasprintf("%.*s", (int)(v->len < LS_TEXT_SHOWN ? v->len : LS_TEXT_SHOWN),
+			    v->text);
 }
 
 struct value_list {
@@ -222,6 +225,14 @@ static struct value_list sorted_values(const struct ls_bundle *b, bool meta,
 	return l;
 }
 
+/* Whether the text for people is the whole value. */
+static bool is_plain(const struct ls_value *v)
+{
+	if (v->kind == LS_VAL_BYTES || v->kind == LS_VAL_OTHER || v->kind == LS_VAL_UNREAD)
+		return false;
+	return !v->text || (v->len < LS_TEXT_SHOWN && !memchr(v->text, 0, v->len));
+}
+
 static void add_value(struct ls_cmp_file *f, const struct ls_value *a, const struct ls_value *b)
 {
 	f->values++;
@@ -240,6 +251,7 @@ static void add_value(struct ls_cmp_file *f, const struct ls_value *a, const str
 					      (a ? a : b)->name);
 	item->a = a ? ls_value_text(a) : NULL;
 	item->b = b ? ls_value_text(b) : NULL;
+	item->plain = a && b && a->kind == b->kind && is_plain(a) && is_plain(b);
 	f->values_differ++;
 }
 

@@ -310,6 +310,8 @@ static int compare_mapped(const char *a, const struct ls_map *ma, const char *b,
 		if (is_index(fa))
 			f->unread++; /* its own bytes say nothing about the shards */
 	}
+	if (rc == 0 && opt->own && f->differs)
+		ls_cmp_own(opt->own, ma, mb, f);
 	return rc ? ls_err_set(err, rc, "%s", why.msg) : 0;
 }
 

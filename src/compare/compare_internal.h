@@ -5,6 +5,9 @@
 
 #include "compare/compare.h"
 
+/* Texts of values are cut at this length for people. */
+enum { LS_TEXT_SHOWN = 120 };
+
 /* What two tensors' elements differ in; a and b have the same dtype and shape. */
 struct ls_pair {
 	const struct ls_tensor *a, *b;
@@ -41,6 +44,10 @@ void ls_cmp_count(const struct ls_bundle *b, const struct ls_cmp_options *opt,
 		  struct ls_cmp_file *f);
 bool ls_value_equal(const struct ls_value *a, const struct ls_value *b);
 char *ls_value_text(const struct ls_value *v); /* for people; caller frees */
+/* Tells apart what differs only because two runs made it: marks items of f, and takes them out of
+ * its counts. */
+void ls_cmp_own(const struct ls_own *own, const struct ls_map *a, const struct ls_map *b,
+		struct ls_cmp_file *f);
 /* Compares two files of whatever format into f. strict: an unreadable file is an error, not a
  * comparison by bytes. */
 int ls_cmp_file(const char *a, const char *b, bool strict, const struct ls_cmp_options *opt,

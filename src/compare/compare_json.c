@@ -23,6 +23,13 @@ static bool is_skipped(const struct document *d, const char *name)
 	return false;
 }
 
+/* Whether the texts for people are the whole values. */
+static bool is_plain(const struct ls_json_token *a, const struct ls_json_token *b)
+{
+	return a->kind == b->kind && a->text && b->text && a->len < LS_TEXT_SHOWN &&
+	       b->len < LS_TEXT_SHOWN && !memchr(a->text, 0, a->len) && !memchr(b->text, 0, b->len);
+}
+
 static void count_value(void *ctx, const char *name, const struct ls_json_token *a,
 			const struct ls_json_token *b)
 {
@@ -45,6 +52,7 @@ static void count_value(void *ctx, const char *name, const struct ls_json_token 
 					      name);
 	item->a = a ? ls_json_token_text(a) : NULL;
 	item->b = b ? ls_json_token_text(b) : NULL;
+	item->plain = a && b && is_plain(a, b);
 	d->f->values_differ++;
 }
 

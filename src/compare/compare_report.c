@@ -51,6 +51,9 @@ void ls_comparison_verdict(const struct ls_comparison *c, struct ls_str *out)
 {
 	ls_str_add(out, c->undecided ? "undecided: " : c->differs ? "differs: " : "identical: ");
 	add_counts(out, c);
+	if (c->own)
+		ls_str_addf(out, "; %" PRIu64 " %s the run's own time or process", c->own,
+			    c->own == 1 ? "place tells" : "places tell");
 }
 
 /* What differs beyond plain numbers, as "3 ±0, 2 NaN payload"; empty when nothing. */
@@ -110,7 +113,7 @@ static void add_table(const struct ls_cmp_file *f, enum ls_cmp_kind kind, size_t
 					    "of them"});
 	for (size_t i = 0; i < f->n_items; i++) {
 		const struct ls_cmp_item *item = &f->items[i];
-		if (item->kind != kind || item->status != LS_CMP_DIFFERS)
+		if (item->kind != kind || item->status != LS_CMP_DIFFERS || item->own)
 			continue;
 		all++;
 		if (limit && shown >= limit)
@@ -163,7 +166,7 @@ static void add_lines(const struct ls_cmp_file *f, size_t limit, struct ls_str *
 		const struct ls_cmp_item *item = &f->items[i];
 		bool in_table = item->status == LS_CMP_DIFFERS && item->kind != LS_CMP_VALUE &&
 				item->kind != LS_CMP_FILE;
-		if (in_table)
+		if (in_table || item->own)
 			continue;
 		all++;
 		if (limit && shown >= limit)
@@ -175,10 +178,30 @@ static void add_lines(const struct ls_cmp_file *f, size_t limit, struct ls_str *
 		ls_str_addf(out, "… and %zu more\n", all - shown);
 }
 
+/* What differs only because two runs wrote it: told, and not counted. */
+static void add_own(const struct ls_cmp_file *f, size_t limit, struct ls_str *out)
+{
+	size_t shown = 0;
+	if (f->name_b) {
+		char *name = printable(f->name_b);
+		ls_str_addf(out, "the run's own time, in the name: %s\n", name);
+		free(name);
+	}
+	for (size_t i = 0; i < f->n_items && (!limit || shown < limit); i++) {
+		if (!f->items[i].own)
+			continue;
+		ls_str_add(out, "the run's own time: ");
+		add_sides(&f->items[i], out);
+		shown++;
+	}
+	if (f->own > shown + (f->name_b != NULL))
+		ls_str_addf(out, "… and %" PRIu64 " more\n", f->own - shown - (f->name_b != NULL));
+}
+
 static void add_file(const struct ls_comparison *c, const struct ls_cmp_file *f, size_t limit,
 		     struct ls_str *out)
 {
-	if (!f->differs && !f->note)
+	if (!f->differs && !f->note && !f->own)
 		return;
 	char *name = printable(f->name), *note = printable(f->note);
 	if (c->folders)
@@ -190,6 +213,7 @@ static void add_file(const struct ls_comparison *c, const struct ls_cmp_file *f,
 	add_table(f, LS_CMP_COLUMN, limit, out);
 	add_table(f, LS_CMP_BYTES, limit, out);
 	add_lines(f, limit, out);
+	add_own(f, limit, out);
 	free(name);
 	free(note);
 }
@@ -279,6 +303,8 @@ static json_t *item_json(const struct ls_cmp_item *item)
 		json_object_set_new(o, "b", text_json(item->b));
 	if (item->first)
 		json_object_set_new(o, "first", text_json(item->first));
+	if (item->own)
+		json_object_set_new(o, "own", json_true());
 	if (item->stats.elements)
 		add_stats(o, item);
 	return o;
@@ -299,6 +325,8 @@ static json_t *file_json(const struct ls_cmp_file *f)
 	json_object_set_new(o, "name", text_json(f->name));
 	json_object_set_new(o, "format", json_string(f->format));
 	json_object_set_new(o, "identical", json_boolean(!f->differs));
+	if (f->name_b)
+		json_object_set_new(o, "name_b", text_json(f->name_b));
 	if (f->note)
 		json_object_set_new(o, "note", text_json(f->note));
 	put_counts(o, "tensors", f->tensors, f->tensors_differ);
@@ -325,6 +353,7 @@ json_t *ls_comparison_json(const struct ls_comparison *c)
 	put_counts(o, "columns", c->columns, c->columns_differ);
 	json_object_set_new(o, "values_not_read", count_json(c->unread));
 	json_object_set_new(o, "undecided", json_boolean(c->undecided));
+	json_object_set_new(o, "own", count_json(c->own));
 	for (size_t i = 0; i < c->n_files; i++)
 		json_array_append_new(files, file_json(&c->files[i]));
 	json_object_set_new(o, "results", files);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -116,6 +117,13 @@ static void tell(const struct ls_verify_request *ask, const struct ls_verify_run
 	free(line);
 }
 
+static double now(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
 /* Runs the command in DIR/out, so that every run finds the same path in its settings and writes the
  * same one into its checkpoints, and then moves the folder to where it is kept. */
 static int run_and_move(const struct ls_run_request *run, const char *kept,
@@ -150,14 +158,20 @@ static int one_run(const struct ls_verify_request *ask, struct ls_verify *v,
 	run.policy.trace = plan->trace;
 	struct ls_run_result result;
 	int rc = open_log(ask, kept, &run.output, err);
+	double begin = now();
 	if (rc == 0)
 		rc = run_and_move(&run, kept, &result, err);
 	if (run.output >= 0)
 		close(run.output);
 	if (rc == 0) {
 		v->runs = ls_grow(v->runs, v->n_runs, &v->cap_runs, sizeof *v->runs);
-		v->runs[v->n_runs++] = (struct ls_verify_run){
-			ls_xstrdup(plan->label), kept, ls_str_take(&text), plan->seed, result};
+		v->runs[v->n_runs++] = (struct ls_verify_run){ls_xstrdup(plan->label),
+							      kept,
+							      ls_str_take(&text),
+							      plan->seed,
+							      begin,
+							      now(),
+							      result};
 		kept = NULL;
 		tell(ask, &v->runs[v->n_runs - 1]);
 	}
@@ -194,19 +208,40 @@ static bool run_ends_it(const struct ls_verify_request *ask, struct ls_verify *v
 	return true;
 }
 
-static int compare(const struct ls_verify_request *ask, const char *a, const char *b,
-		   struct ls_comparison **ret, struct ls_err *err)
+/* When a run was, and its processes as far as the hook has seen them. */
+static struct ls_own_run own_run(const struct ls_verify_run *r, int64_t **ret_pids)
 {
-	static const char *const own[] = {"run_manifest.json", "run_trace", "run_trace/*",
-					  ".lockstep.*"};
-	enum { OWN = sizeof own / sizeof *own };
+	const json_t *hook = json_object_get(r->result.manifest, "hook");
+	const json_t *list = json_object_get(hook, "interpreters");
+	size_t n = json_array_size(list);
+	time_t begin = (time_t)r->begin;
+	struct tm local;
+	*ret_pids = ls_xalloc((n + 1) * sizeof **ret_pids);
+	for (size_t i = 0; i < n; i++)
+		(*ret_pids)[i] =
+			json_integer_value(json_object_get(json_array_get(list, i), "pid"));
+	(*ret_pids)[n] = r->result.child.pid;
+	localtime_r(&begin, &local);
+	return (struct ls_own_run){r->begin, r->end, local.tm_gmtoff, *ret_pids, n + 1};
+}
+
+static int compare(const struct ls_verify_request *ask, const struct ls_verify_run *a,
+		   const struct ls_verify_run *b, struct ls_comparison **ret, struct ls_err *err)
+{
+	int64_t *pids_a, *pids_b;
+	struct ls_own own = {own_run(a, &pids_a), own_run(b, &pids_b)};
+	static const char *const private[] = {"run_manifest.json", "run_trace", "run_trace/*",
+					      ".lockstep.*"};
+	enum { OWN = sizeof private / sizeof *private };
 	size_t n = count(ask->ignore);
 	const char **ignore = ls_xalloc((n + OWN) * sizeof *ignore);
-	memcpy(ignore, own, sizeof own);
+	memcpy(ignore, private, sizeof private);
 	for (size_t i = 0; i < n; i++)
 		ignore[OWN + i] = ask->ignore[i];
-	struct ls_cmp_options opt = {.ignore = ignore, .n_ignore = n + OWN};
-	int rc = ls_compare(a, b, &opt, ret, err);
+	struct ls_cmp_options opt = {.ignore = ignore, .n_ignore = n + OWN, .own = &own};
+	int rc = ls_compare(a->out, b->out, &opt, ret, err);
+	free(pids_a);
+	free(pids_b);
 	free(ignore);
 	return rc;
 }
@@ -225,7 +260,7 @@ static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v
 {
 	for (size_t i = 1; i < v->n_runs; i++) {
 		struct ls_comparison *c;
-		int rc = compare(ask, v->runs[0].out, v->runs[i].out, &c, err);
+		int rc = compare(ask, &v->runs[0], &v->runs[i], &c, err);
 		if (rc)
 			return rc;
 		v->comparisons = ls_grow(v->comparisons, v->n_comparisons, &v->cap_comparisons,
@@ -261,7 +296,7 @@ static int do_control(const struct ls_verify_request *ask, struct ls_verify *v, 
 	v->sentence = NULL;
 	if (run_ends_it(ask, v))
 		return 0;
-	rc = compare(ask, v->runs[0].out, v->runs[v->n_runs - 1].out, &v->control, err);
+	rc = compare(ask, &v->runs[0], &v->runs[v->n_runs - 1], &v->control, err);
 	if (rc)
 		return rc;
 	char *same = verdict_text(v->comparisons[0]), *other = verdict_text(v->control);

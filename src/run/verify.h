@@ -39,6 +39,7 @@ struct ls_verify_run {
 	char *out,
 		*vars; /* folder after the run, and what was varied ("OMP_NUM_THREADS=4"), or "" */
 	uint64_t seed;
+	double begin, end; /* seconds since 1970 */
 	struct ls_run_result result;
 };
 

@@ -1,0 +1,172 @@
+/* What a file says about the run that wrote it: times within the run are its own, others are not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compare/own.h"
+
+/* Run A: 2026-11-19 08:05:00 to 08:06:00 UTC; run B one hour later. Local time is UTC+5:30. */
+static const double begin_a = 1795075500;
+static const int64_t pids_a[] = {57, 4001}, pids_b[] = {4100, 9001};
+static const struct ls_own runs = {{begin_a, begin_a + 60, 19800, pids_a, 2},
+				   {begin_a + 3600, begin_a + 3660, 19800, pids_b, 2}};
+
+static bool named(const char *name, const char *a, const char *b)
+{
+	return ls_own_same(&runs, name, a, strlen(a), b, strlen(b));
+}
+
+static bool same(const char *a, const char *b)
+{
+	return named("", a, b);
+}
+
+static void times_of_the_run(void **state)
+{
+	(void)state;
+	assert_true(same("ft-1795075501.25", "ft-1795079101.123456"));
+	assert_true(same("1795075501", "1795079159"));
+	assert_true(same("1795075501123", "1795079101123"));
+	assert_true(same("at 2026-11-19T08:05:01Z end", "at 2026-11-19T09:05:01Z end"));
+	assert_true(same("2026-11-19 13:35:01,123", "2026-11-19 14:35:01,001"));
+	assert_true(same("20261119_080501", "20261119_090501"));
+	assert_true(same("20261119080501", "20261119090501"));
+	assert_true(same("2026-11-19/08-05-01/x", "2026-11-19/09-05-01/x"));
+	assert_true(same("2026-11-19@08:05:29", "2026-11-19@09:05:29"));
+	assert_true(same("Nov19_08-05-29_vm", "Nov19_09-05-29_vm"));
+	assert_true(same("Thu Nov 19 08:05:29 2026", "Thu Nov 19 09:05:29 2026"));
+	assert_true(same("[08:05:29] x", "[09:05:29] x"));
+	assert_true(same("2026-11-19T10:05:29+02:00", "2026-11-19T11:05:29+02:00"));
+}
+
+static void what_is_not_proved(void **state)
+{
+	(void)state;
+	assert_false(same("1795075501", "1795075502"));   /* not within B */
+	assert_false(same("1795075401", "1795079101"));   /* before A */
+	assert_false(same("17950755011", "17950791011")); /* eleven digits */
+	assert_false(same("2026-11-19 08:05:01 a", "2026-11-19 09:05:01 b"));
+	assert_false(same("2026-11-19_08-05-01-001", "2026-11-19_09-05-01-002"));
+	assert_false(same("2026-11-18 08:05:01", "2026-11-19 09:05:01"));
+	assert_false(same("1795075501", "2026-11-19 09:05:01"));
+	assert_false(same("loss 57", "loss 4100"));
+	assert_false(same("0.25", "0.5"));
+	assert_false(same("x", ""));
+	assert_false(same("1795075501", "1795079101 "));
+}
+
+static void processes(void **state)
+{
+	(void)state;
+	assert_true(same("events.1795075501.vm.4001.0", "events.1795079101.vm.9001.0"));
+	assert_true(same("pid 57", "pid 4100"));
+	assert_true(same("2026-11-19 08:05:01 [57] x", "2026-11-19 09:05:01 [4100] x"));
+	assert_false(same("2026-11-19 08:05:01 57", "2026-11-19 09:05:01 4100"));
+	assert_false(same("pid 58", "pid 4100"));
+	assert_false(same("pid 57", "pid 4101"));
+}
+
+static void durations(void **state)
+{
+	(void)state;
+	assert_true(named("log.4.eval_runtime", "0.25", "0.5"));
+	assert_true(same("{\"eval_runtime\": 0.25}", "{\"eval_runtime\": 0.5}"));
+	assert_true(named("train_samples_per_second", "250000.5", "1e5"));
+	assert_false(named("eval_runtime", "0.25", "500"));
+	assert_false(named("eval_runtime", "-0.25", "0.5"));
+	assert_false(named("eval_loss", "0.25", "0.5"));
+	assert_false(named("eval_runtime", "0.25x", "0.5y"));
+}
+
+static void names_of_files(void **state)
+{
+	(void)state;
+	char *a = ls_own_name(&runs.a, "runs/Nov19_08-05-29_vm/events.1795075501.vm.4001.0");
+	char *b = ls_own_name(&runs.b, "runs/Nov19_09-05-29_vm/events.1795079101.vm.9001.0");
+	char *c = ls_own_name(&runs.b, "runs/Nov19_08-05-29_vm/events.1795079101.vm.9001.0");
+	assert_string_equal(a, b);
+	assert_string_not_equal(a, c);
+	free(a);
+	free(b);
+	free(c);
+}
+
+/* --- event files --- */
+
+static uint32_t masked_crc(const uint8_t *p, size_t n)
+{
+	uint32_t crc = ~0U;
+	for (size_t i = 0; i < n; i++) {
+		crc ^= p[i];
+		for (int k = 0; k < 8; k++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78U : 0);
+	}
+	crc = ~crc;
+	return (crc >> 15 | crc << 17) + 0xa282ead8U;
+}
+
+/* One record: an event of a time, and a summary of one tag with one number. */
+static struct ls_map event_file(uint8_t *buf, double time, const char *tag, float number)
+{
+	uint8_t *p = buf + 12;
+	uint64_t tag_len = strlen(tag), len = 9 + 2 + 2 + 2 + tag_len + 5;
+	uint32_t crc;
+	p[0] = 0x09;
+	memcpy(p + 1, &time, 8);
+	p[9] = 0x2a;
+	p[10] = (uint8_t)(tag_len + 9);
+	p[11] = 0x0a;
+	p[12] = (uint8_t)(tag_len + 7);
+	p[13] = 0x0a;
+	p[14] = (uint8_t)tag_len;
+	memcpy(p + 15, tag, tag_len);
+	p[15 + tag_len] = 0x15;
+	memcpy(p + 16 + tag_len, &number, 4);
+	memcpy(buf, &len, 8);
+	crc = masked_crc(buf, 8);
+	memcpy(buf + 8, &crc, 4);
+	crc = masked_crc(p, len);
+	memcpy(p + len, &crc, 4);
+	return (struct ls_map){buf, 12 + len + 4};
+}
+
+static bool same_events(double time_b, const char *tag, float number_a, float number_b)
+{
+	uint8_t a[256], b[256];
+	struct ls_map x = event_file(a, begin_a + 1.5, tag, number_a);
+	struct ls_map y = event_file(b, time_b, tag, number_b);
+	return ls_own_same_file(&runs, &x, &y);
+}
+
+static void event_files(void **state)
+{
+	(void)state;
+	double later = begin_a + 3601;
+	assert_true(same_events(later, "loss", 1, 1));
+	assert_false(same_events(later, "loss", 1, 2));
+	assert_false(same_events(begin_a + 2, "loss", 1, 1)); /* not the time of run B */
+	assert_true(same_events(later, "eval/runtime", 1, 2));
+	assert_false(same_events(later, "eval/runtime", 1, 2000));
+	uint8_t a[256], b[256];
+	struct ls_map x = event_file(a, begin_a + 1.5, "loss", 1);
+	struct ls_map y = event_file(b, later, "loss", 1);
+	b[y.len - 1] ^= 1; /* a damaged record is not judged */
+	assert_false(ls_own_same_file(&runs, &x, &y));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_of_the_run), cmocka_unit_test(what_is_not_proved),
+		cmocka_unit_test(processes),        cmocka_unit_test(durations),
+		cmocka_unit_test(names_of_files),   cmocka_unit_test(event_files),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
