@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cmd/cmd.h"
+#include "plan/config.h"
 #include "plan/report.h"
 #include "run/manifest.h"
 
@@ -32,6 +34,10 @@ static const struct ls_opt opts[] = {
 	{"activations", 0, "SIZE", "memory of the activations of one sample, as in 150M"},
 	{"manifest", 0, "FILE|DIR",
 	 "run_manifest.json of the baseline, for its peak of GPU memory"},
+	{"gpus-per-node", 0, "N", "GPUs of one node of the target (default: all in one)"},
+	{"partition", 0, "NAME", "Slurm's partition, for the sbatch line"},
+	{"yaml", 0, NULL, "print the plan as YAML, to paste into a configuration"},
+	{"env", 0, NULL, "print the plan as variables for a shell"},
 	{"all", 0, NULL, "print every way to divide the batch, not only the first 8"},
 	{"list-gpus", 0, NULL, "print the GPUs that are known, and nothing else"},
 	{0},
@@ -93,6 +99,8 @@ static const char *contradiction(const struct ls_args *args)
 	if (!ls_args_has(args, "samples") &&
 	    (ls_args_has(args, "epochs") || ls_args_has(args, "warmup-epochs")))
 		return "an epoch has no number of steps without --samples";
+	if (ls_args_has(args, "json") + ls_args_has(args, "yaml") + ls_args_has(args, "env") > 1)
+		return "--json, --yaml and --env are different outputs: give one of them";
 	return NULL;
 }
 
@@ -163,16 +171,75 @@ static int read_model(const struct ls_args *args, struct ls_plan_ask *ask, struc
 	return rc;
 }
 
-static void print(const struct ls_plan *p, const struct ls_args *args)
+struct lines {
+	struct ls_str torchrun, sbatch;
+};
+
+static void lines_done(struct lines *l)
+{
+	ls_str_done(&l->torchrun);
+	ls_str_done(&l->sbatch);
+}
+
+static int launch_lines(const struct ls_plan *p, const struct ls_args *args, struct lines *l,
+			struct ls_err *err)
+{
+	struct ls_plan_launch how = {.partition = ls_args_get(args, "partition")};
+	const char **command = ls_xalloc((args->n_pos + 1) * sizeof *command);
+	for (size_t i = 0; i < args->n_pos; i++)
+		command[i] = args->pos[i];
+	how.command = args->n_pos ? command : NULL;
+	int rc = ls_args_u64(args, "gpus-per-node", 1, LS_PLAN_MAX_GPUS, &how.gpus_per_node, err);
+	if (!rc)
+		rc = ls_plan_torchrun(p, &how, &l->torchrun, err);
+	if (!rc)
+		rc = ls_plan_sbatch(p, &how, &l->sbatch, err);
+	free(command);
+	return rc;
+}
+
+static void print_json(const struct ls_plan *p, const struct lines *l)
+{
+	json_t *j = ls_plan_json(p), *launch = json_object();
+	json_object_set_new(launch, "torchrun", ls_json_lossy(l->torchrun.s));
+	json_object_set_new(launch, "sbatch", ls_json_lossy(l->sbatch.s));
+	json_object_set_new(j, "launch", launch);
+	ls_cmd_print_json_take(j);
+}
+
+/* The lines hold the user's own words, which may not be printable. */
+static void add_lines(struct ls_str *text, const struct lines *l)
+{
+	ls_str_add(text, "\nrun it with one of:\n  ");
+	ls_str_add_printable(text, l->torchrun.s);
+	ls_str_add(text, "\n  ");
+	ls_str_add_printable(text, l->sbatch.s);
+	ls_str_add(text, "\n");
+}
+
+static int print(const struct ls_plan *p, const struct ls_args *args, struct ls_err *err)
 {
 	struct ls_str text = {0};
-	if (ls_args_has(args, "json")) {
-		ls_cmd_print_json_take(ls_plan_json(p));
-		return;
+	struct lines lines = {0};
+	int rc = launch_lines(p, args, &lines, err);
+	if (rc) {
+		lines_done(&lines);
+		return rc;
 	}
-	ls_plan_text(p, ls_args_has(args, "all") ? 0 : OPTIONS_SHOWN, &text);
-	fputs(text.s, stdout);
+	if (ls_args_has(args, "json")) {
+		print_json(p, &lines);
+	} else if (ls_args_has(args, "yaml")) {
+		ls_plan_yaml(p, &text);
+	} else if (ls_args_has(args, "env")) {
+		ls_plan_env(p, &text);
+	} else {
+		ls_plan_text(p, ls_args_has(args, "all") ? 0 : OPTIONS_SHOWN, &text);
+		add_lines(&text, &lines);
+	}
+	fputs(text.s ? text.s : "", stdout);
 	ls_str_done(&text);
+	lines_done(&lines);
+	return 0;
 }
 
 static int make(const struct ls_args *args)
@@ -191,7 +258,7 @@ static int make(const struct ls_args *args)
 	if (!rc)
 		rc = ls_plan_make(&ask, &p, &err);
 	if (!rc)
-		print(p, args);
+		rc = print(p, args, &err);
 	int status = rc ? ls_cmd_fail(&err) : p->exact ? LS_EXIT_YES : LS_EXIT_NO;
 	ls_plan_free(p);
 	free(from);
@@ -216,8 +283,13 @@ const struct ls_cmd ls_cmd_plan = {
 	.name = "plan",
 	.summary = "the same training on other GPUs: batch sizes and a schedule in steps",
 	.synopsis = "--from GPU:N --to GPU:N --batch N [--samples N] [--accum N] [--epochs N | "
-		    "--steps N] [--precision P] [--manifest FILE|DIR]\n--list-gpus",
-	.details = "Exit status: 0 the global batch can stay, 1 it cannot.",
+		    "--steps N] [--precision P] [--manifest FILE|DIR] [--yaml | --env] [-- CMD "
+		    "[ARG…]]\n--list-gpus",
+	.details = "CMD is what torchrun shall start; {batch}, {accum}, {steps}, {warmup} and the "
+		   "like in\nit become the plan's numbers.\n"
+		   "Exit status: 0 the global batch can stay, 1 it cannot.",
 	.opts = opts,
+	.max_pos = -1,
+	.rest_is_command = true,
 	.run = run,
 };

@@ -20,7 +20,6 @@ t --from L40S:4 --to H200:2 --batch 48 --warmup-epochs nan
 t --from L40S:4 --to H200:2 --batch 48 --epochs 30
 t --from L40S:4 --to H200:2 --batch 48 --samples 1000 --epochs 3 --steps 7
 t --from L40S:4 --to H200:2 --batch 48 --warmup-epochs 3 --warmup-steps 7
-t --from L40S:4 --to H200:2 --batch 48 more
 t --from L40S:4 --to H200:2 --batch 48 --precision int8
 t --from L40S:4 --to H200:2 --batch 48 --params 7X
 t --from L40S:4 --to H200:2 --batch 48 --params 0
@@ -35,3 +34,7 @@ echo '{"schema": "lockstep.run/1"}' >half.json
 t --from L40S:4 --to H200:2 --batch 48 --manifest half.json
 lockstep run -o nogpu -- true
 t --from L40S:4 --to H200:2 --batch 48 --manifest nogpu
+t --from L40S:4 --to H200:2 --batch 48 --yaml --env
+t --from L40S:4 --to H200:2 --batch 48 -- train.py '{steps}'
+t --from L40S:4 --to H200:4 --batch 48 --gpus-per-node 3
+t --from L40S:4 --to H200:4 --batch 48 --gpus-per-node 0
