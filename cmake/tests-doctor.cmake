@@ -9,6 +9,7 @@ endforeach()
 target_compile_definitions(fake_nvml_old PRIVATE FAKE_OLD)
 add_dependencies(test_nvml fake_nvml_new fake_nvml_old)
 add_dependencies(test_nvml_meter fake_nvml_new fake_nvml_old)
+add_dependencies(test_watch_incidents fake_nvml_new)
 
 # A real torch, where the program is what users get; importing it takes seconds and
 # gigabytes elsewhere. PyPI's torch for x86-64 comes with NVIDIA's wheels; elsewhere it is

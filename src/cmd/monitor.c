@@ -1,63 +1,210 @@
 /* lockstep monitor: what the GPUs of this machine do and how they are. */
+#include "cmd/monitor.h"
+
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
+#include "base/file.h"
+#include "watch/health_report.h"
 #include "watch/report.h"
-#include "watch/sample.h"
 
-enum { LOOK_US = 100000 }; /* between two looks, for shares of time */
+enum { LOOK_NS = 100000000 }; /* between two looks, for shares of time */
 
-static int now(double *ret, struct ls_err *err)
+static volatile sig_atomic_t stopped;
+
+static void on_stop(int number)
+{
+	stopped = number;
+}
+
+bool ls_monitor_stopped(void)
+{
+	return stopped != 0;
+}
+
+double ls_monitor_now(void)
 {
 	struct tm tm;
-	if (ls_cmd_now(&tm, err))
+	struct ls_err ignored;
+	struct timespec ts;
+	const char *fixed = getenv("SOURCE_DATE_EPOCH");
+	if (fixed && *fixed && ls_cmd_now(&tm, &ignored) == 0)
+		return (double)timegm(&tm);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+void ls_monitor_sleep(double seconds)
+{
+	struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+	nanosleep(&t, NULL);
+}
+
+static int read_rules(struct ls_monitor *m, const struct ls_args *args, struct ls_err *err)
+{
+	const char *file = ls_args_get(args, "rules"), *name;
+	char *text;
+	size_t len;
+	if (ls_rules_load(&m->rules, err) || ls_xid_table_load(&m->xids, err))
 		return err->code;
-	*ret = (double)timegm(&tm);
+	if (file) {
+		if (ls_file_read(file, 1 << 20, &text, &len, err))
+			return err->code;
+		int rc = ls_rules_merge(m->rules, text, len, file, err);
+		free(text);
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; (name = ls_args_nth(args, "skip", i)); i++)
+		if (ls_rules_leave_out(m->rules, name, err))
+			return ls_err_prefix(err, "option --skip");
 	return 0;
 }
 
-static int print_once(const struct ls_args *args)
+static void done(struct ls_monitor *m)
 {
-	struct ls_err err = {0};
+	ls_judge_free(m->judge);
+	ls_rules_free(m->rules);
+	ls_xid_table_free(m->xids);
+	ls_sampler_free(m->sampler);
+}
+
+static int init(struct ls_monitor *m, const struct ls_args *args, bool once, struct ls_err *err)
+{
+	uint64_t gpus = 0;
+	struct ls_judge_options o = {
+		.expected = -1, .once = once, .epilog = ls_args_has(args, "epilog")};
+	m->interval = 1;
+	if (ls_args_u64(args, "gpus", 0, LS_SAMPLE_GPUS, &gpus, err) ||
+	    ls_args_double(args, "interval", 0.1, 3600, &m->interval, err) ||
+	    read_rules(m, args, err))
+		return err->code;
+	if (ls_args_has(args, "gpus"))
+		o.expected = (int)gpus;
+	m->judge = ls_judge_new(m->rules, m->xids, &o);
+	m->sampler = ls_sampler_new(getenv("LOCKSTEP_ROOT")); /* scripted, for tests */
+	return 0;
+}
+
+static void look(struct ls_monitor *m, struct ls_sample *sample)
+{
+	ls_sampler_take(m->sampler, ls_monitor_now(), sample);
+	ls_judge_feed(m->judge, sample);
+}
+
+static void print_text(const struct ls_monitor *m, const struct ls_sample *sample)
+{
+	struct ls_str out = {0};
+	if (ls_cmd_can_draw(stdout) && !ls_args_has(m->args, "once"))
+		ls_str_add(&out, "\033[H\033[2J"); /* the cursor home, the screen empty */
+	ls_watch_text(sample, &out);
+	ls_str_add(&out, "\n");
+	ls_health_text(m->judge, &out);
+	fputs(out.s, stdout);
+	fflush(stdout);
+	ls_str_done(&out);
+}
+
+static void print_json(const struct ls_monitor *m, const struct ls_sample *sample)
+{
+	json_t *o = ls_watch_json(sample), *health = ls_health_json(m->judge);
+	json_object_update(o, health);
+	json_decref(health);
+	ls_cmd_print_json_take(o);
+}
+
+/* One look, or one every interval until Ctrl-C where somebody looks at it. */
+static int watch(struct ls_monitor *m)
+{
 	struct ls_sample sample;
-	double time;
-	if (now(&time, &err))
-		return ls_cmd_fail(&err);
-	struct ls_sampler *s = ls_sampler_new(getenv("LOCKSTEP_ROOT")); /* scripted, for tests */
-	ls_sampler_prime(s);
-	usleep(LOOK_US);
-	ls_sampler_take(s, time, &sample);
-	if (ls_args_has(args, "json")) {
-		ls_cmd_print_json_take(ls_watch_json(&sample));
+	bool json = ls_args_has(m->args, "json");
+	bool live = !json && !ls_args_has(m->args, "once") && ls_cmd_can_draw(stdout);
+	ls_sampler_prime(m->sampler);
+	ls_monitor_sleep(LOOK_NS * 1e-9);
+	do {
+		look(m, &sample);
+		if (json)
+			print_json(m, &sample);
+		else
+			print_text(m, &sample);
+		ls_sample_done(&sample);
+		if (live && !stopped)
+			ls_monitor_sleep(m->interval);
+	} while (live && !stopped);
+	return LS_EXIT_YES;
+}
+
+/* The statuses of monitoring plug-ins, which are not those of other commands. */
+static int plugin_status(enum ls_health h)
+{
+	return h == LS_HEALTH_OK ? 0 : h == LS_HEALTH_WARN ? 1 : h == LS_HEALTH_CRITICAL ? 2 : 3;
+}
+
+static int check(struct ls_monitor *m)
+{
+	struct ls_sample sample;
+	look(m, &sample);
+	if (ls_args_has(m->args, "json")) {
+		ls_cmd_print_json_take(ls_health_json(m->judge));
 	} else {
 		struct ls_str out = {0};
-		ls_watch_text(&sample, &out);
+		ls_health_line(m->judge, &out);
 		fputs(out.s, stdout);
 		ls_str_done(&out);
 	}
 	ls_sample_done(&sample);
-	ls_sampler_free(s);
-	return LS_EXIT_YES;
+	return plugin_status(ls_judge_worst(m->judge));
+}
+
+static int failed(bool is_check, const struct ls_err *err)
+{
+	int status = ls_cmd_fail(err);
+	return is_check ? plugin_status(LS_HEALTH_UNKNOWN) : status;
 }
 
 static int run_monitor(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
-	return print_once(args);
+	struct ls_err err = {0};
+	struct ls_monitor m = {.args = args};
+	bool is_check = args->n_pos == 1 && strcmp(args->pos[0], "check") == 0;
+	if (args->n_pos && !is_check)
+		return ls_cmd_usage("monitor: \"%s\" is not \"check\"", args->pos[0]);
+	if (!is_check && ls_args_has(args, "epilog"))
+		return ls_cmd_usage("monitor: --epilog belongs to monitor check");
+	bool once = is_check || ls_args_has(args, "once") || ls_args_has(args, "json") ||
+		    !ls_cmd_can_draw(stdout);
+	if (!once)
+		ls_cmd_on_stop(on_stop);
+	int rc = init(&m, args, once, &err);
+	int status = rc ? failed(is_check, &err) : is_check ? check(&m) : watch(&m);
+	done(&m);
+	return status;
 }
 
 static const struct ls_opt opts[] = {
 	{"once", 0, NULL, "print what is now and end"},
+	{"interval", 'i', "S", "seconds between two looks (1)"},
+	{"rules", 0, "FILE", "health rules that change or add to the shipped ones"},
+	{"skip", 0, "RULE", "leave a rule out; may be given several times"},
+	{"gpus", 0, "N", "how many GPUs there should be; 0 on a machine without"},
+	{"epilog", 0, NULL, "check: a job has ended, and nothing of it may be left"},
 	{0},
 };
 
 const struct ls_cmd ls_cmd_monitor = {
 	.name = "monitor",
 	.summary = "watch GPUs, their processes and their health",
-	.synopsis = "[--once]",
-	.details = "Without a GPU it shows the host, and says why there is no GPU.",
+	.synopsis = "[--once] [--interval S] [--rules FILE] [--skip RULE]… [--gpus N]\n"
+		    "check [--rules FILE] [--skip RULE]… [--gpus N] [--epilog]",
+	.details = "Without a GPU it shows the host, and says why there is no GPU.\n"
+		   "check prints one line and ends with 0 (ok), 1 (warn), 2 (critical) or 3\n"
+		   "(unknown), as monitoring plug-ins do.",
 	.opts = opts,
+	.max_pos = 1,
 	.run = run_monitor,
 };

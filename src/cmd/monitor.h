@@ -1,0 +1,23 @@
+/* What the files of `lockstep monitor` share. Everything belongs to the run of the command;
+ * one thread, but for what monitor_listen.c says. */
+#ifndef LS_CMD_MONITOR_H
+#define LS_CMD_MONITOR_H
+
+#include "cmd/cmd.h"
+#include "watch/judge.h"
+#include "watch/sample.h"
+
+struct ls_monitor {
+	const struct ls_args *args;
+	struct ls_rules *rules;
+	struct ls_xid_table *xids;
+	struct ls_judge *judge;
+	struct ls_sampler *sampler;
+	double interval; /* seconds */
+};
+
+double ls_monitor_now(void);           /* seconds since 1970, or what SOURCE_DATE_EPOCH says */
+void ls_monitor_sleep(double seconds); /* a signal ends it early */
+bool ls_monitor_stopped(void);         /* Ctrl-C or a request to end */
+
+#endif
