@@ -1,135 +1,138 @@
-/* The bootstrap of a Kaggle notebook: set what must be set, install nothing of the torch family,
- * check the versions. */
+/* The bootstrap of a Kaggle notebook: one file that bash runs as a program and that %run
+ * runs inside the notebook. It is python/boot/boot.py behind the spec's expectations, which
+ * are cut into operators and versions here, so that the script has nothing to parse. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/embed.h"
 #include "base/mem.h"
 #include "env/render/render.h"
+#include "env/spec/spec_wheels.h"
 
-static void export_line(void *arg, const char *name, const char *value)
+static void add_variable(void *arg, const char *name, const char *value)
 {
-	struct ls_str *out = arg;
-	ls_str_addf(out, "export %s=", name);
-	ls_render_quote(value, out);
-	ls_str_add(out, "\n");
+	json_array_append_new(arg, json_pack("[s,s]", name, value));
 }
-
-static void print_line(void *arg, const char *name, const char *value)
-{
-	(void)value;
-	ls_str_addf(arg, "  printf '%%s=%%s\\n' %s \"$%s\"\n", name, name);
-}
-
-struct lists {
-	struct ls_str pins, extras;
-};
 
 static bool is_torchs(const char *requirement)
 {
 	static const char *const family[] = {"torch", "torchvision", "torchaudio"};
-	size_t n = strcspn(requirement, "=<>!~[ ;");
+	size_t n = strcspn(requirement, "=<>!~[ ;@");
 	for (size_t i = 0; i < sizeof family / sizeof *family; i++)
 		if (strlen(family[i]) == n && strncmp(requirement, family[i], n) == 0)
 			return true;
 	return false;
 }
 
-/* torch and its companions belong to the notebook's image; everything else may be installed. */
-static void sort_requirement(void *arg, const char *requirement)
+/* torch and its companions belong to the notebook's image; everything else may be
+ * installed. */
+static void add_extra(void *arg, const char *requirement)
 {
-	struct lists *l = arg;
-	struct ls_str *list = is_torchs(requirement) ? &l->pins : &l->extras;
-	ls_str_add(list, "  ");
-	ls_render_quote(requirement, list);
-	ls_str_add(list, "\n");
+	if (!is_torchs(requirement))
+		json_array_append_new(arg, json_string(requirement));
 }
 
-static const char install_part[] =
-	"\n# Offline sessions have no index: attach the wheels as a dataset and name its folder in "
-	"LOCKSTEP_WHEELS.\n"
-	"if [ \"$install\" = 1 ] && [ ${#extras[@]} -gt 0 ]; then\n"
-	"  wheels=${LOCKSTEP_WHEELS:-/kaggle/input/wheels}\n"
-	"  if [ -d \"$wheels\" ]; then\n"
-	"    python3 -m pip install --quiet --no-index --find-links \"$wheels\" \"${extras[@]}\"\n"
-	"  else\n"
-	"    python3 -m pip install --quiet \"${extras[@]}\"\n"
-	"  fi\n"
-	"fi\n";
-
-/* check_head, then --cuda where the spec is about CUDA, then check_part. */
-static const char check_head[] = "\nif command -v \"${LOCKSTEP:-lockstep}\" >/dev/null; then\n"
-				 "  status=0\n"
-				 "  \"${LOCKSTEP:-lockstep}\" doctor ";
-
-static const char check_part[] = "--spec \"$spec\" "
-				 "--fail-on-mismatch || status=$?\n"
-				 "  exit \"$status\"\n"
-				 "fi\n"
-				 "\n# without lockstep: the pinned versions alone, as the "
-				 "installed distributions state them\n"
-				 "python3 - \"${pins[@]}\" \"${extras[@]}\" <<'PY'\n"
-				 "import sys\n"
-				 "from importlib.metadata import PackageNotFoundError, version\n"
-				 "\n"
-				 "wrong = 0\n"
-				 "for pin in sys.argv[1:]:\n"
-				 "    name, exact, wanted = pin.partition(\"==\")\n"
-				 "    if not exact or wanted.endswith(\"*\"):\n"
-				 "        continue\n"
-				 "    try:\n"
-				 "        found = version(name)\n"
-				 "    except PackageNotFoundError:\n"
-				 "        found = \"not installed\"\n"
-				 "    if name.startswith(\"torch\") and \"+\" not in found:\n"
-				 "        wanted = wanted.partition(\"+\")[0]  # some "
-				 "distributions leave the build out of their metadata\n"
-				 "    same = found == wanted\n"
-				 "    wrong += not same\n"
-				 "    print(f\"{'ok' if same else 'MISMATCH':8} {name:16} expected "
-				 "{wanted:16} found {found}\")\n"
-				 "sys.exit(1 if wrong else 0)\n"
-				 "PY\n";
-
-static void options_part(const struct ls_spec *spec, struct ls_str *out)
+static json_t *indexes(const struct ls_spec *spec)
 {
-	ls_str_add(out, "install=0\nprint_env=0\nfor option in \"$@\"; do\n  case $option in\n  "
-			"--install) install=1 ;;\n"
-			"  --print-env) print_env=1 ;;\n"
-			"  *) echo \"usage: kaggle-boot.sh [--install] [--print-env]\" >&2; exit 2 "
-			";;\n  esac\ndone\n\n");
-	ls_render_each_variable(spec, export_line, out);
-	ls_str_add(out, "if [ \"$print_env\" = 1 ]; then\n");
-	ls_render_each_variable(spec, print_line, out);
-	ls_str_add(out, "  exit 0\nfi\n");
+	json_t *list = json_array();
+	const char *const options[][2] = {{"--index-url", spec->index},
+					  {"--extra-index-url", spec->extra_index}};
+	for (size_t i = 0; i < 2; i++)
+		if (options[i][1]) {
+			json_array_append_new(list, json_string(options[i][0]));
+			json_array_append_new(list, json_string(options[i][1]));
+		}
+	return list;
 }
+
+/* A set of GPUs has no terms: only lockstep can judge it. */
+static json_t *check_json(const struct ls_check *c)
+{
+	json_t *o = json_pack("{s:s,s:s,s:s}", "key", c->key, "level", ls_level_name(c->level),
+			      "expected", ls_check_text(c));
+	json_t *terms = c->matcher ? ls_matcher_terms(c->matcher)
+				   : json_pack("{s:s,s:[[[s,s]]]}", "as", "set", "any", "==", "");
+	json_object_update(o, terms);
+	json_decref(terms);
+	return o;
+}
+
+static json_t *absent(const struct ls_spec *spec)
+{
+	json_t *list = json_array();
+	for (char **key = spec->absent; key && *key; key++)
+		json_array_append_new(
+			list, json_pack("[s,s]", *key, ls_level_name(ls_spec_absent_level(*key))));
+	return list;
+}
+
+/* A line for each member and for each check. JSON without null, true and false reads the
+ * same in Python. */
+static void add_member(struct ls_str *out, const char *name, json_t *value, bool by_line)
+{
+	ls_str_addf(out, "    \"%s\": %s", name, by_line ? "[" : "");
+	for (size_t i = 0; by_line && i < json_array_size(value); i++) {
+		char *text = json_dumps(json_array_get(value, i), JSON_ENCODE_ANY);
+		ls_str_addf(out, "%s\n        %s", i ? "," : "", text);
+		free(text);
+	}
+	char *text = by_line ? ls_xstrdup("]") : json_dumps(value, JSON_ENCODE_ANY);
+	ls_str_addf(out, "%s,\n", text);
+	free(text);
+	json_decref(value);
+}
+
+static void spec_part(const struct ls_spec *spec, const char *ref, json_t *extras,
+		      struct ls_str *out)
+{
+	json_t *variables = json_array(), *checks = json_array();
+	ls_render_each_variable(spec, add_variable, variables);
+	for (size_t i = 0; i < spec->n_checks; i++)
+		json_array_append_new(checks, check_json(&spec->checks[i]));
+	ls_str_add(out, "SPEC = {\n");
+	add_member(out, "name", json_string(spec->name), false);
+	add_member(out, "ref", json_string(ref), false);
+	add_member(out, "file", json_integer(ls_render_spec_is_file(spec)), false);
+	add_member(out, "cuda", json_integer(ls_spec_wants_cuda(spec)), false);
+	add_member(out, "variables", variables, true);
+	add_member(out, "indexes", indexes(spec), false);
+	add_member(out, "extras", extras, true);
+	add_member(out, "checks", checks, true);
+	add_member(out, "absent", absent(spec), true);
+	ls_str_add(out, "}\n\n");
+}
+
+/* For bash the second line is a command that never returns; for Python it is a text. */
+static const char opening[] =
+	"#!/usr/bin/env bash\n"
+	"''''exec python3 \"$0\" \"$@\" # bash runs this line, to Python it is a text '''\n";
+
+static const char usage[] =
+	"#\n# In a notebook:  %run bin/kaggle-boot.sh\n"
+	"#                 assert parity == 0     0 parity, 1 mismatch, 3 cannot tell here\n"
+	"#                 %run bin/kaggle-boot.sh --install   first the packages that are not "
+	"torch's\n"
+	"# In a shell:     bash bin/kaggle-boot.sh\n"
+	"#                 export $(bash bin/kaggle-boot.sh --print-env)\n\n";
 
 int ls_render_kaggle_boot(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err)
 {
 	const char *ref;
-	struct lists l = {0};
+	const struct ls_blob *boot = ls_embed_find("python/boot/boot.py");
+	json_t *extras = json_array();
 	int rc = ls_render_spec_ref(spec, &ref, err);
 	if (!rc)
-		rc = ls_render_each_requirement(spec, sort_requirement, &l, err);
-	if (!rc) {
-		ls_str_add(out, "#!/usr/bin/env bash\n");
-		ls_render_head(spec, "kaggle-boot", "#", out);
-		ls_str_add(out, "#\n# In a notebook:  !bash bin/kaggle-boot.sh            0 "
-				"parity, 1 mismatch, 3 cannot tell "
-				"here\n"
-				"#                 !bash bin/kaggle-boot.sh --install  also "
-				"installs the packages that are not "
-				"torch's\n"
-				"#                 !bash bin/kaggle-boot.sh --print-env  the "
-				"variables, one NAME=value a line\n"
-				"set -euo pipefail\n\n");
-		ls_str_addf(out, "spec=%s\n", ref);
-		options_part(spec, out);
-		ls_str_addf(out, "\npins=(\n%s)\nextras=(\n%s)\n", l.pins.s ? l.pins.s : "",
-			    l.extras.s ? l.extras.s : "");
-		ls_str_add(out, install_part);
-		ls_str_addf(out, "%s%s%s", check_head, ls_render_cuda(spec), check_part);
+		rc = ls_render_each_requirement(spec, add_extra, extras, err);
+	if (!rc && !boot)
+		rc = ls_err_set(err, LS_EINTERNAL, "boot.py is not part of this program");
+	if (rc) {
+		json_decref(extras);
+		return rc;
 	}
-	ls_str_done(&l.pins);
-	ls_str_done(&l.extras);
-	return rc;
+	ls_str_add(out, opening);
+	ls_render_head(spec, "kaggle-boot", "#", out);
+	ls_str_add(out, usage);
+	spec_part(spec, ref, extras, out);
+	ls_str_add(out, (const char *)boot->data);
+	return 0;
 }

@@ -520,3 +520,30 @@ json_t *ls_matcher_json(const struct ls_matcher *m)
 		json_array_append_new(list, json_string(m->alts[i].source));
 	return list;
 }
+
+json_t *ls_matcher_terms(const struct ls_matcher *m)
+{
+	static const char *const signs[] =
+		{[OP_EQ] = "==", [OP_NE] = "!=", [OP_GE] = ">=",        [OP_GT] = ">",
+		 [OP_LE] = "<=", [OP_LT] = "<",  [OP_PREFIX] = "begins"},
+				 *const flavours[] = {[LS_AS_VERSION] = "version",
+						      [LS_AS_CUDNN] = "cudnn",
+						      [LS_AS_TEXT] = "text",
+						      [LS_AS_MEMORY] = "memory",
+						      [LS_AS_KERNEL] = "kernel"};
+	bool memory = m->flavour == LS_AS_MEMORY;
+	json_t *any = json_array();
+	for (size_t i = 0; i < m->n; i++) {
+		json_t *terms = json_array();
+		for (size_t j = 0; j < m->alts[i].n; j++) {
+			const struct term *t = &m->alts[i].terms[j];
+			json_t *value = memory ? json_real(t->mib) : json_string(t->text);
+			json_array_append_new(terms, json_pack("[s,o]", signs[t->op], value));
+		}
+		json_array_append_new(any, terms);
+	}
+	json_t *o = json_pack("{s:s,s:o}", "as", flavours[m->flavour], "any", any);
+	if (memory)
+		json_object_set_new(o, "tolerance", json_real(m->tolerance));
+	return o;
+}

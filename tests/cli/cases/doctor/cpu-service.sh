@@ -33,7 +33,7 @@ echo '{"schema": 1, "name": "gpu", "image": {"base": "python:3.11-slim", "tag": 
 for spec in gpu-inference-2024-11 cpu.json gpu.json; do
 	for kind in makefile dockerfile github kaggle-boot; do
 		lockstep spec render $spec --$kind >out.$kind
-		echo "$spec $kind: $(grep -cE 'doctor.*--cuda' out.$kind)"
+		echo "$spec $kind: $(grep -cE 'doctor.*--cuda|"cuda": 1' out.$kind)"
 	done
 	read -ra gate < <(make -n -f out.makefile cuda.parity | sed 's/^lockstep doctor //')
 	doctor "${gate[@]}" | head -n 1; echo "status ${PIPESTATUS[0]}"
