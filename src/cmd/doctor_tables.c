@@ -48,6 +48,16 @@ static size_t room(size_t fixed, size_t share, size_t of)
 	return left < 12 ? 12 : left;
 }
 
+/* "NAME: what it is", as wide as the terminal. */
+static void spec_heading(const struct ls_spec *spec)
+{
+	const char *said = spec->description ? spec->description : "";
+	printf("\n%s%s%s%s", ls_cmd_colour(stdout, "bold"), spec->name,
+	       ls_cmd_colour(stdout, "off"), *said ? ": " : "");
+	ls_doctor_wrap(said, strlen(spec->name) + 2, 4);
+	putchar('\n');
+}
+
 static size_t widest_check(const struct ls_findings *list)
 {
 	size_t most = strlen("check");
@@ -78,9 +88,7 @@ static void print_checks(const struct ls_report *r)
 		free(found);
 	}
 	if (rows && r->spec)
-		printf("\n%s%s%s%s%s\n\n", ls_cmd_colour(stdout, "bold"), r->spec->name,
-		       ls_cmd_colour(stdout, "off"), r->spec->description ? ": " : "",
-		       r->spec->description ? r->spec->description : "");
+		spec_heading(r->spec);
 	else if (rows)
 		putchar('\n');
 	if (rows)

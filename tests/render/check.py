@@ -8,6 +8,7 @@ test, boot.py. Specs against docs/schema/spec.schema.json. No network is used.
 """
 import base64
 import hashlib
+import http.server
 import json
 import os
 import pathlib
@@ -15,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
 
 from packaging.requirements import Requirement
@@ -201,6 +203,39 @@ def check_requirements(folder):
         expect(f"{spec}: pip misses a wheel", run(*pip).returncode != 0)
 
 
+class Index(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def check_captured(folder):
+    """pip gets what a capture pins, +cu128 from the address of that build."""
+    spec = {"schema": 1, "name": "captured", "captured": True, "torch": "2.8.0+cu128",
+            "packages": {"torchvision": "0.23.0+cu128", "numpy": "2.3.3", "python-apt": "2.4.0+ubuntu1"}}
+    (folder / "captured.json").write_text(json.dumps(spec))
+    for place, name, version in (("simple", "numpy", "2.3.3"), ("simple", "torch", "2.8.0"), ("simple", "torchvision", "0.23.0"),
+                                 ("whl/cu128", "torch", "2.8.0+cu128"), ("whl/cu128", "torchvision", "0.23.0+cu128")):
+        (folder / place / name).mkdir(parents=True)
+        wheel(folder / place / name, name, version)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *a: Index(*a, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    here = f"http://127.0.0.1:{server.server_address[1]}"
+    text = render(folder / "captured.json", "requirements").replace("https://download.pytorch.org", here)
+    (folder / "requirements.txt").write_text(text)
+    pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--no-deps", "--no-cache-dir",
+           "--disable-pip-version-check", "--index-url", f"{here}/simple", "-r", folder / "requirements.txt"]
+    r = run(*pip)
+    would = "Would install numpy-2.3.3 torch-2.8.0+cu128 torchvision-0.23.0+cu128"
+    expect("pip installs what a capture pins", r.returncode == 0 and would in r.stdout, said(r))
+    (folder / "requirements.txt").write_text(text.replace("--extra-index-url", "#"))
+    expect("and not without the address", run(*pip).returncode != 0)
+    server.shutdown()
+    whole = run(lockstep, "spec", "capture", "--python", sys.executable)
+    (folder / "whole.json").write_text(whole.stdout)
+    lines = [x for x in render(folder / "whole.json", "requirements").splitlines() if x[0] not in "#-"]
+    expect("every line of a real capture is a requirement", len(lines) > 50 and all(Requirement(x) for x in lines))
+
+
 def check_makefile(folder):
     (folder / "pin.json").write_text((root / "specs/kaggle-2025-09.json").read_text())
     (folder / "Makefile").write_text(render("pin.json", "makefile", cwd=folder))
@@ -275,7 +310,7 @@ def check_schema(folder):
 def main():
     workflow = YAML(typ="safe").load(render("kaggle-2025-09", "github"))
     with tempfile.TemporaryDirectory() as name:
-        for check in (check_dockerfiles, check_workflows, check_requirements, check_makefile, check_schema,
+        for check in (check_dockerfiles, check_workflows, check_requirements, check_captured, check_makefile, check_schema,
                       lambda f: check_gate(f, workflow), lambda f: check_drift(f, workflow)):
             folder = pathlib.Path(tempfile.mkdtemp(dir=name))
             check(folder)

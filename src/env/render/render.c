@@ -75,21 +75,58 @@ static int one_requirement(const struct ls_spec *spec, const char *name, const s
 	return 0;
 }
 
+static const char package_prefix[] = "package.";
+
+/* A capture may have met a package that no index has; pip could install nothing of a file
+ * that names it. The gate still asks for it. */
+static bool is_nowhere(const struct ls_spec *spec, const struct ls_check *c)
+{
+	const char *exact = ls_matcher_exact(c->matcher);
+	return spec->captured && exact && !spec->index && !spec->extra_index &&
+	       !ls_wheel_is_public(c->key + strlen(package_prefix), exact);
+}
+
+/* No address of the spec has a wheel that it pins: say so rather than render it. */
+static int check_indexes(const struct ls_spec *spec, struct ls_err *err)
+{
+	struct ls_wheel_conflict x;
+	if (!ls_wheel_conflict(spec, &x))
+		return 0;
+	return ls_err_set(err, LS_EINPUT,
+			  "%s: requirements: %s has no %s==%s; its wheels are of "
+			  "another build",
+			  spec->path, x.address, x.package, x.version);
+}
+
 int ls_render_each_requirement(const struct ls_spec *spec, ls_requirement_fn *each, void *arg,
 			       struct ls_err *err)
 {
-	static const char prefix[] = "package.";
 	const struct ls_check *torch = ls_spec_find(spec, "torch");
-	int rc = torch ? one_requirement(spec, "torch", torch, each, arg, err) : 0;
+	int rc = check_indexes(spec, err);
+	if (!rc && torch)
+		rc = one_requirement(spec, "torch", torch, each, arg, err);
 	for (size_t i = 0; i < spec->n_checks && !rc; i++) {
 		const struct ls_check *c = &spec->checks[i];
-		if (ls_str_starts(c->key, prefix) &&
+		if (ls_str_starts(c->key, package_prefix) && !is_nowhere(spec, c) &&
 		    (!torch || strcmp(c->key, "package.torch") != 0))
-			rc = one_requirement(spec, c->key + strlen(prefix), c, each, arg, err);
+			rc = one_requirement(spec, c->key + strlen(package_prefix), c, each, arg,
+					     err);
 	}
 	for (char **p = spec->lines; p && *p && !rc; p++)
 		each(arg, *p);
 	return rc;
+}
+
+void ls_render_each_index(const struct ls_spec *spec, ls_index_fn *each, void *arg)
+{
+	char **derived = ls_wheel_indexes(spec);
+	if (spec->index)
+		each(arg, "--index-url", spec->index);
+	if (spec->extra_index)
+		each(arg, "--extra-index-url", spec->extra_index);
+	for (char **p = derived; *p; p++)
+		each(arg, "--extra-index-url", *p);
+	ls_wheel_indexes_free(derived);
 }
 
 void ls_render_each_variable(const struct ls_spec *spec, ls_variable_fn *each, void *arg)
@@ -109,6 +146,21 @@ static void requirement_line(void *arg, const char *requirement)
 	ls_str_addf(arg, "%s\n", requirement);
 }
 
+static void index_line(void *arg, const char *option, const char *address)
+{
+	ls_str_addf(arg, "%s %s\n", option, address);
+}
+
+static void nowhere_lines(const struct ls_spec *spec, struct ls_str *out)
+{
+	for (size_t i = 0; i < spec->n_checks; i++) {
+		const struct ls_check *c = &spec->checks[i];
+		if (ls_str_starts(c->key, package_prefix) && is_nowhere(spec, c))
+			ls_str_addf(out, "# on no public index: %s==%s\n",
+				    c->key + strlen(package_prefix), ls_matcher_exact(c->matcher));
+	}
+}
+
 int ls_render_requirements(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err)
 {
 	struct ls_str body = {0};
@@ -119,11 +171,9 @@ int ls_render_requirements(const struct ls_spec *spec, struct ls_str *out, struc
 				spec->path);
 	if (!rc) {
 		ls_render_head(spec, "requirements", "#", out);
-		if (spec->index)
-			ls_str_addf(out, "--index-url %s\n", spec->index);
-		if (spec->extra_index)
-			ls_str_addf(out, "--extra-index-url %s\n", spec->extra_index);
+		ls_render_each_index(spec, index_line, out);
 		ls_str_add(out, body.s);
+		nowhere_lines(spec, out);
 	}
 	ls_str_done(&body);
 	return rc;

@@ -35,6 +35,10 @@ void ls_render_quote(const char *text, struct ls_str *out);
 typedef void ls_requirement_fn(void *arg, const char *requirement);
 int ls_render_each_requirement(const struct ls_spec *spec, ls_requirement_fn *each, void *arg,
 			       struct ls_err *err);
+/* Calls each for every address that pip needs: the spec's own, or PyTorch's for the builds
+ * that it pins. */
+typedef void ls_index_fn(void *arg, const char *option, const char *address);
+void ls_render_each_index(const struct ls_spec *spec, ls_index_fn *each, void *arg);
 /* Calls each for every environment variable that the spec pins to one value. */
 typedef void ls_variable_fn(void *arg, const char *name, const char *value);
 void ls_render_each_variable(const struct ls_spec *spec, ls_variable_fn *each, void *arg);

@@ -32,17 +32,10 @@ static void add_extra(void *arg, const char *requirement)
 		json_array_append_new(arg, json_string(requirement));
 }
 
-static json_t *indexes(const struct ls_spec *spec)
+static void add_index(void *arg, const char *option, const char *address)
 {
-	json_t *list = json_array();
-	const char *const options[][2] = {{"--index-url", spec->index},
-					  {"--extra-index-url", spec->extra_index}};
-	for (size_t i = 0; i < 2; i++)
-		if (options[i][1]) {
-			json_array_append_new(list, json_string(options[i][0]));
-			json_array_append_new(list, json_string(options[i][1]));
-		}
-	return list;
+	json_array_append_new(arg, json_string(option));
+	json_array_append_new(arg, json_string(address));
 }
 
 /* A set of GPUs has no terms: only lockstep can judge it. */
@@ -85,8 +78,9 @@ static void add_member(struct ls_str *out, const char *name, json_t *value, bool
 static void spec_part(const struct ls_spec *spec, const char *ref, json_t *extras,
 		      struct ls_str *out)
 {
-	json_t *variables = json_array(), *checks = json_array();
+	json_t *variables = json_array(), *checks = json_array(), *indexes = json_array();
 	ls_render_each_variable(spec, add_variable, variables);
+	ls_render_each_index(spec, add_index, indexes);
 	for (size_t i = 0; i < spec->n_checks; i++)
 		json_array_append_new(checks, check_json(&spec->checks[i]));
 	ls_str_add(out, "SPEC = {\n");
@@ -95,7 +89,7 @@ static void spec_part(const struct ls_spec *spec, const char *ref, json_t *extra
 	add_member(out, "file", json_integer(ls_render_spec_is_file(spec)), false);
 	add_member(out, "cuda", json_integer(ls_spec_wants_cuda(spec)), false);
 	add_member(out, "variables", variables, true);
-	add_member(out, "indexes", indexes(spec), false);
+	add_member(out, "indexes", indexes, false);
 	add_member(out, "extras", extras, true);
 	add_member(out, "checks", checks, true);
 	add_member(out, "absent", absent(spec), true);

@@ -124,16 +124,18 @@ static void pip_word(void *arg, const char *requirement)
 	ls_render_quote(requirement, out);
 }
 
+static void index_word(void *arg, const char *option, const char *address)
+{
+	ls_str_addf(arg, " %s %s", option, address);
+}
+
 static int pip_stage(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err)
 {
 	struct ls_str words = {0};
 	int rc = ls_render_each_requirement(spec, pip_word, &words, err);
 	if (!rc && words.len) {
 		ls_str_add(out, "RUN pip install --no-cache-dir");
-		if (spec->index)
-			ls_str_addf(out, " --index-url %s", spec->index);
-		if (spec->extra_index)
-			ls_str_addf(out, " --extra-index-url %s", spec->extra_index);
+		ls_render_each_index(spec, index_word, out);
 		ls_str_addf(out, "%s\n", words.s);
 	}
 	ls_str_done(&words);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "env/facts/version.h"
 #include "env/rules/findings.h"
+#include "env/spec/spec_wheels.h"
 
 /* "pip install 'torch==2.3.1+cu121' --index-url …". A local version such as +cu121 is on
  * no index but torch's own. */
@@ -18,15 +19,16 @@ static char *pip_advice(const struct ls_spec *spec, const char *name, const stru
 		ls_str_done(&rule);
 		return ls_xasprintf("install %s %s", name, ls_check_text(check));
 	}
-	const char *text = rule.s ? rule.s : "", *cu = strstr(text, "+cu");
+	const char *exact = ls_matcher_exact(check->matcher);
+	char *address = exact ? ls_wheel_index(name, exact) : NULL;
 	struct ls_str s = {0};
-	ls_str_addf(&s, "pip install '%s%s'", name, text);
-	if (strchr(text, '+') && (spec->index || spec->extra_index))
+	ls_str_addf(&s, "pip install '%s%s'", name, rule.s ? rule.s : "");
+	if (exact && strchr(exact, '+') && (spec->index || spec->extra_index))
 		ls_str_addf(&s, " %s %s", spec->index ? "--index-url" : "--extra-index-url",
 			    spec->index ? spec->index : spec->extra_index);
-	else if (cu)
-		ls_str_addf(&s, " with the --extra-index-url of PyTorch's %.*s wheels",
-			    (int)strspn(cu + 1, "cu0123456789"), cu + 1);
+	else if (address)
+		ls_str_addf(&s, " --extra-index-url %s", address);
+	free(address);
 	ls_str_done(&rule);
 	return ls_str_take(&s);
 }

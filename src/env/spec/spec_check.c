@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "env/facts/version.h"
 #include "env/spec/spec_image.h"
+#include "env/spec/spec_wheels.h"
 
 struct review {
 	const struct ls_spec *spec;
@@ -166,6 +167,20 @@ static void check_pair(struct review *r, const char *package)
 				      ls_spec_exact(r->spec, "torch")),
 			 ls_xasprintf("\"%s\": \"%s%s%s\"", package, wanted,
 				      *torch.local ? "+" : "", torch.local));
+}
+
+/* pip looks only at the addresses that the spec names. */
+static void check_indexes(struct review *r)
+{
+	struct ls_wheel_conflict x;
+	if (!ls_wheel_conflict(r->spec, &x))
+		return;
+	char *address = ls_wheel_index(x.package, x.version);
+	add_take(r, LS_FINDING_INCONSISTENT, "requirements", NULL,
+		 ls_xasprintf("%s has no %s %s: its wheels are of another build", x.address,
+			      x.package, x.version),
+		 ls_xasprintf("\"extra_index\": \"%s\"", address));
+	free(address);
 }
 
 /* --- Python --- */
@@ -461,6 +476,7 @@ void ls_spec_check(const struct ls_spec *spec, const struct ls_compat *compat, c
 		check_pair(&r, "torchaudio");
 		check_gpus(&r);
 	}
+	check_indexes(&r);
 	check_python(&r);
 	r.cuda = spec_cuda(&r);
 	check_drivers(&r);

@@ -14,4 +14,24 @@ bool ls_spec_wants_cuda(const struct ls_spec *spec);
  * has a folder for: cuNNN, cpu, xpu, rocmN.N. Caller frees; NULL: none of those. */
 char *ls_wheel_build(const char *version);
 
+/* Has pip any index for this version of the package? No public one takes a local version
+ * such as +ubuntu1; of PyTorch's builds only PyTorch's own index has some. */
+bool ls_wheel_is_public(const char *package, const char *version);
+
+/* PyTorch's address for the build of this version of the package, or NULL when the package
+ * is not PyTorch's or the version names no build. Caller frees. */
+char *ls_wheel_index(const char *package, const char *version);
+
+/* The addresses beside its own from which pip gets what the spec pins: none where the spec
+ * names an address. NULL-terminated; ls_wheel_indexes_free accepts NULL. */
+char **ls_wheel_indexes(const struct ls_spec *spec);
+void ls_wheel_indexes_free(char **list);
+
+/* What the spec pins to a build that none of its addresses has: an address that ends in
+ * whl/cu118 has no wheel of +cu130. One that ends in no build may have anything. */
+struct ls_wheel_conflict {
+	const char *package, *version, *address; /* borrowed from the spec */
+};
+bool ls_wheel_conflict(const struct ls_spec *spec, struct ls_wheel_conflict *ret);
+
 #endif
