@@ -12,7 +12,10 @@ enum { LINES_SHOWN = 40, PROGRESS_FROM = 256 << 20 };
 static const struct ls_opt opts[] = {
 	{"ignore", 0, "GLOB",
 	 "leave out tensors, values, columns and files of these names; may be repeated"},
+	{"tolerance", 0, "RULE",
+	 "[GLOB:]abs=X,rel=X,ulp=N: a second verdict beside the exact one; may be repeated"},
 	{"html", 0, "FILE", "also write a page with tables and histograms"},
+	{"markdown", 0, "FILE", "also write the result for a pull request"},
 	{"all", 0, NULL, "print every difference, not only the first 40 of a file"},
 	{"threads", 0, "N", "compare with N threads (default: one for each CPU it may use)"},
 	{0},
@@ -39,10 +42,8 @@ static void show(void *ctx, const char *file, uint64_t done, uint64_t total)
 		fputs("\r\033[K", stderr);
 }
 
-static int write_html(const struct ls_comparison *c, const char *path, struct ls_err *err)
+static int write_take(struct ls_str page, const char *path, struct ls_err *err)
 {
-	struct ls_str page = {0};
-	ls_comparison_html(c, &page);
 	int rc = ls_file_write_atomic(path, page.s, page.len, err);
 	ls_str_done(&page);
 	if (rc)
@@ -63,14 +64,49 @@ static void print_text(const struct ls_comparison *c, bool all)
 static int report(const struct ls_comparison *c, const struct ls_args *args)
 {
 	struct ls_err err = {0};
-	const char *html = ls_args_get(args, "html");
-	if (html && write_html(c, html, &err))
+	const char *html = ls_args_get(args, "html"), *markdown = ls_args_get(args, "markdown");
+	struct ls_str page = {0}, text = {0};
+	if (html)
+		ls_comparison_html(c, &page);
+	if (html && write_take(page, html, &err))
+		return ls_cmd_fail(&err);
+	if (markdown)
+		ls_comparison_markdown(c, LINES_SHOWN, &text);
+	if (markdown && write_take(text, markdown, &err))
 		return ls_cmd_fail(&err);
 	if (ls_args_has(args, "json"))
 		ls_cmd_print_json_take(ls_comparison_json(c));
 	else
 		print_text(c, ls_args_has(args, "all"));
 	return c->undecided ? LS_EXIT_UNKNOWN : c->differs ? LS_EXIT_NO : LS_EXIT_YES;
+}
+
+/* The rules, and their texts in one line for the reports. */
+struct rules {
+	struct ls_tolerance *items;
+	size_t n;
+	struct ls_str text;
+};
+
+static int read_rules(const struct ls_args *args, struct rules *r, struct ls_err *err)
+{
+	size_t cap = 0;
+	const char *text;
+	for (; (text = ls_args_nth(args, "tolerance", r->n)); r->n++) {
+		r->items = ls_grow(r->items, r->n, &cap, sizeof *r->items);
+		if (ls_tolerance_parse(text, &r->items[r->n], err))
+			return LS_EINPUT;
+		ls_str_addf(&r->text, "%s%s", r->n ? "; " : "", text);
+	}
+	return 0;
+}
+
+static void rules_done(struct rules *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		ls_tolerance_done(&r->items[i]);
+	free(r->items);
+	ls_str_done(&r->text);
 }
 
 static int run(const struct ls_cmd *cmd, const struct ls_args *args)
@@ -82,6 +118,14 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	uint64_t threads = 0;
 	if (ls_args_u64(args, "threads", 1, 64, &threads, &err))
 		return ls_cmd_fail(&err);
+	struct rules rules = {0};
+	if (read_rules(args, &rules, &err)) {
+		rules_done(&rules);
+		return ls_cmd_fail(&err);
+	}
+	opt.tolerance = rules.items;
+	opt.n_tolerance = rules.n;
+	opt.tolerance_text = rules.text.s;
 	while (ls_args_nth(args, "ignore", opt.n_ignore))
 		opt.n_ignore++;
 	const char **ignore = ls_xalloc((opt.n_ignore + 1) * sizeof *ignore);
@@ -98,13 +142,16 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 									    : report(c, args);
 	ls_comparison_free(c);
 	free(ignore);
+	rules_done(&rules);
 	return status;
 }
 
 const struct ls_cmd ls_cmd_compare = {
 	.name = "compare",
 	.summary = "compare two checkpoints, files or folders, to the last bit",
-	.synopsis = "A B [--ignore GLOB] [--html FILE] [--all] [--threads N]",
+	.synopsis =
+		"A B [--ignore GLOB] [--tolerance RULE] [--html FILE] [--markdown FILE] [--all] "
+		"[--threads N]",
 	.details = "Reads safetensors (also sharded), npy, npz, PyTorch checkpoints, ONNX, JSON, "
 		   "JSON lines and CSV by "
 		   "value,\n"

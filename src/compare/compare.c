@@ -230,8 +230,23 @@ static struct ls_cmp_file *add_file(struct ls_comparison *c, const char *name)
 	return f;
 }
 
-static void count_file(struct ls_comparison *c, const struct ls_cmp_file *f)
+static void count_beyond(struct ls_comparison *c, struct ls_cmp_file *f)
 {
+	for (size_t i = 0; i < f->n_items; i++) {
+		const struct ls_cmp_item *item = &f->items[i];
+		if (item->own)
+			continue;
+		f->beyond += !item->within;
+		c->tensors_beyond += item->kind == LS_CMP_TENSOR && !item->within;
+		c->values_beyond += item->kind == LS_CMP_VALUE && !item->within;
+		c->columns_beyond += item->kind == LS_CMP_COLUMN && !item->within;
+	}
+	c->beyond += f->beyond;
+}
+
+static void count_file(struct ls_comparison *c, struct ls_cmp_file *f)
+{
+	count_beyond(c, f);
 	c->tensors += f->tensors;
 	c->tensors_differ += f->tensors_differ;
 	c->values += f->values;
@@ -409,6 +424,8 @@ int ls_compare(const char *a, const char *b, const struct ls_cmp_options *opt,
 	c->a = ls_xstrdup(a);
 	c->b = ls_xstrdup(b);
 	c->folders = folder_a;
+	if (opt->n_tolerance)
+		c->tolerance = ls_xstrdup(opt->tolerance_text ? opt->tolerance_text : "");
 	rc = folder_a ? compare_folders(c, opt, err) : compare_two_files(c, opt, err);
 	if (rc == 0)
 		rc = check_compared(c, err);
@@ -443,6 +460,7 @@ void ls_comparison_free(struct ls_comparison *c)
 	for (size_t i = 0; i < c->n_files; i++)
 		ls_cmp_file_done(&c->files[i]);
 	free(c->files);
+	free(c->tolerance);
 	free(c->a);
 	free(c->b);
 	free(c);

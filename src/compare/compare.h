@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "compare/element.h"
 #include "compare/own.h"
+#include "compare/tolerance.h"
 
 enum ls_cmp_kind { LS_CMP_TENSOR, LS_CMP_VALUE, LS_CMP_COLUMN, LS_CMP_BYTES, LS_CMP_FILE };
 enum ls_cmp_status {
@@ -27,6 +27,7 @@ struct ls_cmp_item {
 	char *name;
 	char *a, *b; /* VALUE: both texts; TYPE, SHAPE, SIZE: what each side has; NULL where a side
 			is missing */
+	bool within; /* the tolerance; false where there is none */
 	char *first; /* "[3, 17]": where the first difference lies, or NULL */
 	bool plain;  /* a and b are the whole values, uncut and of one type */
 	bool own;    /* only what each side says about its own run: not counted as differing */
@@ -42,6 +43,7 @@ struct ls_cmp_file {
 		tensors_differ; /* one-sided names and changed shapes count as differing */
 	uint64_t values, values_differ;
 	uint64_t columns, columns_differ;
+	uint64_t beyond; /* differences that are not within the tolerance */
 	uint64_t bytes;  /* compared, of both sides together */
 	uint64_t unread; /* values that both sides have and that cannot be judged */
 	uint64_t ignored;
@@ -61,13 +63,19 @@ struct ls_comparison {
 	size_t n_files, cap_files;
 	uint64_t files_differ, tensors, tensors_differ, values, values_differ, columns,
 		columns_differ, unread, ignored, own;
+	char *tolerance; /* the rules as they were given, or NULL */
+	/* Differences beyond it, in all files and by kind of what differs. */
+	uint64_t beyond, tensors_beyond, values_beyond, columns_beyond;
 };
 
 struct ls_cmp_options {
 	const char *const *ignore; /* patterns for names of tensors, values, columns and files */
 	size_t n_ignore;
 	const struct ls_own *own; /* the runs that made the two sides, or NULL: nothing is known */
-	unsigned threads;         /* 0: as many as the machine has */
+	const struct ls_tolerance *tolerance; /* for a second verdict; later rules win */
+	size_t n_tolerance;
+	const char *tolerance_text; /* the rules as they were given, for the reports */
+	unsigned threads;           /* 0: as many as the machine has */
 	void (*progress)(void *ctx, const char *file, uint64_t done,
 			 uint64_t total); /* bytes; or NULL */
 	void *ctx;
@@ -83,6 +91,10 @@ void ls_comparison_free(struct ls_comparison *c);
 void ls_comparison_text(const struct ls_comparison *c, size_t limit, struct ls_str *out);
 json_t *ls_comparison_json(const struct ls_comparison *c);
 void ls_comparison_html(const struct ls_comparison *c, struct ls_str *out);
+/* The same for a pull request, as GitHub's Markdown; limit: rows a file. */
+void ls_comparison_markdown(const struct ls_comparison *c, size_t limit, struct ls_str *out);
+/* "within tolerance: 0/202 tensors beyond it"; only where a tolerance was given. */
+void ls_comparison_second_verdict(const struct ls_comparison *c, struct ls_str *out);
 /* "identical: 0/202 tensors differ": the one line that says it all. */
 void ls_comparison_verdict(const struct ls_comparison *c, struct ls_str *out);
 

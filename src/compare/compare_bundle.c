@@ -17,6 +17,11 @@ struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind,
 	return item;
 }
 
+const struct ls_limits *ls_cmp_limits(const struct ls_cmp_options *opt, const char *name)
+{
+	return ls_tolerance_find(opt->tolerance, opt->n_tolerance, name);
+}
+
 bool ls_cmp_ignored(const struct ls_cmp_options *opt, const char *name)
 {
 	for (size_t i = 0; i < opt->n_ignore; i++)
@@ -91,6 +96,7 @@ static void add_pair(struct ls_cmp_file *f, const struct ls_pair *p)
 	item->stats = p->stats;
 	item->a = describe(p->a);
 	item->first = index_text(p->a, p->stats.first);
+	item->within = p->limits && p->stats.beyond == 0;
 	f->tensors_differ++;
 }
 
@@ -124,7 +130,8 @@ static size_t collect(const struct ls_bundle *a, const struct ls_bundle *b,
 		if (x->dtype != y->dtype || x->elem_size != y->elem_size || !same_shape(x, y))
 			add_changed(f, x, y);
 		else
-			pairs[n++] = (struct ls_pair){.a = x, .b = y};
+			pairs[n++] = (struct ls_pair){
+				.a = x, .b = y, .limits = ls_cmp_limits(opt, x->name)};
 	}
 	for (size_t i = 0; b->tensors && i < b->n_tensors; i++) {
 		const struct ls_tensor *y = &b->tensors[b->by_name[i]];
@@ -233,7 +240,19 @@ static bool is_plain(const struct ls_value *v)
 	return !v->text || (v->len < LS_TEXT_SHOWN && !memchr(v->text, 0, v->len));
 }
 
-static void add_value(struct ls_cmp_file *f, const struct ls_value *a, const struct ls_value *b)
+/* Two numbers of one kind; whole numbers beyond 64 bits are text. */
+static bool is_within(const struct ls_cmp_options *opt, const struct ls_value *a,
+		      const struct ls_value *b)
+{
+	const struct ls_limits *limits = ls_cmp_limits(opt, a->name);
+	if (a->kind == LS_VAL_REAL && b->kind == LS_VAL_REAL)
+		return ls_within_reals(limits, a->real, b->real);
+	return a->kind == LS_VAL_INT && b->kind == LS_VAL_INT && !a->text && !b->text &&
+	       ls_within_integers(limits, a->i, b->i);
+}
+
+static void add_value(const struct ls_cmp_options *opt, struct ls_cmp_file *f,
+		      const struct ls_value *a, const struct ls_value *b)
 {
 	f->values++;
 	if (!a && !b)
@@ -252,6 +271,7 @@ static void add_value(struct ls_cmp_file *f, const struct ls_value *a, const str
 	item->a = a ? ls_value_text(a) : NULL;
 	item->b = b ? ls_value_text(b) : NULL;
 	item->plain = a && b && a->kind == b->kind && is_plain(a) && is_plain(b);
+	item->within = a && b && is_within(opt, a, b);
 	f->values_differ++;
 }
 
@@ -386,7 +406,7 @@ static void compare_values(const struct ls_bundle *a, const struct ls_bundle *b,
 		const struct ls_value *v = i < x.n ? &x.values[x.items[i]] : NULL;
 		const struct ls_value *w = j < y.n ? &y.values[y.items[j]] : NULL;
 		int order = !v ? 1 : !w ? -1 : strcmp(v->name, w->name);
-		add_value(f, order <= 0 ? v : NULL, order >= 0 ? w : NULL);
+		add_value(opt, f, order <= 0 ? v : NULL, order >= 0 ? w : NULL);
 		i += order <= 0;
 		j += order >= 0;
 	}

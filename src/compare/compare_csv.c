@@ -208,10 +208,10 @@ int ls_cmp_csv(const struct ls_map *a, const struct ls_map *b, char separator,
 		      .end = (const char *)b->data + b->len,
 		      .separator = separator},
 	};
-	ls_columns_init(&p.columns);
+	ls_columns_init(&p.columns, opt);
 	int rc = compare_records(&p, f, err);
 	if (rc == 0)
-		ls_columns_report(&p.columns, opt, "row", f);
+		ls_columns_report(&p.columns, "row", f);
 	heading_done(&p.ha);
 	heading_done(&p.hb);
 	ls_columns_done(&p.columns);

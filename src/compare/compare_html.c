@@ -89,7 +89,7 @@ static void add_histogram(struct ls_str *out, const struct ls_stats *s)
 	ls_str_add(out, "</svg>");
 }
 
-static void add_stats_row(struct ls_str *out, const struct ls_cmp_item *item)
+static void add_stats_row(struct ls_str *out, const struct ls_cmp_item *item, bool tolerance)
 {
 	const struct ls_stats *s = &item->stats;
 	bool number = ls_dtype_is_number(item->dtype) && s->value && item->kind != LS_CMP_BYTES;
@@ -113,8 +113,12 @@ static void add_stats_row(struct ls_str *out, const struct ls_cmp_item *item)
 		ls_str_addf(out, "%" PRIu64, s->max_ulp);
 	ls_str_addf(out,
 		    "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
-		    "</td><td class=\"n\">%" PRIu64 "</td></tr>\n",
+		    "</td><td class=\"n\">%" PRIu64 "</td>",
 		    s->zero_sign, s->nan_payload, s->nan_one);
+	if (tolerance)
+		add_cell(out, item->within ? " class=\"good\"" : " class=\"bad\"",
+			 item->within ? "within" : "beyond");
+	ls_str_add(out, "</tr>\n");
 }
 
 static bool has_stats(const struct ls_cmp_item *item)
@@ -123,21 +127,23 @@ static bool has_stats(const struct ls_cmp_item *item)
 	       item->kind != LS_CMP_FILE;
 }
 
-static void add_stats_table(struct ls_str *out, const struct ls_cmp_file *f)
+static void add_stats_table(struct ls_str *out, const struct ls_cmp_file *f, bool tolerance)
 {
 	bool open = false;
 	for (size_t i = 0; i < f->n_items; i++) {
 		if (!has_stats(&f->items[i]))
 			continue;
 		if (!open)
-			ls_str_add(out, "<div class=\"wide\"><table><tr><th>name</th><th "
-					"class=\"n\">differing</th>"
-					"<th class=\"n\">first</th><th class=\"n\">max abs</th><th "
-					"class=\"n\">max ULP</th>"
-					"<th class=\"n\">±0</th><th class=\"n\">NaN payload</th>"
-					"<th class=\"n\">NaN one side</th></tr>\n");
+			ls_str_addf(out,
+				    "<div class=\"wide\"><table><tr><th>name</th><th "
+				    "class=\"n\">differing</th>"
+				    "<th class=\"n\">first</th><th class=\"n\">max abs</th><th "
+				    "class=\"n\">max ULP</th>"
+				    "<th class=\"n\">±0</th><th class=\"n\">NaN payload</th>"
+				    "<th class=\"n\">NaN one side</th>%s</tr>\n",
+				    tolerance ? "<th>tolerance</th>" : "");
 		open = true;
-		add_stats_row(out, &f->items[i]);
+		add_stats_row(out, &f->items[i], tolerance);
 	}
 	if (open)
 		ls_str_add(out, "</table></div>\n");
@@ -164,7 +170,8 @@ static void add_sides_table(struct ls_str *out, const struct ls_cmp_file *f)
 		open = true;
 		ls_str_add(out, "<tr><td><code>");
 		add_escaped(out, item->name);
-		ls_str_addf(out, "</code></td><td>%s</td>", status_text(item->status));
+		ls_str_addf(out, "</code></td><td>%s%s</td>", status_text(item->status),
+			    item->within ? ", within the tolerance" : "");
 		add_cell(out, "", item->a);
 		add_cell(out, "", item->b);
 		ls_str_add(out, "</tr>\n");
@@ -208,7 +215,7 @@ static void add_file(struct ls_str *out, const struct ls_comparison *c, const st
 		add_escaped(out, f->note);
 		ls_str_add(out, "</p>\n");
 	}
-	add_stats_table(out, f);
+	add_stats_table(out, f, c->tolerance != NULL);
 	add_sides_table(out, f);
 	add_histograms(out, f);
 	ls_str_add(out, "</section>\n");
@@ -230,6 +237,17 @@ static void add_identical(struct ls_str *out, const struct ls_comparison *c)
 	ls_str_add(out, "</ul></details></section>\n");
 }
 
+static void add_tolerance(struct ls_str *out, const struct ls_comparison *c)
+{
+	struct ls_str verdict = {0};
+	ls_comparison_second_verdict(c, &verdict);
+	ls_str_addf(out, "<p class=\"%s\">%s <span class=\"soft\">",
+		    c->beyond || c->unread ? "bad" : "good", verdict.s);
+	add_escaped(out, c->tolerance);
+	ls_str_add(out, "</span></p>\n");
+	ls_str_done(&verdict);
+}
+
 void ls_comparison_html(const struct ls_comparison *c, struct ls_str *out)
 {
 	struct ls_str verdict = {0};
@@ -247,6 +265,8 @@ void ls_comparison_html(const struct ls_comparison *c, struct ls_str *out)
 	ls_str_add(out, "</code><br>B <code>");
 	add_escaped(out, c->b);
 	ls_str_add(out, "</code></p>\n");
+	if (c->tolerance)
+		add_tolerance(out, c);
 	for (size_t i = 0; i < c->n_files; i++)
 		add_file(out, c, &c->files[i]);
 	add_identical(out, c);

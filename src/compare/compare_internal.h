@@ -11,7 +11,8 @@ enum { LS_TEXT_SHOWN = 120 };
 /* What two tensors' elements differ in; a and b have the same dtype and shape. */
 struct ls_pair {
 	const struct ls_tensor *a, *b;
-	struct ls_stats stats; /* filled */
+	const struct ls_limits *limits; /* of the tolerance; NULL for none */
+	struct ls_stats stats;          /* filled */
 };
 
 /* Fills the statistics of n pairs, on threads. Fails when compressed data turns out to be damaged.
@@ -26,6 +27,8 @@ bool ls_pairs_same_bytes(const struct ls_map *a, const struct ls_map *b,
 struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind,
 			       enum ls_cmp_status status, const char *name);
 void ls_cmp_file_done(struct ls_cmp_file *f);
+/* The tolerance for a name; NULL for none. */
+const struct ls_limits *ls_cmp_limits(const struct ls_cmp_options *opt, const char *name);
 bool ls_cmp_ignored(const struct ls_cmp_options *opt, const char *name);
 /* Compares sealed bundles into f. */
 int ls_cmp_bundles(const struct ls_bundle *a, const struct ls_bundle *b,

@@ -53,6 +53,10 @@ static void count_value(void *ctx, const char *name, const struct ls_json_token 
 	item->a = a ? ls_json_token_text(a) : NULL;
 	item->b = b ? ls_json_token_text(b) : NULL;
 	item->plain = a && b && is_plain(a, b);
+	item->within =
+		a && b && a->kind == LS_JSON_NUMBER && b->kind == LS_JSON_NUMBER &&
+		ls_within_reals(ls_cmp_limits(d->opt, name), ls_decimal_double(a->text, a->len),
+				ls_decimal_double(b->text, b->len));
 	d->f->values_differ++;
 }
 
@@ -152,10 +156,10 @@ int ls_cmp_jsonl(const struct ls_map *a, const struct ls_map *b, const struct ls
 	struct lines la = {(const char *)a->data, (const char *)a->data + a->len, 0};
 	struct lines lb = {(const char *)b->data, (const char *)b->data + b->len, 0};
 	struct line_pair p = {.row = 0};
-	ls_columns_init(&p.columns);
+	ls_columns_init(&p.columns, opt);
 	int rc = compare_lines(&p, &la, &lb, f, err);
 	if (rc == 0)
-		ls_columns_report(&p.columns, opt, "line", f);
+		ls_columns_report(&p.columns, "line", f);
 	ls_columns_done(&p.columns);
 	return rc;
 }

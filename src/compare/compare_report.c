@@ -56,6 +56,31 @@ void ls_comparison_verdict(const struct ls_comparison *c, struct ls_str *out)
 			    c->own == 1 ? "place tells" : "places tell");
 }
 
+static void add_beyond(struct ls_str *out, uint64_t beyond, uint64_t all, const char *what)
+{
+	if (all)
+		ls_str_addf(out, "%s%" PRIu64 "/%" PRIu64 " %s",
+			    out->len && out->s[out->len - 1] != ' ' ? ", " : "", beyond, all, what);
+}
+
+void ls_comparison_second_verdict(const struct ls_comparison *c, struct ls_str *out)
+{
+	struct ls_str counts = {0};
+	add_beyond(&counts, c->tensors_beyond, c->tensors, "tensors");
+	add_beyond(&counts, c->values_beyond, c->values, "values");
+	add_beyond(&counts, c->columns_beyond, c->columns, "columns");
+	if (c->beyond)
+		ls_str_addf(out, "beyond the tolerance: %s", counts.len ? counts.s : "the bytes");
+	else if (c->unread)
+		ls_str_addf(out, "tolerance undecided: %" PRIu64 " %s not read", c->unread,
+			    c->unread == 1 ? "value" : "values");
+	else if (!c->differs)
+		ls_str_add(out, "within the tolerance: nothing differs");
+	else
+		ls_str_addf(out, "within the tolerance: %s beyond it", counts.s);
+	ls_str_done(&counts);
+}
+
 /* What differs beyond plain numbers, as "3 ±0, 2 NaN payload"; empty when nothing. */
 static char *classes_text(const struct ls_stats *s)
 {
@@ -73,6 +98,12 @@ static char *classes_text(const struct ls_stats *s)
 	return ls_str_take(&t);
 }
 
+/* Where there is no tolerance for the name, every differing element is beyond it. */
+static uint64_t beyond_of(const struct ls_cmp_item *item)
+{
+	return item->within ? 0 : item->stats.beyond ? item->stats.beyond : item->stats.differing;
+}
+
 static char *histogram_text(const struct ls_stats *s)
 {
 	struct ls_str t = {0};
@@ -86,31 +117,32 @@ static char *histogram_text(const struct ls_stats *s)
 	return ls_str_take(&t);
 }
 
-static void add_row(struct ls_table *t, const struct ls_cmp_item *item)
+static void add_row(struct ls_table *t, const struct ls_cmp_item *item, bool tolerance)
 {
 	const struct ls_stats *s = &item->stats;
-	char count[64], abs[40], ulp[32];
+	char count[64], abs[40], ulp[32], beyond[32];
 	char *name = printable(item->name), *classes = classes_text(s);
 	bool number = ls_dtype_is_number(item->dtype) && s->value && item->kind != LS_CMP_BYTES;
 	bool real = ls_dtype_is_float(item->dtype) && s->value && s->max_ulp;
 	snprintf(count, sizeof count, "%" PRIu64 "/%" PRIu64, s->differing, s->elements);
 	snprintf(abs, sizeof abs, "%.6g", s->max_abs);
 	snprintf(ulp, sizeof ulp, "%" PRIu64, s->max_ulp);
-	ls_table_row(t, (const char *const[]){name, count, item->first,
-					      number && s->max_abs > 0 ? abs : "-",
-					      real ? ulp : "-", classes});
+	snprintf(beyond, sizeof beyond, "%" PRIu64, beyond_of(item));
+	ls_table_row(t, (const char *const[]){
+				name, count, item->first, number && s->max_abs > 0 ? abs : "-",
+				real ? ulp : "-", tolerance ? beyond : classes, classes});
 	free(classes);
 	free(name);
 }
 
-static void add_table(const struct ls_cmp_file *f, enum ls_cmp_kind kind, size_t limit,
-		      struct ls_str *out)
+static void add_table(const struct ls_cmp_file *f, enum ls_cmp_kind kind, bool tolerance,
+		      size_t limit, struct ls_str *out)
 {
 	struct ls_table t;
 	size_t shown = 0, all = 0;
-	ls_table_init(&t, 6,
+	ls_table_init(&t, tolerance ? 7 : 6,
 		      (const char *const[]){kinds[kind], "differing", "first", "max abs", "max ULP",
-					    "of them"});
+					    tolerance ? "beyond" : "of them", "of them"});
 	for (size_t i = 0; i < f->n_items; i++) {
 		const struct ls_cmp_item *item = &f->items[i];
 		if (item->kind != kind || item->status != LS_CMP_DIFFERS || item->own)
@@ -118,7 +150,7 @@ static void add_table(const struct ls_cmp_file *f, enum ls_cmp_kind kind, size_t
 		all++;
 		if (limit && shown >= limit)
 			continue;
-		add_row(&t, item);
+		add_row(&t, item, tolerance);
 		shown++;
 	}
 	if (all)
@@ -152,6 +184,8 @@ static void add_sides(const struct ls_cmp_item *item, struct ls_str *out)
 		ls_str_addf(out, " (%s)", item->a ? a : b);
 	if (item->kind == LS_CMP_BYTES && item->first)
 		ls_str_addf(out, ", first difference at %s", item->first);
+	if (item->within)
+		ls_str_add(out, ", within the tolerance");
 	ls_str_add(out, "\n");
 	free(name);
 	free(a);
@@ -208,10 +242,11 @@ static void add_file(const struct ls_comparison *c, const struct ls_cmp_file *f,
 		ls_str_addf(out, "\n%s (%s)%s\n", name, f->format, f->differs ? "" : ": identical");
 	if (f->note)
 		ls_str_addf(out, "%s\n", note);
-	add_table(f, LS_CMP_TENSOR, limit, out);
+	bool tolerance = c->tolerance != NULL;
+	add_table(f, LS_CMP_TENSOR, tolerance, limit, out);
 	add_histogram(f, out);
-	add_table(f, LS_CMP_COLUMN, limit, out);
-	add_table(f, LS_CMP_BYTES, limit, out);
+	add_table(f, LS_CMP_COLUMN, tolerance, limit, out);
+	add_table(f, LS_CMP_BYTES, tolerance, limit, out);
 	add_lines(f, limit, out);
 	add_own(f, limit, out);
 	free(name);
@@ -222,6 +257,10 @@ void ls_comparison_text(const struct ls_comparison *c, size_t limit, struct ls_s
 {
 	ls_comparison_verdict(c, out);
 	ls_str_add(out, "\n");
+	if (c->tolerance) {
+		ls_comparison_second_verdict(c, out);
+		ls_str_add(out, "\n");
+	}
 	for (size_t i = 0; i < c->n_files; i++)
 		add_file(c, &c->files[i], limit, out);
 	if (c->ignored)
@@ -291,7 +330,7 @@ static void add_stats(json_t *o, const struct ls_cmp_item *item)
 	json_object_set_new(o, "ulp_histogram", histogram_json(s));
 }
 
-static json_t *item_json(const struct ls_cmp_item *item)
+static json_t *item_json(const struct ls_cmp_item *item, bool tolerance)
 {
 	json_t *o = json_object();
 	json_object_set_new(o, "kind", json_string(kinds[item->kind]));
@@ -307,6 +346,10 @@ static json_t *item_json(const struct ls_cmp_item *item)
 		json_object_set_new(o, "own", json_true());
 	if (item->stats.elements)
 		add_stats(o, item);
+	if (tolerance)
+		json_object_set_new(o, "within_tolerance", json_boolean(item->within));
+	if (tolerance && item->stats.elements)
+		json_object_set_new(o, "beyond", count_json(beyond_of(item)));
 	return o;
 }
 
@@ -319,7 +362,7 @@ static void put_counts(json_t *o, const char *what, uint64_t all, uint64_t diffe
 	json_object_set_new(o, name, count_json(differ));
 }
 
-static json_t *file_json(const struct ls_cmp_file *f)
+static json_t *file_json(const struct ls_cmp_file *f, bool tolerance)
 {
 	json_t *o = json_object(), *items = json_array();
 	json_object_set_new(o, "name", text_json(f->name));
@@ -332,8 +375,21 @@ static json_t *file_json(const struct ls_cmp_file *f)
 	put_counts(o, "tensors", f->tensors, f->tensors_differ);
 	put_counts(o, "values", f->values, f->values_differ);
 	for (size_t i = 0; i < f->n_items; i++)
-		json_array_append_new(items, item_json(&f->items[i]));
+		json_array_append_new(items, item_json(&f->items[i], tolerance));
 	json_object_set_new(o, "differences", items);
+	return o;
+}
+
+static json_t *tolerance_json(const struct ls_comparison *c)
+{
+	struct ls_str verdict = {0};
+	ls_comparison_second_verdict(c, &verdict);
+	json_t *o = json_pack("{s:o,s:b,s:s}", "rules", text_json(c->tolerance), "within",
+			      c->beyond == 0 && c->unread == 0, "verdict", verdict.s);
+	ls_str_done(&verdict);
+	json_object_set_new(o, "tensors_beyond", count_json(c->tensors_beyond));
+	json_object_set_new(o, "values_beyond", count_json(c->values_beyond));
+	json_object_set_new(o, "columns_beyond", count_json(c->columns_beyond));
 	return o;
 }
 
@@ -354,8 +410,10 @@ json_t *ls_comparison_json(const struct ls_comparison *c)
 	json_object_set_new(o, "values_not_read", count_json(c->unread));
 	json_object_set_new(o, "undecided", json_boolean(c->undecided));
 	json_object_set_new(o, "own", count_json(c->own));
+	if (c->tolerance)
+		json_object_set_new(o, "tolerance", tolerance_json(c));
 	for (size_t i = 0; i < c->n_files; i++)
-		json_array_append_new(files, file_json(&c->files[i]));
+		json_array_append_new(files, file_json(&c->files[i], c->tolerance != NULL));
 	json_object_set_new(o, "results", files);
 	ls_str_done(&verdict);
 	return o;

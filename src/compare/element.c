@@ -285,11 +285,55 @@ void ls_stats_add(struct ls_stats *s, enum ls_dtype t, uint32_t elem_size, const
 		add_sparse(s, t, size, a, b, n, base);
 }
 
+static double magnitude_of(const struct format *f, enum ls_dtype t, uint64_t bits, size_t size)
+{
+	if (f)
+		return fabs(decode(f, bits).value);
+	unsigned shift = (unsigned)(64 - 8 * size);
+	bool is_signed = t == LS_DT_I8 || t == LS_DT_I16 || t == LS_DT_I32 || t == LS_DT_I64;
+	return is_signed ? fabs((double)((int64_t)(bits << shift) >> shift)) : (double)bits;
+}
+
+/* Of one number, or of one part of a complex one. */
+static bool is_within(const struct ls_limits *l, const struct format *f, enum ls_dtype t,
+		      uint64_t a, uint64_t b, size_t size)
+{
+	struct gap g = a == b ? (struct gap){EQUAL, 0, 0}
+		       : f    ? float_gap(f, a, b)
+			      : integer_gap(t, a, b, size);
+	if (g.class != VALUE)
+		return g.class != NAN_ONE;
+	double x = magnitude_of(f, t, a, size), y = magnitude_of(f, t, b, size);
+	if (isinf(x) || isinf(y))
+		return false;
+	return g.abs <= l->abs || g.abs <= l->rel * (x > y ? x : y) || (f && g.ulp <= l->ulp);
+}
+
+uint64_t ls_count_beyond(const struct ls_limits *limits, enum ls_dtype t, uint32_t elem_size,
+			 const uint8_t *a, const uint8_t *b, size_t n)
+{
+	const struct format *f = format_of(t);
+	bool number = ls_dtype_is_number(t) && elem_size;
+	size_t size = elem_size ? elem_size : 1, part = f ? f->bits / 8 : size;
+	uint64_t beyond = 0;
+	for (size_t at = next_difference(a, b, 0, n); at < n;) {
+		size_t from = at / size * size;
+		bool within = number;
+		for (size_t i = from; i < from + size && within; i += part)
+			within =
+				is_within(limits, f, t, load(a + i, part), load(b + i, part), part);
+		beyond += !within;
+		at = next_difference(a, b, from + size, n);
+	}
+	return beyond;
+}
+
 void ls_stats_merge(struct ls_stats *into, const struct ls_stats *from)
 {
 	if (from->differing && (into->differing == 0 || from->first < into->first))
 		into->first = from->first;
 	into->elements += from->elements;
+	into->beyond += from->beyond;
 	into->differing += from->differing;
 	into->value += from->value;
 	into->nan_one += from->nan_one;

@@ -70,6 +70,14 @@ static void advise(const uint8_t *p, uint64_t len, int advice)
 		madvise((void *)from, end - from, advice);
 }
 
+static void add(struct ls_stats *s, const struct ls_pair *p, const uint8_t *a, const uint8_t *b,
+		size_t n, uint64_t base)
+{
+	ls_stats_add(s, p->a->dtype, p->a->elem_size, a, b, n, base);
+	if (p->limits)
+		s->beyond += ls_count_beyond(p->limits, p->a->dtype, p->a->elem_size, a, b, n);
+}
+
 static void compare_direct(struct work *w, const struct ls_pair *p, const struct job *j,
 			   struct ls_stats *s)
 {
@@ -90,8 +98,7 @@ static void compare_direct(struct work *w, const struct ls_pair *p, const struct
 		else if (w->only_same)
 			atomic_store(&w->failed, true);
 		else
-			ls_stats_add(s, p->a->dtype, p->a->elem_size, a + at, b + at, n,
-				     (j->at + at) / size);
+			add(s, p, a + at, b + at, n, (j->at + at) / size);
 	}
 	if (large) {
 		advise(a, j->len, MADV_DONTNEED);
@@ -116,8 +123,7 @@ static int compare_cursors(struct work *w, const struct ls_pair *p, struct ls_st
 		if (rc == 0)
 			rc = ls_cursor_read(cb, buf + window, n, err);
 		if (rc == 0)
-			ls_stats_add(s, p->a->dtype, p->a->elem_size, buf, buf + window, n,
-				     at / size);
+			add(s, p, buf, buf + window, n, at / size);
 	}
 	ls_cursor_free(ca);
 	ls_cursor_free(cb);

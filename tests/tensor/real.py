@@ -66,6 +66,41 @@ def agrees_with_torch(a, b, out):
     return found
 
 
+def tolerance():
+    """A second verdict, as numpy has it: by absolute and relative distance and by ULP."""
+    for kind in (np.float16, np.float32, np.float64, np.int8, np.uint8, np.int32, np.uint64, np.complex64):
+        floats = kind if np.issubdtype(kind, np.floating) else np.float32
+        if np.issubdtype(kind, np.inexact):
+            x = rng.normal(size=2000).astype(kind)
+            y = (x * (1 + rng.choice([0, 1e-3, 1e-6, 1e-9], 2000) * rng.normal(size=2000))).astype(kind)
+            x[:6], y[:6] = [0.0, np.nan, np.nan, np.inf, np.inf, 1], [-0.0, np.nan, 1, -np.inf, 1, 1]
+        else:
+            x = rng.integers(0, np.iinfo(kind).max, 2000, dtype=kind)
+            y = np.where(rng.random(2000) < 0.5, x, np.roll(x, 1)).astype(kind)
+        np.save("x.npy", x)
+        np.save("y.npy", y)
+        p, q = (v.view(floats) if np.issubdtype(kind, np.complexfloating) else v for v in (x, y))
+        whole = not np.issubdtype(kind, np.inexact)
+        p, q = (v.astype(object) if whole else v.astype(np.float64) for v in (p, q))
+        with np.errstate(invalid="ignore"):
+            apart, scale = np.abs(p - q), np.maximum(np.abs(p), np.abs(q))
+            good = np.ones(len(p), bool) if whole else (p == q) | np.isnan(p) & np.isnan(q)
+            finite = np.ones(len(p), bool) if whole else np.isfinite(p) & np.isfinite(q)
+            for rule, within in (("abs=0.001", apart <= 0.001), ("rel=1e-6", apart <= 1e-6 * scale), ("abs=3,rel=1e-3", (apart <= 3) | (apart <= 1e-3 * scale))):
+                want = ~((within & finite | (p == q) | (good & ~whole)).astype(bool))
+                if np.issubdtype(kind, np.complexfloating):
+                    want = want.reshape(-1, 2).any(axis=1)
+                out = compare("x.npy", "y.npy", "--tolerance", rule, status=1)
+                got = next(iter(differences(out).values()))
+                assert got["beyond"] == want.sum(), (kind, rule, got["beyond"], want.sum())
+                assert out["tolerance"]["within"] == (not want.any())
+        if np.issubdtype(kind, np.floating):
+            np.save("y.npy", np.nextafter(x, x.dtype.type(np.inf)))
+            assert compare("x.npy", "y.npy", "--tolerance", "ulp=1", status=1)["tolerance"]["within"]
+            got = next(iter(differences(compare("x.npy", "y.npy", "--tolerance", "*:ulp=0", status=1)).values()))
+            assert got["beyond"] == got["value"] + got["nan_one_side"]
+
+
 # --- torch ---
 
 def dtypes():
@@ -606,7 +641,7 @@ def hostile():
     assert not os.path.exists("pwned")
 
 
-tests = [every_dtype, statistics_of_random_bits, small_floats, complex_and_integers,
+tests = [every_dtype, statistics_of_random_bits, tolerance, small_floats, complex_and_integers,
          views_and_shared_storages, values_of_other_kinds, tensors_of_other_layouts, whole_modules,
          modules_before_torch_1_6, programs, pickles,
          shards_of_torch, distributed_checkpoints, checkpoints, legacy_files, safetensors_files, what_lockstep_writes,
