@@ -14,6 +14,7 @@ const struct ls_cmd *const ls_cmds[] = {
 	&ls_cmd_fm,
 	&ls_cmd_validate,
 	&ls_cmd_exp,
+	&ls_cmd_worker,
 	&ls_cmd_compare,
 	&ls_cmd_plan,
 	&ls_cmd_monitor,
