@@ -8,6 +8,7 @@ Each interpreter, forked children too, writes one file of JSON lines into the ru
   seeded            a generator that the program seeded itself
   nondeterministic  an operation without a deterministic form
   exec              it becomes another program now ("exec failed": it did not)
+  spawn             it starts a program that may not load the hook
   exit              everything read back
 
 Each line is written at once, so a killed process leaves the lines before. Only modules that every interpreter loads
@@ -31,7 +32,7 @@ SEED = POLICY["seed"]
 _end = os._exit
 _HOOK_DIR = os.path.dirname(os.path.abspath(__file__))
 _state = {"path": None, "pid": 0, "image": "", "exited": False,
-          "child": "0", "children": 0}
+          "child": "0", "children": 0, "spawns": 0}
 _readers = {}   # module name -> function that returns its settings as they are now
 _wanted = {}    # setting -> value that the policy put there
 _undone = {}    # setting -> what was reported, so that exit does not repeat it
@@ -108,6 +109,31 @@ def _env_now():
     return {name: os.environ.get(name) for name in POLICY["env"]}
 
 
+def _watch_environ():
+    """The program's line is named when it changes a variable of the policy; with hold the change is refused."""
+    cls = type(os.environ)
+    set_one, delete_one = cls.__setitem__, cls.__delitem__
+
+    def refused(key, value):
+        name, value = _text(key), None if value is None else _text(value)
+        if name not in POLICY["env"] or value == POLICY["env"][name]:
+            return False
+        try:
+            note_undone("environment " + name, value, frames((os.__file__,)))
+        except OSError:
+            pass  # the run is over
+        return POLICY["hold"]
+
+    def setitem(self, key, value):
+        if not refused(key, value):
+            set_one(self, key, value)
+
+    def delitem(self, key):
+        if not refused(key, None):
+            delete_one(self, key)
+    cls.__setitem__, cls.__delitem__ = setitem, delitem
+
+
 def _expect(name, settings):
     """Registers settings that were just applied and read back; what did not take hold ends the interpreter."""
     for setting, (wanted, found) in settings.items():
@@ -153,19 +179,74 @@ def _on_numpy_random(module):
     _part("lockstep_random").on_numpy(module)
 
 
+def _next_child():
+    _state["children"] += 1
+    return "%s.%d" % (_state["child"], _state["children"])
+
+
 def _on_posixsubprocess(module):
     """subprocess and multiprocessing's spawn start their children here: each gets its number in its environment."""
     real = module.fork_exec
 
     def fork_exec(args, executables, close_fds, pass_fds, cwd, env, *rest):
-        _state["children"] += 1
         name = b"LOCKSTEP_CHILD="
         if env is None:
             env = [k + b"=" + v for k, v in os.environb.items()]
         env = [e for e in env if not e.startswith(name)]
-        env.append(name + ("%s.%d" % (_state["child"], _state["children"])).encode("ascii"))
+        env.append(name + _next_child().encode("ascii"))
+        path = [e for e in env if e.startswith(b"PYTHONPATH=")]
+        _note_spawn(args, path[0] if path else b"")
         return real(args, executables, close_fds, pass_fds, cwd, env, *rest)
     module.fork_exec = fork_exec
+
+
+def _keeps_out(words):
+    """A first look, which may be wrong, for options by which an interpreter ignores the hook; lockstep looks closer."""
+    if len(words) > 2 and words[1] == "-c" and ("python" in words[2] or "pypy" in words[2]):
+        return True
+    return any(w[:1] == "-" and w[:2] != "--" and not set(w).isdisjoint("IESi") for w in words[:16])
+
+
+def _note_spawn(argv, path):
+    """Tells of a child that the hook may not reach, as it may be gone before anybody sees it."""
+    words = [_text(a)[:4096] for a in argv[:64]]
+    lost = _HOOK_DIR not in _text(path)
+    if (lost or _keeps_out(words)) and _state["spawns"] < 64:
+        _state["spawns"] += 1
+        try:
+            emit("spawn", argv=words, lost=lost)
+        except OSError:
+            pass  # the run is over
+
+
+def _wrap_spawn():
+    """Children that are started without subprocess get a number, too."""
+    import posix
+    for name in ("posix_spawn", "posix_spawnp"):
+        if not hasattr(posix, name):
+            continue
+
+        def spawn(path, argv, env, *rest, _real=getattr(posix, name), **named):
+            try:
+                argv, env = list(argv), {_text(k): _text(v) for k, v in env.items()}
+                env["LOCKSTEP_CHILD"] = _next_child()
+                _note_spawn(argv, env.get("PYTHONPATH", ""))
+            except (AttributeError, TypeError):
+                pass  # posix says what is wrong with them
+            return _real(path, argv, env, *rest, **named)
+        spawn.__name__ = spawn.__qualname__ = name
+        setattr(os, name, spawn)
+        setattr(posix, name, spawn)
+    real = posix.system
+
+    def system(command):
+        os.environ["LOCKSTEP_CHILD"] = _next_child()
+        _note_spawn(["sh", "-c", command], os.environ.get("PYTHONPATH", ""))
+        try:
+            return real(command)
+        finally:
+            _name_unnumbered()
+    os.system = posix.system = system
 
 
 def _watch(what, *args):
@@ -429,8 +510,7 @@ def _text(value):
 
 
 def _name_unnumbered():
-    """Children that are started otherwise than by subprocess or a fork (os.system, posix_spawn) are no numbers, but
-    they are not this process either."""
+    """Children that C code starts have no number, but they are not this process either."""
     os.environ["LOCKSTEP_CHILD"] = _state["child"] + ".s"
 
 
@@ -472,3 +552,5 @@ def start():
     os.register_at_fork(before=_before_fork, after_in_child=_in_child)
     _wrap_os_exit()
     _wrap_exec()
+    _wrap_spawn()
+    _watch_environ()

@@ -40,6 +40,9 @@ def _set_all(torch, policy):
         matmul.allow_bf16_reduced_precision_reduction = matmul.allow_fp16_reduced_precision_reduction = False
         want.update({"torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction": False,
                      "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction": False})
+        if hasattr(torch._C, "_set_cublas_allow_fp16_accumulation"):
+            matmul.allow_fp16_accumulation = False
+            want["torch.backends.cuda.matmul.allow_fp16_accumulation"] = False
         deterministic = getattr(torch.utils, "deterministic", None)
         if deterministic is not None:
             deterministic.fill_uninitialized_memory = policy["fill"]
@@ -85,6 +88,8 @@ def _read(torch):
     for dtype in ("bf16", "fp16"):
         key = "allow_%s_reduced_precision_reduction" % dtype
         put("torch.backends.cuda.matmul." + key, lambda key=key: getattr(matmul, key))
+    if hasattr(torch._C, "_set_cublas_allow_fp16_accumulation"):
+        put("torch.backends.cuda.matmul.allow_fp16_accumulation", lambda: matmul.allow_fp16_accumulation)
     if hasattr(torch.utils, "deterministic"):
         put("torch.utils.deterministic.fill_uninitialized_memory",
             lambda: torch.utils.deterministic.fill_uninitialized_memory)
@@ -174,6 +179,7 @@ _SWITCHES = {
     "_set_deterministic_fill_uninitialized_memory": "torch.utils.deterministic.fill_uninitialized_memory",
     "_set_cublas_allow_bf16_reduced_precision_reduction": "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
     "_set_cublas_allow_fp16_reduced_precision_reduction": "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
+    "_set_cublas_allow_fp16_accumulation": "torch.backends.cuda.matmul.allow_fp16_accumulation",
     "set_num_threads": "torch.num_threads",
 }
 
@@ -182,13 +188,18 @@ def _watched(torch, setting, real, wanted, hold):
     skip = (os.path.dirname(torch.__file__) + os.sep,)
 
     def switch(value, *args, **kwargs):
-        if value != wanted:
+        changed = [(setting, value)] if value != wanted else []
+        if setting == "torch.deterministic_algorithms" and value:  # its other argument is a setting, too
+            mild = bool(kwargs.get("warn_only", False))
+            if mild != hook._wanted["torch.deterministic_warn_only"]:
+                changed.append(("torch.deterministic_warn_only", mild))
+        for what, found in changed:
             try:
-                hook.note_undone(setting, value, hook.frames(skip))
+                hook.note_undone(what, found, hook.frames(skip))
             except OSError:
                 pass
-            if hold:
-                return None
+        if changed and hold:
+            return None
         return real(value, *args, **kwargs)
     return switch
 

@@ -17,6 +17,21 @@ _entry = weakref.WeakKeyDictionary()  # of an object; an attribute would get int
 _backward = [0]   # since the last step of any optimizer
 
 
+def _of(thing):
+    """The entry of an object, or None; a class that defines equality alone has no hash."""
+    try:
+        return _entry.get(thing)
+    except TypeError:
+        return None
+
+
+def _keep(thing, entry):
+    try:
+        _entry[thing] = entry
+    except TypeError:
+        pass  # only an account is lost
+
+
 def _plain(value, depth=0):
     """A value as the manifest can hold it, or None."""
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -68,15 +83,15 @@ def _usual(counts):
 
 def watch_dataloader(module):
     def made(self):
-        if len(_loaders) < _MOST and self not in _entry:
+        if len(_loaders) < _MOST and _of(self) is None:
             entry = {"batch_size": getattr(self, "batch_size", None), "num_workers": self.num_workers,
                      "sampler": type(getattr(self, "sampler", None)).__name__,
                      "where": hook.user_frame(hook.frames(limit=64)), "drawn": 0, "before": 0, "counts": {}}
-            _entry[self] = entry
+            _keep(self, entry)
             _loaders.append(entry)
 
     def iterated(self):
-        entry = _entry.get(self)
+        entry = _of(self)
         if entry is not None:
             entry["drawn"] += 1
     _extend(module.DataLoader, "__init__", made)
@@ -86,7 +101,7 @@ def watch_dataloader(module):
     @functools.wraps(real)
     def init(self, loader):
         real(self, loader)
-        _entry[self] = _entry.get(loader)
+        _keep(self, _of(loader))
     base.__init__ = init
     _extend(base, "__next__", iterated)
 
@@ -98,12 +113,13 @@ def watch_optim(torch):
     optim, optimizer = torch.optim, sys.modules["torch.optim.optimizer"]
 
     def made(self):
-        if len(_optimizers) < _MOST and self not in _entry:
-            _entry[self] = {
+        if len(_optimizers) < _MOST and _of(self) is None:
+            entry = {
                 "class": type(self).__name__, "where": hook.user_frame(hook.frames(limit=64)),
                 "defaults": {k: _plain(v) for k, v in self.defaults.items() if _plain(v) is not None},
                 "groups": len(self.param_groups), "steps": 0, "last_lr": None, "backward": {}}
-            _optimizers.append(_entry[self])
+            _keep(self, entry)
+            _optimizers.append(entry)
     _extend(optim.Optimizer, "__init__", made)
     register = getattr(optimizer, "register_optimizer_step_post_hook", None)
     if register:
@@ -126,7 +142,7 @@ def watch_optim(torch):
 
 
 def _stepped(optimizer, *_):
-    entry = _entry.get(optimizer)
+    entry = _of(optimizer)
     if entry is None:
         return
     entry["steps"] += 1
@@ -142,16 +158,16 @@ def _stepped(optimizer, *_):
 
 
 def _scheduler_made(self):
-    if len(_schedulers) < _MOST and self not in _entry:
+    if len(_schedulers) < _MOST and _of(self) is None:
         settings = {k: _plain(v) for k, v in vars(self).items() if k[0] != "_" and k not in ("optimizer", "last_epoch")}
         entry = {"class": type(self).__name__, "where": hook.user_frame(hook.frames(limit=64)), "steps": 0,
                  "settings": {k: v for k, v in settings.items() if v is not None}}
-        _entry[self] = entry
+        _keep(self, entry)
         _schedulers.append(entry)
 
 
 def _scheduler_stepped(self):
-    entry = _entry.get(self)
+    entry = _of(self)
     if entry is not None:
         entry["steps"] += 1
 

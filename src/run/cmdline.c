@@ -162,6 +162,25 @@ void ls_cmdline_read(const char *const *argv, struct ls_cmdline *ret)
 		script_head(ret, argv[0]);
 }
 
+void ls_cmdline_read_shell(const char *text, struct ls_cmdline *ret)
+{
+	enum { MAX = 64 };
+	const char *words[MAX + 1] = {0};
+	char *copy = ls_xstrdup(text), *save = NULL;
+	size_t n = 0;
+	*ret = (struct ls_cmdline){0};
+	for (char *w = strtok_r(copy, " \t\n;&|()`'\"", &save); w && n < MAX;
+	     w = strtok_r(NULL, " \t\n;&|()`'\"", &save))
+		words[n++] = w;
+	for (size_t i = 0; i < n && !ret->shut; i++) {
+		if (ls_cmdline_is_python(words[i]))
+			python_options(ret, words + i);
+		else if (strcmp(base_name(words[i]), "env") == 0)
+			launcher_words(ret, words + i);
+	}
+	free(copy);
+}
+
 void ls_cmdline_done(struct ls_cmdline *c)
 {
 	free(c->shut);

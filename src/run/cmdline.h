@@ -18,6 +18,9 @@ struct ls_cmdline {
 /* argv ends with NULL. Reads the #! line of a script, nothing else; a shell script's content is not
  * looked into. */
 void ls_cmdline_read(const char *const *argv, struct ls_cmdline *ret);
+/* The same for the text behind a shell's -c, of which the words alone are looked at: quotes and
+ * variables are not followed. */
+void ls_cmdline_read_shell(const char *text, struct ls_cmdline *ret);
 void ls_cmdline_done(struct ls_cmdline *c);
 
 bool ls_cmdline_is_python(const char *path); /* by its name: python, python3.11, pypy3 */

@@ -30,7 +30,8 @@ int ls_hook_parse(const char *text, size_t len, const char *name, json_t **ret, 
 /* Everything that interpreters left: {"interpreters", "undone", "nondeterministic", "failed",
  * "modules", "seeds", "gpus", "global_batch"}. New reference. */
 int ls_hook_collect(const char *seen_dir, json_t **ret, struct ls_err *err);
-/* Adds "uncovered": commands of interpreters that were seen running and left no record. */
+/* Adds "uncovered": commands of interpreters that were seen running and left no record, or that a
+ * recorded one became or started by options or an environment that keep the hook out. */
 void ls_hook_match(json_t *collected, const struct ls_procscan *scan);
 
 #endif

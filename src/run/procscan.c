@@ -87,7 +87,7 @@ static struct ls_procscan_seen *entry(struct ls_procscan *scan, pid_t pid)
 }
 
 /* The words of /proc/PID/cmdline, for the same reading that a command line gets. */
-static bool is_brief(const char *line, size_t len)
+static void read_words(const char *line, size_t len, struct ls_procscan_seen *s)
 {
 	enum { MAX = 64 };
 	const char *words[MAX + 1] = {0};
@@ -96,9 +96,9 @@ static bool is_brief(const char *line, size_t len)
 		words[n++] = line + at;
 	struct ls_cmdline c;
 	ls_cmdline_read(words, &c);
-	bool brief = c.brief;
+	s->brief = c.brief;
+	s->shut = c.shut != NULL;
 	ls_cmdline_done(&c);
-	return brief;
 }
 
 static void note(struct ls_procscan *scan, pid_t pid, const char *parent_line, size_t parent_len)
@@ -110,7 +110,7 @@ static void note(struct ls_procscan *scan, pid_t pid, const char *parent_line, s
 		return;
 	struct ls_procscan_seen *s = entry(scan, pid);
 	s->times++;
-	s->brief = is_brief(line, len);
+	read_words(line, len, s);
 	if (s->command)
 		return;
 	for (size_t i = 0; i + 1 < len; i++)

@@ -17,6 +17,7 @@ struct ls_procscan {
 		char image[LS_IMAGE_TEXT]; /* see ls_procscan_image */
 		unsigned times;            /* looks that found it */
 		bool brief;                /* only prints its version or its help */
+		bool shut;                 /* its options keep it from the hook */
 		char *command;
 	} * seen;
 	size_t n, cap;

@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "run/cmdline.h"
 #include "run/hook.h"
 
 enum { RECORD_LIMIT = 16 << 20, KEEP = 64 };
@@ -58,6 +57,8 @@ static int take_event(json_t *record, json_t *event, const char *where, struct l
 		json_object_set_new(record, "exited", json_true());
 	} else if (strcmp(kind, "exec") == 0) {
 		json_object_set(record, "exec", json_object_get(event, "argv"));
+	} else if (strcmp(kind, "spawn") == 0) {
+		json_array_append(json_object_get(record, "spawns"), event);
 	} else if (strcmp(kind, "unwatched") == 0) {
 		json_object_set(record, "unwatched", json_object_get(event, "reason"));
 	} else if (strcmp(kind, "exec failed") == 0) {
@@ -84,8 +85,8 @@ static int take_line(json_t *record, const char *line, size_t len, const char *w
 
 int ls_hook_parse(const char *text, size_t len, const char *name, json_t **ret, struct ls_err *err)
 {
-	json_t *record = json_pack("{s:{},s:[],s:[],s:[],s:[],s:b}", "modules", "undone",
-				   "nondeterministic", "failed", "seeded", "exited", 0);
+	json_t *record = json_pack("{s:{},s:[],s:[],s:[],s:[],s:[],s:b}", "modules", "undone",
+				   "nondeterministic", "failed", "seeded", "spawns", "exited", 0);
 	int rc = 0, line = 1;
 	for (size_t at = 0; at < len && rc == 0; line++) {
 		const char *end = memchr(text + at, '\n', len - at);
@@ -299,9 +300,10 @@ static void merge(json_t *all, json_t *record)
 	merge_texts(all, record, "packages");
 	merge_gpus(all, record);
 	merge_image(all, record);
-	static const char *const dropped[] = {"undone",   "nondeterministic", "failed",   "env",
-					      "gpus",     "loaders",          "streams",  "seeded",
-					      "training", "sources",          "packages", NULL};
+	json_array_extend(json_object_get(all, "spawns"), json_object_get(record, "spawns"));
+	static const char *const dropped[] = {
+		"undone", "nondeterministic", "failed",  "env",      "gpus",   "loaders", "streams",
+		"seeded", "training",         "sources", "packages", "spawns", NULL};
 	for (const char *const *d = dropped; *d; d++)
 		json_object_del(record, *d);
 	json_t *list = json_object_get(all, "interpreters");
@@ -354,10 +356,11 @@ int ls_hook_collect(const char *seen_dir, json_t **ret, struct ls_err *err)
 	closedir(d);
 	if (n)
 		qsort(records, n, sizeof(json_t *), by_start);
-	json_t *all = json_pack("{s:[],s:I,s:[],s:[],s:[],s:[],s:[],s:{},s:{},s:{},s:{},s:[],s:[]}",
-				"interpreters", "count", (json_int_t)n, "undone",
-				"nondeterministic", "failed", "seeded", "shared_streams", "modules",
-				"seeds", "sources", "packages", "gpus", "images");
+	json_t *all =
+		json_pack("{s:[],s:I,s:[],s:[],s:[],s:[],s:[],s:{},s:{},s:{},s:{},s:[],s:[],s:[]}",
+			  "interpreters", "count", (json_int_t)n, "undone", "nondeterministic",
+			  "failed", "seeded", "shared_streams", "modules", "seeds", "sources",
+			  "packages", "gpus", "images", "spawns");
 	for (size_t i = 0; i < n; i++) {
 		merge(all, records[i]);
 		json_decref(records[i]);
@@ -366,91 +369,4 @@ int ls_hook_collect(const char *seen_dir, json_t **ret, struct ls_err *err)
 	drop_unshared(json_object_get(all, "shared_streams"));
 	*ret = all;
 	return 0;
-}
-
-/* Whether an interpreter left a record of this image; of this process where /proc told no image. */
-static bool has_record(const json_t *images, const struct ls_procscan_seen *seen)
-{
-	size_t i;
-	json_t *e;
-	json_array_foreach((json_t *)(uintptr_t)images, i, e)
-	{
-		const char *image = text_of(e, "image");
-		if (*image && *seen->image ? strcmp(image, seen->image) == 0
-					   : number(e, "pid", 0) == seen->pid)
-			return true;
-	}
-	return false;
-}
-
-static bool is_uncovered(const struct ls_procscan_seen *s, const json_t *images)
-{
-	/* seen once: it may have been killed before it reached the hook */
-	return s->times > 1 && !s->brief && !has_record(images, s);
-}
-
-/* Whether the same process left another record after this one. */
-static bool has_successor(const json_t *images, const json_t *before)
-{
-	size_t i;
-	json_t *e;
-	json_array_foreach((json_t *)(uintptr_t)images, i, e)
-	{
-		if (json_equal(json_object_get(e, "pid"), json_object_get(before, "pid")) &&
-		    json_equal(json_object_get(e, "host"), json_object_get(before, "host")) &&
-		    json_number_value(json_object_get(e, "time")) >
-			    json_number_value(json_object_get(before, "time")))
-			return true;
-	}
-	return false;
-}
-
-/* The command line of an interpreter that a recorded one turned into by exec, without a record of
- * its own; NULL if there is none. */
-static char *lost_by_exec(const json_t *images, const json_t *before)
-{
-	enum { MAX = 64 };
-	const char *words[MAX + 1] = {0};
-	size_t i, n = 0;
-	json_t *w;
-	json_array_foreach(json_object_get(before, "exec"), i, w) if (json_is_string(w) && n < MAX)
-		words[n++] = json_string_value(w);
-	struct ls_cmdline c = {0};
-	ls_cmdline_read(words, &c);
-	bool lost = c.python && !c.brief && !has_successor(images, before);
-	ls_cmdline_done(&c);
-	if (!lost)
-		return NULL;
-	struct ls_str s = {0};
-	for (i = 0; i < n; i++)
-		ls_str_addf(&s, "%s%s", i ? " " : "", words[i]);
-	return ls_str_take(&s);
-}
-
-static bool was_told(const struct ls_procscan *scan, const json_t *images, pid_t pid)
-{
-	for (size_t i = 0; i < scan->n; i++)
-		if (scan->seen[i].pid == pid && is_uncovered(&scan->seen[i], images))
-			return true;
-	return false;
-}
-
-void ls_hook_match(json_t *collected, const struct ls_procscan *scan)
-{
-	json_t *uncovered = json_array(), *images = json_object_get(collected, "images"), *e;
-	size_t i;
-	for (i = 0; i < scan->n; i++)
-		if (is_uncovered(&scan->seen[i], images))
-			json_array_append_new(uncovered, ls_json_lossy(scan->seen[i].command));
-	json_array_foreach(images, i, e)
-	{
-		char *command = was_told(scan, images, (pid_t)number(e, "pid", 0))
-					? NULL
-					: lost_by_exec(images, e);
-		if (command)
-			json_array_append_new(uncovered, ls_json_lossy(command));
-		free(command);
-	}
-	json_object_set_new(collected, "uncovered", uncovered);
-	json_object_del(collected, "images");
 }

@@ -43,6 +43,19 @@ told() { "$py" -c 'import json, sys; h = json.load(open(sys.argv[1] + "/run_mani
 lockstep run -o a -- "$py" draw.py && lockstep run -o b -- "$py" draw.py >/dev/null && cmp a/draws b/draws && told a
 lockstep run -o c --same-streams -- "$py" draw.py && told c
 lockstep manifest show c | grep -c 'drew the same random numbers'
+# children that are started without subprocess have numbers of their own, too
+cat >start.py <<'PY'
+import os
+import subprocess
+import sys
+
+draw = "import random, numpy; print(random.random(), numpy.random.default_rng().random())"
+for n in (1, 2):
+    os.system('%s -c "%s"' % (sys.executable, draw))
+    os.waitpid(os.posix_spawn(sys.executable, [sys.executable, "-c", draw], os.environ), 0)
+    subprocess.run([sys.executable, "-c", draw], close_fds=False)
+PY
+lockstep run -o s -- "$py" start.py >s1 && lockstep run -o s -- "$py" start.py >s2 && cmp s1 s2 && tr ' ' '\n' <s1 | sort -u | wc -l && told s
 # two ranks, which have torch's seed in common, as without Lockstep
 cat >rank.py <<'PY'
 import os
