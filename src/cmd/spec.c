@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "cmd/cmd.h"
 #include "cmd/spec.h"
+#include "env/spec/spec_bump.h"
 #include "env/spec/spec_check.h"
 #include "env/spec/spec_diff.h"
 
@@ -143,14 +144,16 @@ static const struct ls_cmd cmd_check = {
 
 static const struct ls_opt diff_opts[] = {
 	{"markdown", 0, NULL, "write an alert or a pull-request body"},
+	{"bump", 0, NULL, "write OLD with the pins that drifted moved to what NEW has"},
 	{0},
 };
 
 static void print_diff(const struct ls_spec_diff *d, const struct ls_args *args)
 {
 	struct ls_str out = {0};
-	if (ls_args_has(args, "json")) {
-		ls_cmd_print_json_take(ls_spec_diff_json(d));
+	if (ls_args_has(args, "json") || ls_args_has(args, "bump")) {
+		ls_cmd_print_json_take(ls_args_has(args, "bump") ? ls_spec_bump(d)
+								 : ls_spec_diff_json(d));
 		return;
 	}
 	if (ls_args_has(args, "markdown"))
@@ -166,8 +169,9 @@ static int run_diff(const struct ls_cmd *cmd, const struct ls_args *args)
 	(void)cmd;
 	struct ls_spec *old_spec = NULL, *new_spec = NULL;
 	struct ls_err err = {0};
-	if (ls_args_has(args, "json") && ls_args_has(args, "markdown"))
-		return ls_cmd_usage("diff: --json and --markdown exclude each other");
+	if (ls_args_has(args, "markdown") &&
+	    (ls_args_has(args, "json") || ls_args_has(args, "bump")))
+		return ls_cmd_usage("diff: --markdown excludes --json and --bump");
 	int rc = ls_spec_load(args->pos[0], &old_spec, &err);
 	if (!rc)
 		rc = ls_spec_load(args->pos[1], &new_spec, &err);
@@ -187,7 +191,7 @@ static int run_diff(const struct ls_cmd *cmd, const struct ls_args *args)
 static const struct ls_cmd cmd_diff = {
 	.name = "diff",
 	.summary = "what drifted between two specs",
-	.synopsis = "[--markdown] OLD NEW",
+	.synopsis = "[--markdown | --bump] OLD NEW",
 	.details =
 		"A new value that the old spec accepts is no drift; nor is what a capture lists "
 		"beyond the pin, or "

@@ -69,6 +69,19 @@ def steps(workflow):
             yield name, step
 
 
+def check_actions(spec, text, workflow):
+    """Actions are commits, and where an image is pushed or pulled somebody has logged in."""
+    table = {r["action"]: r for r in json.loads((root / "data/actions.json").read_text())["rows"]}
+    uses = re.findall(r"uses: (\S+)@([0-9a-f]{40}) # (v[0-9.]+)$", text, re.M)
+    wrong = [u for u in uses if (u[1], u[2]) != (table[u[0]]["commit"], table[u[0]]["version"])]
+    expect(f"{spec}: every action is a commit of the table", not wrong and len(uses) == text.count("uses:") > 5, str(uses))
+    for name in set(workflow["jobs"]) - {"gpu-gate"}:
+        logins = [s for n, s in steps(workflow) if n == name and "docker/login-action" in s.get("uses", "")]
+        expect(f"{spec}: {name} logs in", len(logins) == 1 and logins[0]["with"]["registry"] == "ghcr.io", str(logins))
+    build = next(s["with"] for _, s in steps(workflow) if s.get("name") == "Build")
+    expect(f"{spec}: the build has a cache", build["cache-from"].startswith("type=registry,") and build["cache-to"], str(build))
+
+
 def check_workflows(folder):
     for spec in shipped:
         path = folder / "workflow.yml"
@@ -82,10 +95,15 @@ def check_workflows(folder):
                 scripts += 1
                 r = run("shellcheck", "-s", "bash", "-", text=step["run"])
                 expect(f"{spec}: {step['name']}: shellcheck", r.returncode == 0, said(r))
-        expect(f"{spec}: the workflow has its scripts", scripts == 5, str(scripts))
+        watched, cuda = spec == "kaggle-2025-09", "inference" not in spec
+        jobs = ["image", "parity"] + ["gpu-gate"] * cuda + ["drift"] * watched
+        expect(f"{spec}: its jobs", list(workflow["jobs"]) == jobs, str(list(workflow["jobs"])))
+        expect(f"{spec}: its scripts", scripts == 2 + cuda + 4 * watched, str(scripts))
         uploads = [s for _, s in steps(workflow) if "upload-artifact" in s.get("uses", "")]
-        expect(f"{spec}: reports are always uploaded", len(uploads) == 2 and all(s["if"] == "always()" for s in uploads))
-        expect(f"{spec}: weekly", len(workflow["on"]["schedule"][0]["cron"].split()) == 5)
+        expect(f"{spec}: reports are always uploaded", len(uploads) == 1 + watched and all(s["if"] == "always()" for s in uploads))
+        cron = [e["cron"] for e in workflow["on"].get("schedule", [])]
+        expect(f"{spec}: weekly only where an image is watched", [len(c.split()) for c in cron] == [5] * watched, str(cron))
+        check_actions(spec, path.read_text(), workflow)
     path.write_text(path.read_text().replace("runs-on:", "runs_on:"))
     r = run(tools / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", path)
     expect("the schema sees a broken workflow", r.returncode != 0)
@@ -108,19 +126,31 @@ def step_run(folder, text, **variables):
     out.write_text("")
     summary.write_text("")
     env = dict(os.environ, PATH=f"{folder / 'bin'}:{os.environ['PATH']}", GITHUB_OUTPUT=str(out),
-               GITHUB_STEP_SUMMARY=str(summary), SPEC="pin.json", IMAGE="tag", WATCH="watch", **variables)
+               GITHUB_STEP_SUMMARY=str(summary), SPEC="pin.json", PIN="pin.json", IMAGE="repository:tag", WATCH="watch",
+               REPOSITORY="repository", **variables)
     r = run("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text, env=env, cwd=folder)
-    return r, dict(line.split("=", 1) for line in out.read_text().split())
+    return r, dict(line.split("=", 1) for line in out.read_text().splitlines())
 
 
 def check_gate(folder, workflow):
     for status, state, result in ((0, "pass", 0), (3, "skip", 0), (1, "fail", 1), (2, "fail", 2), (125, "fail", 125)):
         stand_in(folder, "docker", f'echo "$@" >>docker.log; exit {status}\n')
-        r, out = step_run(folder, script(workflow, "Doctor"))
+        r, out = step_run(folder, script(workflow, "Doctor"), DIGEST="sha256:1")
         expect(f"doctor step, status {status}", r.returncode == result and out == {"state": state}, said(r) + str(out))
         expect(f"doctor step, warning, {status}", ("::warning" in r.stdout) == (state == "skip"), r.stdout)
-    expect("docker was asked for doctor", "lockstep doctor --cuda --spec pin.json --fail-on-mismatch --emit-json" in
-           (folder / "docker.log").read_text())
+    expect("docker was asked for doctor in the image that was built", "repository@sha256:1 lockstep doctor --cuda --spec pin.json "
+           "--fail-on-mismatch --emit-json" in (folder / "docker.log").read_text())
+    service = YAML(typ="safe").load(render("gpu-inference-2024-11", "github"))
+    stand_in(folder, "docker", "exit 3\n")
+    r, out = step_run(folder, script(service, "Doctor"), DIGEST="sha256:1")
+    expect("on the CPU nothing is skipped", r.returncode == 3 and out == {"state": "fail"}, said(r) + str(out))
+    for event, head, push, tag in (("push", "", "true", "repository:tag"), ("workflow_dispatch", "", "true", "repository:tag"),
+                                   ("pull_request", "me/it", "true", "repository:pr-7"), ("pull_request", "fork/it", "false", "repository:fork"),
+                                   ("pull_request", "", "false", "repository:fork")):
+        r, out = step_run(folder, script(workflow, "Choose where it goes"), GITHUB_EVENT_NAME=event, GITHUB_REPOSITORY="me/it",
+                          HEAD=head, NUMBER="7")
+        expect(f"image of {event} from {head}", out.get("push") == push and out.get("tag") == tag and
+               bool(out.get("cache")) == (push == "true"), said(r) + str(out))
     gate = script(workflow, "A skipped parity run is enough unless the label gpu-required is set")
     for state, labelled, result in (("pass", "true", 0), ("pass", "false", 0), ("skip", "false", 0), ("skip", "true", 1),
                                     ("fail", "false", 1), ("", "false", 1)):
@@ -154,12 +184,48 @@ exec {lockstep} "$@"
     (folder / "pin.json").write_text("{")
     r, out = step_run(folder, script(workflow, "Compare with the pin"))
     expect("a broken pin is no drift but a failure", r.returncode == 2 and not out, said(r) + str(out))
-    for number, wanted in (("", "issue create --title Environment drift against pin.json --body-file drift.md"),
-                           ("17", "issue comment 17 --body-file drift.md")):
+    check_pull_request(folder, workflow)
+
+
+def check_pull_request(folder, workflow):
+    """The pins follow, in a repository with a remote; the second week has nothing new to say."""
+    def git(*argv):
+        return run("git", "-c", "init.defaultBranch=main", "-c", "user.name=t", "-c", "user.email=t@example.org", *argv, cwd=folder)
+
+    def week():
+        git("switch", "--quiet", "-f", "main")
+        r = [step_run(folder, script(workflow, name))[0] for name in ("Capture", "Compare with the pin", "Move the pins")]
+        r.append(step_run(folder, script(workflow, "Open a pull request"), BRANCH="lockstep/drift-pin")[0])
+        expect("the steps of a week", not any(x.returncode for x in r), "".join(map(said, r)))
+        return r[-1]
+
+    pin = json.loads((folder / "fresh.json").read_text())
+    pin = {"schema": 1, "name": "pin", "python": "3.2.x", "packages": dict(list(pin["packages"].items())[:3])}
+    (folder / "pin.json").write_text(json.dumps(pin))
+    (folder / "requirements.txt").write_text(render("pin.json", "requirements", cwd=folder).replace("==", "==0.0"))
+    (folder / "Makefile").write_text("all: # not rendered\n")
+    run("git", "init", "--quiet", "--bare", folder / "remote")
+    for argv in (("init", "--quiet"), ("add", "pin.json", "requirements.txt", "Makefile"), ("commit", "--quiet", "-m", "first"),
+                 ("remote", "add", "origin", folder / "remote")):
+        expect(f"git {argv[0]}", git(*argv).returncode == 0)
+    for number, wanted in (("", "pr create --head lockstep/drift-pin --title Environment drift against pin.json --body-file drift.md"),
+                           ("17", "pr edit 17 --body-file drift.md")):
         (folder / "number").write_text(number)
         (folder / "gh.log").write_text("")
-        r, _ = step_run(folder, script(workflow, "Open an alert"))
-        expect(f"alert {number}", r.returncode == 0 and wanted in (folder / "gh.log").read_text(), said(r))
+        r = week()
+        expect(f"pull request {number}", wanted in (folder / "gh.log").read_text(), said(r))
+        expect(f"only the first week pushes {number}", ("this drift has its branch already" in r.stdout) == bool(number), said(r))
+    shown = run("git", "show", "--stat", "lockstep/drift-pin", cwd=folder / "remote").stdout
+    expect("the branch has the pin and what follows from it", "pin.json" in shown and "requirements.txt" in shown and
+           "Makefile" not in shown, shown)
+    moved = json.loads(run("git", "show", "lockstep/drift-pin:pin.json", cwd=folder / "remote").stdout)
+    here = json.loads((folder / "fresh.json").read_text())["python"]
+    expect("the pin follows as precisely as it was", moved["python"] == ".".join(here.split(".")[:2]) + ".x", str(moved))
+    expect("the body says whether the pin is sound", "faults" in (folder / "drift.md").read_text())
+    git("switch", "--quiet", "-f", "main")
+    git("reset", "--quiet", "--hard")
+    r, _ = step_run(folder, script(workflow, "Open a pull request"), BRANCH="lockstep/drift-pin")
+    expect("drift that no pin can follow fails", r.returncode == 1 and "::error::" in r.stdout, said(r))
 
 
 def wheel(folder, name, version):

@@ -236,10 +236,11 @@ int ls_render_makefile(const struct ls_spec *spec, struct ls_str *out, struct ls
 	bool image = spec->image.base,
 	     packages = ls_render_requirements(spec, &requirements, NULL) == 0;
 	ls_str_done(&requirements);
-	const struct made files[] = {{"requirements.txt", "requirements", packages},
-				     {"bin/kaggle-boot.sh", "kaggle-boot", packages},
-				     {".github/workflows/cuda-parity.yml", "github", image},
-				     {"Dockerfile.ci.cuda", "dockerfile", image}};
+	const struct made files[] = {
+		{"requirements.txt", "requirements", packages},
+		{"bin/kaggle-boot.sh", "kaggle-boot", packages},
+		{".github/workflows/cuda-parity.yml", "github", image && spec->image.tag},
+		{"Dockerfile.ci.cuda", "dockerfile", image}};
 	int rc = ls_render_spec_ref(spec, &ref, err);
 	if (rc)
 		return rc;

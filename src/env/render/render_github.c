@@ -1,162 +1,171 @@
-/* The GitHub Actions workflow of a spec: the parity gate, its GPU rule, and the weekly look for
- * drift. */
+/* The GitHub Actions workflow of a spec: the image, the parity gate, its GPU rule, and the
+ * weekly look for drift. The jobs are the files of github/, with <<words>> to fill in; the
+ * commits of the actions are those of data/actions.json. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/embed.h"
+#include "base/json.h"
+#include "base/mem.h"
 #include "env/render/render.h"
+#include "env/spec/spec_wheels.h"
 
-/* doctor_head, then --cuda where the spec is about CUDA, then doctor_tail. */
-static const char doctor_head[] =
-	"      - name: Doctor\n"
-	"        id: doctor\n"
-	"        shell: bash\n"
-	"        run: |\n"
-	"          gpus=()\n"
-	"          if [ -e /dev/nvidiactl ]; then gpus=(--gpus all); fi\n"
-	"          status=0\n"
-	"          docker run --rm \"${gpus[@]}\" --ipc=host --user \"$(id -u):$(id -g)\" \\\n"
-	"            -v \"$PWD:/workspace\" -w /workspace \"$IMAGE\" \\\n"
-	"            lockstep doctor ";
+struct workflow {
+	const struct ls_spec *spec;
+	const char *ref;
+	json_t *actions;
+};
 
-static const char doctor_tail[] =
-	"--spec \"$SPEC\" --fail-on-mismatch --emit-json parity_report.json || "
-	"status=$?\n"
-	"          case $status in\n"
-	"          0) state=pass ;;\n"
-	"          3) state=skip ;;\n"
-	"          *) state=fail ;;\n"
-	"          esac\n"
-	"          echo \"state=$state\" >>\"$GITHUB_OUTPUT\"\n"
-	"          if [ $state = skip ]; then\n"
-	"            echo '::warning title=CUDA parity::required but skipped: this runner cannot "
-	"tell (no GPU)'\n"
-	"          fi\n"
-	"          [ $state != fail ] || exit \"$status\"\n"
-	"      - name: Upload parity report\n"
-	"        if: always()\n"
-	"        uses: actions/upload-artifact@v4\n"
-	"        with:\n"
-	"          name: cuda-parity\n"
-	"          path: parity_report.json\n"
-	"          if-no-files-found: warn\n";
+static void add_part(const struct workflow *w, const char *file, struct ls_str *out);
 
-static const char gate_job[] =
-	"\n  gpu-gate:\n"
-	"    name: GPU run before merge\n"
-	"    needs: parity\n"
-	"    if: always() && github.event_name == 'pull_request'\n"
-	"    runs-on: ubuntu-24.04\n"
-	"    steps:\n"
-	"      - name: A skipped parity run is enough unless the label gpu-required is set\n"
-	"        shell: bash\n"
-	"        env:\n"
-	"          STATE: ${{ needs.parity.outputs.state }}\n"
-	"          LABELLED: ${{ contains(github.event.pull_request.labels.*.name, 'gpu-required') "
-	"}}\n"
-	"        run: |\n"
-	"          case $STATE:$LABELLED in\n"
-	"          pass:*) echo 'parity holds' ;;\n"
-	"          skip:false) echo '::notice::parity was not looked at on a GPU; label "
-	"gpu-required asks for it' ;;\n"
-	"          skip:*) echo '::error::gpu-required is set and no GPU runner has looked yet'; "
-	"exit 1 ;;\n"
-	"          *) echo '::error::parity does not hold'; exit 1 ;;\n"
-	"          esac\n";
-
-static const char drift_steps[] =
-	"      - uses: actions/checkout@v4\n"
-	"      - name: Capture\n"
-	"        shell: bash\n"
-	"        run: |\n"
-	"          docker pull --quiet \"$WATCH\"\n"
-	"          tool=$(docker create \"$IMAGE\")\n"
-	"          docker cp \"$tool:/opt/lockstep\" lockstep-tool\n"
-	"          docker rm \"$tool\"\n"
-	"          docker run --rm --entrypoint /opt/lockstep/bin/lockstep \\\n"
-	"            -v \"$PWD/lockstep-tool:/opt/lockstep:ro\" -v \"$PWD:/workspace:ro\" -w "
-	"/workspace \"$WATCH\" \\\n"
-	"            spec capture --like \"$SPEC\" --name fresh >fresh.json\n"
-	"      - name: Compare with the pin\n"
-	"        id: diff\n"
-	"        shell: bash\n"
-	"        run: |\n"
-	"          status=0\n"
-	"          docker run --rm -v \"$PWD:/workspace:ro\" -w /workspace \"$IMAGE\" \\\n"
-	"            lockstep spec diff \"$SPEC\" fresh.json --markdown >drift.md || status=$?\n"
-	"          cat drift.md >>\"$GITHUB_STEP_SUMMARY\"\n"
-	"          case $status in\n"
-	"          0) drift=false ;;\n"
-	"          1) drift=true ;;\n"
-	"          *) exit \"$status\" ;;\n"
-	"          esac\n"
-	"          echo \"drift=$drift\" >>\"$GITHUB_OUTPUT\"\n"
-	"      - name: Upload the capture\n"
-	"        if: always()\n"
-	"        uses: actions/upload-artifact@v4\n"
-	"        with:\n"
-	"          name: drift\n"
-	"          path: |\n"
-	"            fresh.json\n"
-	"            drift.md\n"
-	"      - name: Open an alert\n"
-	"        if: steps.diff.outputs.drift == 'true'\n"
-	"        shell: bash\n"
-	"        env:\n"
-	"          GH_TOKEN: ${{ github.token }}\n"
-	"        run: |\n"
-	"          title=\"Environment drift against $SPEC\"\n"
-	"          number=$(gh issue list --state open --search \"in:title \\\"$title\\\"\" --json "
-	"number --jq "
-	"'.[0].number // "
-	"empty')\n"
-	"          if [ -n \"$number\" ]; then\n"
-	"            gh issue comment \"$number\" --body-file drift.md\n"
-	"          else\n"
-	"            gh issue create --title \"$title\" --body-file drift.md\n"
-	"          fi\n";
-
-static void runner(const struct ls_spec *spec, struct ls_str *out)
+static void add_runner(const struct workflow *w, struct ls_str *out)
 {
-	if (!spec->runner || !spec->runner[0]) {
+	char **labels = w->spec->runner;
+	if (!labels || !labels[0]) {
 		ls_str_add(out, "ubuntu-24.04");
 		return;
 	}
-	for (char **p = spec->runner; *p; p++)
-		ls_str_addf(out, "%s\"%s\"", p == spec->runner ? "[" : ", ", *p);
+	for (char **p = labels; *p; p++)
+		ls_str_addf(out, "%s\"%s\"", p == labels ? "[" : ", ", *p);
 	ls_str_add(out, "]");
+}
+
+/* The image without its tag: a colon behind the last slash begins one. */
+static void add_repository(const struct workflow *w, struct ls_str *out)
+{
+	const char *tag = w->spec->image.tag, *slash = strrchr(tag, '/');
+	const char *colon = strchr(slash ? slash : tag, ':');
+	ls_str_addf(out, "%.*s", colon ? (int)(colon - tag) : (int)strlen(tag), tag);
+}
+
+/* ghcr.io of ghcr.io/org/image; Docker's own where the first part is no host. */
+static void add_registry(const struct workflow *w, struct ls_str *out)
+{
+	const char *tag = w->spec->image.tag;
+	size_t n = strcspn(tag, "/");
+	bool host = tag[n] && (memchr(tag, '.', n) || memchr(tag, ':', n));
+	ls_str_addf(out, "%.*s", host ? (int)n : (int)strlen("docker.io"),
+		    host ? tag : "docker.io");
+}
+
+/* Without an image to watch there is nothing that could drift. */
+static void add_schedule(const struct workflow *w, struct ls_str *out)
+{
+	const char *cron = w->spec->schedule ? w->spec->schedule : "17 4 * * 1";
+	if (w->spec->image.watch)
+		ls_str_addf(out, "  schedule:\n    - cron: \"%s\"\n", cron);
+}
+
+/* Where the moved pins go: the spec's file, or a new one for a shipped spec. */
+static void add_pin(const struct workflow *w, struct ls_str *out)
+{
+	if (ls_render_spec_is_file(w->spec))
+		ls_str_add(out, w->ref);
+	else
+		ls_str_addf(out, "%s.json", w->spec->name);
+}
+
+/* "actions/checkout" as the commit of a release, which nobody can move. */
+static void add_uses(const struct workflow *w, const char *action, size_t n, struct ls_str *out)
+{
+	size_t i;
+	json_t *row;
+	json_array_foreach(json_object_get(w->actions, "rows"), i, row)
+	{
+		const char *name = json_string_value(json_object_get(row, "action"));
+		if (name && strlen(name) == n && strncmp(name, action, n) == 0)
+			ls_str_addf(out, "%s@%s # %s", name,
+				    json_string_value(json_object_get(row, "commit")),
+				    json_string_value(json_object_get(row, "version")));
+	}
+}
+
+static void fill_in(const struct workflow *w, const char *word, size_t n, struct ls_str *out)
+{
+	static const char uses[] = "uses ";
+	const struct {
+		const char *word, *text;
+	} texts[] = {{"name", w->spec->name},
+		     {"spec", w->ref},
+		     {"image", w->spec->image.tag},
+		     {"watch", w->spec->image.watch},
+		     {"cuda", ls_render_cuda(w->spec)},
+		     {"unknown", ls_spec_wants_cuda(w->spec) ? "skip" : "fail"}};
+	const struct {
+		const char *word;
+		void (*add)(const struct workflow *w, struct ls_str *out);
+	} adders[] = {{"runner", add_runner},
+		      {"repository", add_repository},
+		      {"registry", add_registry},
+		      {"schedule", add_schedule},
+		      {"pin", add_pin}};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (strlen(texts[i].word) == n && strncmp(texts[i].word, word, n) == 0)
+			ls_str_add(out, texts[i].text);
+	for (size_t i = 0; i < sizeof adders / sizeof *adders; i++)
+		if (strlen(adders[i].word) == n && strncmp(adders[i].word, word, n) == 0)
+			adders[i].add(w, out);
+	if (n == strlen("login") && strncmp(word, "login", n) == 0)
+		add_part(w, "login", out);
+	if (strncmp(word, uses, strlen(uses)) == 0)
+		add_uses(w, word + strlen(uses), n - strlen(uses), out);
+}
+
+/* A file of github/ with its words filled in. */
+static void add_part(const struct workflow *w, const char *file, struct ls_str *out)
+{
+	char *path = ls_xasprintf("src/env/render/github/%s.yml", file);
+	const struct ls_blob *blob = ls_embed_find(path);
+	free(path);
+	const char *p = blob ? (const char *)blob->data : "";
+	for (const char *word, *end; (word = strstr(p, "<<")) && (end = strstr(word, ">>"));
+	     p = end + strlen(">>")) {
+		ls_str_addf(out, "%.*s", (int)(word - p), p);
+		word += strlen("<<");
+		fill_in(w, word, (size_t)(end - word), out);
+	}
+	ls_str_add(out, p);
+}
+
+static int check_image(const struct ls_spec *spec, struct ls_err *err)
+{
+	if (!spec->image.base)
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: the workflow runs in a container: \"image\" is missing",
+				  spec->path);
+	if (!spec->image.tag)
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: the workflow pushes the image that it builds: \"image\" "
+				  "needs a \"tag\", such as ghcr.io/your-org/ci-cuda:%s",
+				  spec->path, spec->name);
+	return 0;
+}
+
+static int load_actions(json_t **ret, struct ls_err *err)
+{
+	static const char file[] = "data/actions.json";
+	const struct ls_blob *blob = ls_embed_find(file);
+	if (!blob)
+		return ls_err_set(err, LS_EINTERNAL, "%s is not part of this program", file);
+	return ls_json_parse((const char *)blob->data, blob->len, file, ret, err);
 }
 
 int ls_render_github(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err)
 {
-	const char *ref, *watch = spec->image.watch ? spec->image.watch : spec->image.base;
-	int rc = ls_render_spec_ref(spec, &ref, err);
-	if (!rc && !spec->image.base)
-		rc = ls_err_set(err, LS_EINPUT,
-				"%s: the workflow runs in a container: \"image\" is missing",
-				spec->path);
+	struct workflow w = {.spec = spec};
+	int rc = ls_render_spec_ref(spec, &w.ref, err);
+	if (!rc)
+		rc = check_image(spec, err);
+	if (!rc)
+		rc = load_actions(&w.actions, err);
 	if (rc)
 		return rc;
 	ls_render_head(spec, "github", "#", out);
-	ls_str_addf(out,
-		    "name: cuda-parity\n\non:\n  push:\n    branches: [main]\n  pull_request:\n"
-		    "    types: [opened, synchronize, reopened, labeled, unlabeled]\n"
-		    "  schedule:\n    - cron: \"%s\"\n  workflow_dispatch:\n\n"
-		    "permissions:\n  contents: read\n\n"
-		    "env:\n  SPEC: \"%s\"\n  IMAGE: \"%s\"\n  WATCH: \"%s\"\n\njobs:\n"
-		    "  parity:\n    name: CUDA parity (%s)\n    if: github.event_name != "
-		    "'schedule'\n    runs-on: ",
-		    spec->schedule ? spec->schedule : "17 4 * * 1", ref, ls_render_tag(spec), watch,
-		    spec->name);
-	runner(spec, out);
-	ls_str_add(out, "\n    timeout-minutes: 30\n    outputs:\n      state: ${{ "
-			"steps.doctor.outputs.state }}\n    steps:\n"
-			"      - uses: actions/checkout@v4\n");
-	ls_str_addf(out, "%s%s%s", doctor_head, ls_render_cuda(spec), doctor_tail);
-	ls_str_add(out, gate_job);
-	ls_str_add(out, "\n  drift:\n    name: Weekly look for drift\n"
-			"    if: github.event_name == 'schedule' || github.event_name == "
-			"'workflow_dispatch'\n"
-			"    runs-on: ubuntu-24.04\n    permissions:\n      contents: read\n      "
-			"issues: write\n    steps:\n");
-	ls_str_add(out, drift_steps);
+	add_part(&w, "head", out);
+	if (ls_spec_wants_cuda(spec))
+		add_part(&w, "gate", out);
+	if (spec->image.watch)
+		add_part(&w, "drift", out);
+	json_decref(w.actions);
 	return 0;
 }

@@ -12,3 +12,6 @@ lockstep spec render py.json --dockerfile; echo $?
 lockstep spec render kaggle-2025-09; echo $?
 lockstep spec render kaggle-2025-09 --github --makefile; echo $?
 ls
+echo '{"schema": 1, "name": "t", "torch": "2.9.0", "image": "a/b:1"}' >untagged.json
+lockstep spec render untagged.json --github
+echo "no tag: $?"
