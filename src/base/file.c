@@ -108,6 +108,17 @@ int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err)
 	return rc;
 }
 
+void ls_file_forget(const struct ls_map *map, size_t *done, size_t at)
+{
+	enum { STEP = 8 << 20 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	if (at > map->len || at < *done || at - *done < STEP)
+		return;
+	size_t end = at / page * page;
+	madvise((void *)(uintptr_t)(map->data + *done), end - *done, MADV_DONTNEED);
+	*done = end;
+}
+
 void ls_file_unmap(struct ls_map *map)
 {
 	if (map->len)

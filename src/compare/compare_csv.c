@@ -10,6 +10,8 @@
 enum { COLUMN_LIMIT = 1 << 16 };
 
 struct csv {
+	const struct ls_map *map;
+	size_t forgotten;
 	const char *at, *end;
 	char separator;
 	char **cells; /* of the current record, unquoted, NUL-terminated */
@@ -55,6 +57,7 @@ static char read_cell(struct csv *c)
 static int read_record(struct csv *c, bool *ret_more, struct ls_err *err)
 {
 	c->n = c->text.len = 0;
+	ls_file_forget(c->map, &c->forgotten, (size_t)(c->at - (const char *)c->map->data));
 	*ret_more = c->at < c->end;
 	if (!*ret_more)
 		return 0;
@@ -201,10 +204,12 @@ int ls_cmp_csv(const struct ls_map *a, const struct ls_map *b, char separator,
 	       const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
 {
 	struct csv_pair p = {
-		.a = {.at = (const char *)a->data,
+		.a = {.map = a,
+		      .at = (const char *)a->data,
 		      .end = (const char *)a->data + a->len,
 		      .separator = separator},
-		.b = {.at = (const char *)b->data,
+		.b = {.map = b,
+		      .at = (const char *)b->data,
 		      .end = (const char *)b->data + b->len,
 		      .separator = separator},
 	};

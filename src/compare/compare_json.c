@@ -12,6 +12,8 @@
 struct document {
 	const struct ls_cmp_options *opt;
 	struct ls_cmp_file *f;
+	const struct ls_map *maps[2];
+	size_t forgotten[2];
 	const char *const *skip; /* patterns of names that are never compared; ends with NULL */
 };
 
@@ -30,10 +32,21 @@ static bool is_plain(const struct ls_json_token *a, const struct ls_json_token *
 	       b->len < LS_TEXT_SHOWN && !memchr(a->text, 0, a->len) && !memchr(b->text, 0, b->len);
 }
 
+/* A token lies in the map, but for strings that had escapes. */
+static void forget(struct document *d, int side, const struct ls_json_token *t)
+{
+	const struct ls_map *m = d->maps[side];
+	const uint8_t *at = t ? (const uint8_t *)t->text : NULL;
+	if (at && at >= m->data && at < m->data + m->len)
+		ls_file_forget(m, &d->forgotten[side], (size_t)(at - m->data));
+}
+
 static void count_value(void *ctx, const char *name, const struct ls_json_token *a,
 			const struct ls_json_token *b)
 {
 	struct document *d = ctx;
+	forget(d, 0, a);
+	forget(d, 1, b);
 	if (!*name)
 		name = "(top)";
 	if (is_skipped(d, name))
@@ -69,7 +82,8 @@ int ls_cmp_json(const struct ls_map *a, const struct ls_map *b, bool notebook,
 		const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
 {
 	static const char *const none[] = {NULL};
-	struct document d = {opt, f, notebook ? notebook_skips : none};
+	struct document d = {
+		.opt = opt, .f = f, .maps = {a, b}, .skip = notebook ? notebook_skips : none};
 	struct ls_json_sink sink = {count_value, &d};
 	return ls_json_pair_walk((const char *)a->data, a->len, "A", (const char *)b->data, b->len,
 				 "B", &sink, err);
@@ -78,6 +92,8 @@ int ls_cmp_json(const struct ls_map *a, const struct ls_map *b, bool notebook,
 /* --- JSON lines --- */
 
 struct lines {
+	const struct ls_map *map;
+	size_t forgotten;
 	const char *at, *end;
 	uint64_t n; /* lines given; blank ones too */
 };
@@ -92,6 +108,7 @@ static bool is_blank(const char *s, size_t len)
 /* The next line that is not blank; false at the end. */
 static bool next_line(struct lines *l, const char **ret, size_t *ret_len)
 {
+	ls_file_forget(l->map, &l->forgotten, (size_t)(l->at - (const char *)l->map->data));
 	while (l->at < l->end) {
 		const char *nl = memchr(l->at, '\n', (size_t)(l->end - l->at)),
 			   *stop = nl ? nl : l->end;
@@ -153,8 +170,8 @@ static int compare_lines(struct line_pair *p, struct lines *a, struct lines *b,
 int ls_cmp_jsonl(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
 		 struct ls_cmp_file *f, struct ls_err *err)
 {
-	struct lines la = {(const char *)a->data, (const char *)a->data + a->len, 0};
-	struct lines lb = {(const char *)b->data, (const char *)b->data + b->len, 0};
+	struct lines la = {a, 0, (const char *)a->data, (const char *)a->data + a->len, 0};
+	struct lines lb = {b, 0, (const char *)b->data, (const char *)b->data + b->len, 0};
 	struct line_pair p = {.row = 0};
 	ls_columns_init(&p.columns, opt);
 	int rc = compare_lines(&p, &la, &lb, f, err);

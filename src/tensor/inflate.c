@@ -127,3 +127,43 @@ int ls_zip_extract(const struct ls_zip_member *m, uint64_t limit, uint8_t **ret,
 		*ret = buf;
 	return rc;
 }
+
+/* Takes what the stream gives until it ends; grows the block as it comes. */
+static int inflate_all(z_stream *z, uint64_t limit, uint8_t **block, size_t *ret_len,
+		       struct ls_err *err)
+{
+	size_t have = 0, cap = 1 << 16;
+	for (int rc = Z_OK; rc != Z_STREAM_END;) {
+		if (have == cap && cap >= limit)
+			return ls_err_set(err, LS_EINPUT,
+					  "compressed data of more than %" PRIu64 " bytes", limit);
+		cap = have == cap ? cap * 2 : cap;
+		uint8_t *grown = ls_xrealloc(*block, cap);
+		*block = grown;
+		z->next_out = grown + have;
+		z->avail_out = at_most(cap - have);
+		rc = inflate(z, Z_NO_FLUSH);
+		have = (size_t)(z->next_out - grown);
+		if (rc != Z_OK && rc != Z_STREAM_END)
+			return ls_err_set(err, LS_EINPUT,
+					  "compressed data is damaged after %zu bytes", have);
+	}
+	*ret_len = have;
+	return 0;
+}
+
+int ls_unzlib(const uint8_t *data, size_t len, uint64_t limit, uint8_t **ret, size_t *ret_len,
+	      struct ls_err *err)
+{
+	z_stream z = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = at_most(len)};
+	if (inflateInit2(&z, MAX_WBITS + 32) != Z_OK) /* the header says which of the two */
+		ls_no_memory();
+	uint8_t *block = NULL;
+	int rc = inflate_all(&z, limit, &block, ret_len, err);
+	inflateEnd(&z);
+	if (rc)
+		free(block);
+	else
+		*ret = block;
+	return rc;
+}

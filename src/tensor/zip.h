@@ -46,4 +46,8 @@ int ls_inflater_read(struct ls_inflater *in, void *buf, size_t len, struct ls_er
 int ls_zip_extract(const struct ls_zip_member *m, uint64_t limit, uint8_t **ret,
 		   struct ls_err *err);
 
+/* A whole stream of zlib or gzip, at most limit bytes; the caller frees *ret. */
+int ls_unzlib(const uint8_t *data, size_t len, uint64_t limit, uint8_t **ret, size_t *ret_len,
+	      struct ls_err *err);
+
 #endif

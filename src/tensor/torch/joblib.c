@@ -1,4 +1,5 @@
-/* joblib.dump writes a pickle with the arrays' bytes between its opcodes. */
+/* joblib.dump writes a pickle with the arrays' bytes between its opcodes; an array of objects is a
+ * pickle of its own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,30 @@ static bool element_size(const struct ls_pickle *p, const struct ls_pk_node *dty
 	return *ret > 0;
 }
 
+bool ls_joblib_is_objects(const struct ls_pickle *p, const struct ls_pk_node *call)
+{
+	const struct ls_pk_node *dtype = ls_pickle_get(p, &p->nodes[call->c], "dtype");
+	const struct ls_pk_node *args =
+		dtype && dtype->kind == LS_PK_CALL ? &p->nodes[dtype->b] : NULL;
+	const struct ls_pk_node *code = args && args->n ? &p->nodes[args->items[0]] : NULL;
+	return code && code->kind == LS_PK_STR && code->n >= 1 && code->s[0] == 'O';
+}
+
+/* Only a pickle itself knows where it ends. */
+static int nested_size(const uint8_t *rest, size_t len, size_t *ret_skip, uint64_t *ret_size,
+		       struct ls_err *err)
+{
+	static const struct ls_pk_global none[] = {{NULL, NULL, 0, NULL}};
+	struct ls_pickle *nested = NULL;
+	int rc = ls_pickle_parse(rest, len, none, &nested, err);
+	if (rc)
+		return rc;
+	*ret_skip = 0;
+	*ret_size = nested->used;
+	ls_pickle_free(nested);
+	return 0;
+}
+
 int ls_joblib_raw(const struct ls_pickle *p, const struct ls_pk_node *call, const uint8_t *rest,
 		  size_t len, size_t *ret_skip, uint64_t *ret_size, struct ls_err *err)
 {
@@ -42,11 +67,11 @@ int ls_joblib_raw(const struct ls_pickle *p, const struct ls_pk_node *call, cons
 	const struct ls_pk_node *shape = ls_pickle_get(p, s, "shape"),
 				*align = ls_pickle_get(p, s, "numpy_array_alignment_bytes");
 	uint64_t size = 0;
+	if (ls_joblib_is_objects(p, call))
+		return nested_size(rest, len, ret_skip, ret_size, err);
 	if (!shape || shape->kind != LS_PK_TUPLE ||
 	    !element_size(p, ls_pickle_get(p, s, "dtype"), &size))
-		return ls_err_set(err, LS_EINPUT,
-				  "an array of joblib whose elements are objects; save it without "
-				  "arrays of objects");
+		return ls_err_set(err, LS_EINPUT, "an array of joblib of a type that is not read");
 	for (size_t i = 0; i < shape->n; i++) {
 		const struct ls_pk_node *d = &p->nodes[shape->items[i]];
 		if (d->kind != LS_PK_INT || d->i < 0 ||

@@ -198,6 +198,20 @@ int ls_torch_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 	return ls_bundle_hand_take(b, rc, ret);
 }
 
+/* joblib compresses whole files. */
+static int unpack(struct ls_bundle *b, struct ls_map *map, struct ls_err *err)
+{
+	uint8_t *made = NULL;
+	bool zlib = map->len > 2 && map->data[0] == 0x78,
+	     gzip = map->len > 2 && map->data[0] == 0x1f && map->data[1] == 0x8b;
+	if (!zlib && !gzip)
+		return 0;
+	int rc = ls_unzlib(map->data, map->len, PICKLE_LIMIT, &made, &map->len, err);
+	if (rc == 0)
+		map->data = ls_bundle_keep_take(b, made);
+	return rc;
+}
+
 int ls_pickle_read(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path,
 		   struct ls_err *err)
 {
@@ -218,7 +232,8 @@ int ls_pickle_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 	struct ls_map map;
 	int rc = ls_bundle_map(b, path, &map, err);
 	if (rc == 0)
-		rc = ls_pickle_read(b, map.data, map.len, path, err);
+		rc = unpack(b, &map, err) ? ls_err_prefix(err, "%s", path)
+					  : ls_pickle_read(b, map.data, map.len, path, err);
 	if (rc == 0)
 		rc = ls_bundle_seal(b, path, err);
 	return ls_bundle_hand_take(b, rc, ret);

@@ -122,6 +122,8 @@ int ls_torch_legacy_storage(const uint8_t *data, size_t len, enum ls_dtype *ret_
 			    const uint8_t **ret, uint64_t *ret_bytes, struct ls_err *err);
 int ls_joblib_raw(const struct ls_pickle *p, const struct ls_pk_node *call, const uint8_t *rest,
 		  size_t len, size_t *ret_skip, uint64_t *ret_size, struct ls_err *err);
+/* Whether a wrapper of joblib stands for an array of objects. */
+bool ls_joblib_is_objects(const struct ls_pickle *p, const struct ls_pk_node *call);
 int ls_torch_emit_np_joblib(struct ls_walk *w, const struct ls_pk_node *call);
 /* The value of a text key; NULL where d is no dict or has no such key. */
 const struct ls_pk_node *ls_pickle_get(const struct ls_pickle *p, const struct ls_pk_node *d,

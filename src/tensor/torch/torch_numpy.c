@@ -208,12 +208,29 @@ int ls_torch_emit_np_buffer(struct ls_walk *w, const struct ls_pk_node *call)
 			  ls_torch_arg(w, call, 0), order->s[0] == 'F');
 }
 
+/* An array of objects: the walk goes on in its pickle, and then in its own again. */
+static int emit_nested(struct ls_walk *w, const struct ls_pk_node *bytes)
+{
+	struct ls_pickle *outer = w->p, *p = NULL;
+	int rc = ls_pickle_parse((const uint8_t *)bytes->s, bytes->n, ls_torch_globals(), &p,
+				 w->err);
+	if (rc)
+		return rc;
+	w->p = p;
+	rc = ls_torch_visit(w, p->root);
+	w->p = outer;
+	ls_pickle_free(p);
+	return rc;
+}
+
 int ls_torch_emit_np_joblib(struct ls_walk *w, const struct ls_pk_node *call)
 {
 	const struct ls_pk_node *s = call->c ? ls_torch_at(w, call->c) : NULL;
 	const struct ls_pk_node *order = ls_pickle_get(w->p, s, "order");
 	if (!s || call->n != 1 || !order || order->kind != LS_PK_STR)
 		return ls_torch_wrong(w, "an array of joblib without its state");
+	if (ls_joblib_is_objects(w->p, call))
+		return emit_nested(w, ls_torch_at(w, call->items[0]));
 	return emit_array(w, ls_pickle_get(w->p, s, "dtype"), ls_pickle_get(w->p, s, "shape"),
 			  ls_torch_at(w, call->items[0]), order->n == 1 && order->s[0] == 'F');
 }

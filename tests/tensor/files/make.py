@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""make.py [WHAT…]: makes the files in this folder anew, with libraries that the gate does
+not install. WHAT is joblib, keras or gguf; all of them without an argument.
+
+  pip install scikit-learn==1.9.1 joblib==1.6.0 keras==3.15.1 h5py==3.16.0 gguf==0.19.0 torch
+"""
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+os.chdir(pathlib.Path(__file__).parent)
+
+
+def make_joblib():
+    """a and b hold the same; c and objects-c do not. z is compressed."""
+    import joblib
+    from sklearn.linear_model import LogisticRegression
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 3))
+    y = (x[:, 0] > 0) * 1
+
+    def model(c):
+        return LogisticRegression(C=c).fit(x, y)
+
+    joblib.dump({"m": model(1.0), "z": 1}, "a.joblib")
+    joblib.dump({"z": 1, "m": model(1.0)}, "b.joblib")
+    joblib.dump({"m": model(2.0), "z": 1}, "c.joblib")
+    joblib.dump({"m": model(1.0), "z": 1}, "z.joblib", compress=3)
+    for name, last in (("objects-a", "x"), ("objects-c", "y")):
+        joblib.dump({"o": np.array([{"k": 1}, None, last], dtype=object), "f": np.asfortranarray(x[:2])}, f"{name}.joblib")
+
+
+def make_keras():
+    """a and b are saved a second apart and hold the same; c does not."""
+    os.environ["KERAS_BACKEND"] = "torch"
+    import keras
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        keras.backend.clear_session()
+        keras.utils.set_random_seed(seed)
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4), keras.layers.Dense(2)])
+        model.compile("adam", "mse")
+        model.save(f"{name}.keras")
+        model.save_weights(f"{name}.weights.h5")
+        time.sleep(1.1)
+
+
+def make_gguf():
+    """a and b hold the same with other orders; c does not. One tensor is quantized."""
+    import gguf
+    for name, value, turn in (("a", 1.0, False), ("b", 1.0, True), ("c", 2.0, False)):
+        writer = gguf.GGUFWriter(f"{name}.gguf", "llama")
+        writer.add_uint32("llama.block_count", 1)
+        writer.add_array("tokenizer.ggml.tokens", ["a", "b"])
+        writer.add_float32("llama.rope.freq_base", 10000.0)
+        tensors = [("w", np.full((2, 32), value, np.float32)), ("h", np.arange(6, dtype=np.float16).reshape(2, 3)),
+                   ("q", gguf.quants.quantize(np.linspace(-1, 1, 64, dtype=np.float32).reshape(2, 32), gguf.GGMLQuantizationType.Q8_0))]
+        for key, array in reversed(tensors) if turn else tensors:
+            writer.add_tensor(key, array, raw_dtype=gguf.GGMLQuantizationType.Q8_0 if key == "q" else None)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+
+
+for what in sys.argv[1:] or ["joblib", "keras", "gguf"]:
+    globals()[f"make_{what}"]()
