@@ -60,6 +60,23 @@ INLINE void prefetch_ahead(const struct ls_fm_model *m, const struct row *r, con
 		__builtin_prefetch(v[j] + (size_t)(i + 2 * line) * K);
 }
 
+/* Prefetches, for writing, the part of back that entry i of the next row fills: the rows'
+ * parts follow each other. On x86-64 only: compilers make it a prefetch for reading unless
+ * told the processor, and old processors ignore the instruction. */
+INLINE void prefetch_next_back(const struct row *r, uint32_t i, uint32_t K, const float *back,
+			       size_t entry_stride)
+{
+#if defined(__x86_64__)
+	if (i >= r->n_next)
+		return;
+	const float *at = back + (r->n + i) * entry_stride;
+	for (size_t c = 0; c < (size_t)r->n * K; c += LINE)
+		__asm__ volatile("prefetchw %0" : : "m"(at[c]));
+#else
+	(void)r, (void)i, (void)K, (void)back, (void)entry_stride;
+#endif
+}
+
 /* Adds the product of two entries' vectors to `total`. to_i and to_j get what the
  * backward pass needs, unless they are NULL. */
 INLINE void ffm_pair(const float *vi, const float *vj, float xi, float xj, bool has_x, uint32_t K,
@@ -109,6 +126,7 @@ INLINE void ffm_once_back(const struct ls_fm_model *m, const struct row *r, bool
 		float *row = back + i * entry_stride;
 		memset(row + (size_t)i * K, 0, sizeof(float) * K);
 		prefetch_ahead(m, r, v, i, offset, K);
+		prefetch_next_back(r, i, K, back, entry_stride);
 		for (uint32_t j = i + 1; j < n; j++)
 			ffm_pair(vi + (size_t)j * K, v[j] + (size_t)i * K, xi, has_x ? x[j] : 1.0f,
 				 has_x, K, row + (size_t)j * K,
