@@ -94,6 +94,13 @@ static int option_init(struct ls_plan_option *o, const struct ls_plan_ask *ask,
 	return schedule_of(ask, p, &o->layout, &o->schedule, err);
 }
 
+/* With drop_last a batch larger than a rank's share of the samples leaves an epoch without a step.
+ */
+static bool trains_nothing(const struct ls_plan_layout *l)
+{
+	return l->rank_samples && !l->micro_batches;
+}
+
 static void add_option(void *ctx, uint64_t batch, uint64_t accum)
 {
 	struct filling *f = ctx;
@@ -103,8 +110,9 @@ static void add_option(void *ctx, uint64_t batch, uint64_t accum)
 		return;
 	f->rc = ls_plan_layout_init(&o.layout, batch, f->ranks, accum, f->ask->samples,
 				    f->ask->drop_last, f->err);
-	if (!f->rc)
-		f->rc = option_init(&o, f->ask, p, f->err);
+	if (f->rc || trains_nothing(&o.layout))
+		return;
+	f->rc = option_init(&o, f->ask, p, f->err);
 	if (f->rc)
 		return;
 	p->options = ls_grow(p->options, p->n_options, &p->cap_options, sizeof *p->options);
@@ -235,6 +243,12 @@ static int fill_baseline(const struct ls_plan_ask *ask, struct ls_plan *p, struc
 		ls_plan_layout_init(&o->layout, ask->batch, ask->from.count,
 				    ask->accum ? ask->accum : 1, ask->samples, ask->drop_last, err);
 	o->same_global = o->same_steps = true;
+	if (!rc && trains_nothing(&o->layout))
+		rc = ls_err_set(err, LS_EINPUT,
+				"an epoch of the baseline has no step: a GPU's share is %" PRIu64
+				" samples, and without a full batch of %" PRIu64
+				" drop_last leaves them all out",
+				o->layout.rank_samples, o->layout.batch);
 	return rc ? rc : schedule_in_steps(ask, o->layout.steps_per_epoch, &o->schedule, err);
 }
 

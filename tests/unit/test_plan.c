@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "num/philox.h"
+#include "plan/config.h"
 #include "plan/plan.h"
 #include "plan/report.h"
 
@@ -118,6 +119,34 @@ static void check_by_walking(const struct ls_plan_layout *l, uint64_t samples, b
 		assert_int_equal(l->last_accum, in_step ? in_step : l->accum);
 }
 
+/* With another global batch the training sees as many samples as before: the epochs stay, and steps
+ * that were given are scaled to the nearest. */
+static void check_other_schedule(const struct ls_plan_ask *ask, const struct ls_plan *p,
+				 const struct ls_plan_option *o)
+{
+	const struct ls_plan_option *base = &p->baseline;
+	int64_t now = (int64_t)o->layout.global, was = (int64_t)base->layout.global;
+	if (ask->total_steps)
+		assert_true(2 * llabs((int64_t)o->schedule.total_steps * now -
+				      (int64_t)base->schedule.total_steps * was) <=
+			    now);
+	else
+		assert_int_equal(o->schedule.total_steps, ask->epochs * o->layout.steps_per_epoch);
+	if (ask->warmup_steps)
+		assert_true(2 * llabs((int64_t)o->schedule.warmup_steps * now -
+				      (int64_t)base->schedule.warmup_steps * was) <=
+			    now);
+	assert_int_equal(o->schedule.has_warmup, base->schedule.has_warmup);
+}
+
+static void check_refused(const struct ls_plan_ask *ask)
+{
+	struct ls_plan *p = NULL;
+	struct ls_err err = {0};
+	assert_int_equal(ls_plan_make(ask, &p, &err), LS_EINPUT);
+	assert_non_null(strstr(err.msg, "no step"));
+}
+
 static void check_option(const struct ls_plan_ask *ask, const struct ls_plan *p,
 			 const struct ls_plan_option *o)
 {
@@ -128,17 +157,20 @@ static void check_option(const struct ls_plan_ask *ask, const struct ls_plan *p,
 	assert_int_equal(o->same_steps,
 			 o->same_global && l->steps_per_epoch == base->layout.steps_per_epoch);
 	check_by_walking(l, ask->samples, ask->drop_last);
-	if (!o->same_global)
+	if (!o->same_global) {
+		check_other_schedule(ask, p, o);
 		return;
+	}
 	assert_true(ask->drop_last || o->same_steps);
 	assert_int_equal(o->schedule.total_steps, base->schedule.total_steps);
 	assert_int_equal(o->schedule.warmup_steps, base->schedule.warmup_steps);
 }
 
-static uint64_t divisors(uint64_t n)
+/* Batches that divide n and, with drop_last, are not larger than a rank's share. */
+static uint64_t divisors(uint64_t n, uint64_t most)
 {
 	uint64_t found = 0;
-	for (uint64_t d = 1; d <= n; d++)
+	for (uint64_t d = 1; d <= n && d <= most; d++)
 		found += n % d == 0;
 	return found;
 }
@@ -150,7 +182,10 @@ static void check_exact(const struct ls_plan_ask *ask, const struct ls_plan *p)
 	assert_int_equal(p->exact, p->options[0].same_global);
 	assert_int_equal(!p->exact, finding(p, "global_batch") != NULL);
 	if (p->exact)
-		assert_int_equal(p->n_options, divisors(global / ask->to.count));
+		assert_int_equal(
+			p->n_options,
+			divisors(global / ask->to.count,
+				 ask->drop_last ? p->options[0].layout.rank_samples : UINT64_MAX));
 	else if (p->fewer)
 		assert_true(p->fewer->same_global && p->fewer->layout.ranks < ask->to.count);
 }
@@ -163,6 +198,24 @@ static void check_nearest(const struct ls_plan_ask *ask, const struct ls_plan *p
 	assert_true(2 * llabs(off) <= count || p->options[0].layout.global == ask->to.count);
 }
 
+/* Whoever reads only one of the forms is told, too. */
+static void check_outputs(const struct ls_plan *p)
+{
+	struct ls_str text = {0}, yaml = {0}, env = {0};
+	json_t *json = ls_plan_json(p);
+	ls_plan_text(p, 0, &text);
+	ls_plan_yaml(p, &yaml);
+	ls_plan_env(p, &env);
+	assert_int_equal(p->exact, !strstr(text.s, "NOT the same global batch"));
+	assert_int_equal(p->exact, !strstr(yaml.s, "NOT the same training"));
+	assert_int_equal(p->exact, !strstr(env.s, "NOT the same training"));
+	assert_int_equal(p->exact, json_is_true(json_object_get(json, "exact")));
+	json_decref(json);
+	ls_str_done(&text);
+	ls_str_done(&yaml);
+	ls_str_done(&env);
+}
+
 static void random_plans_keep_their_word(void **state)
 {
 	(void)state;
@@ -170,6 +223,11 @@ static void random_plans_keep_their_word(void **state)
 	unsigned exact = 0, lost = 0;
 	for (int i = 0; i < 3000; i++) {
 		struct ls_plan_ask ask = random_ask(&d);
+		if (ask.drop_last &&
+		    ask.batch > (ask.samples + ask.from.count - 1) / ask.from.count) {
+			check_refused(&ask); /* the baseline has no step */
+			continue;
+		}
 		struct ls_plan *p = plan_of(&ask);
 		for (size_t k = 0; k < p->n_options; k++)
 			check_option(&ask, p, &p->options[k]);
@@ -177,6 +235,8 @@ static void random_plans_keep_their_word(void **state)
 			check_option(&ask, p, p->fewer);
 		check_exact(&ask, p);
 		check_nearest(&ask, p);
+		if (i % 10 == 0)
+			check_outputs(p);
 		bool moved = p->exact && !p->options[0].same_steps;
 		assert_int_equal(moved, finding(p, "steps_per_epoch") != NULL);
 		exact += p->exact;

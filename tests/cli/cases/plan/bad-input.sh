@@ -38,3 +38,4 @@ t --from L40S:4 --to H200:2 --batch 48 --yaml --env
 t --from L40S:4 --to H200:2 --batch 48 -- train.py '{steps}'
 t --from L40S:4 --to H200:4 --batch 48 --gpus-per-node 3
 t --from L40S:4 --to H200:4 --batch 48 --gpus-per-node 0
+t --from L40S:4 --to H200:2 --batch 48 --samples 100 --drop-last
