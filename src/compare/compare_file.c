@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "compare/compare_internal.h"
+#include "tensor/gguf.h"
 #include "tensor/npy.h"
 #include "tensor/onnx.h"
 #include "tensor/safetensors.h"
@@ -23,6 +24,7 @@ enum format {
 	BIN_INDEX,
 	DCP,
 	PICKLE,
+	GGUF,
 	ONNX,
 	JSON,
 	NOTEBOOK,
@@ -41,6 +43,7 @@ static const char *const format_names[] = {
 	[BIN_INDEX] = "PyTorch shards",
 	[DCP] = "torch DCP",
 	[PICKLE] = "pickle",
+	[GGUF] = "GGUF",
 	[ONNX] = "ONNX",
 	[JSON] = "JSON",
 	[NOTEBOOK] = "notebook",
@@ -68,6 +71,7 @@ static enum format by_name(const char *path)
 		     {".joblib", PICKLE},
 		     {".npy", NPY},
 		     {".npz", NPZ},
+		     {".gguf", GGUF},
 		     {".onnx", ONNX},
 		     {".json", JSON},
 		     {".ipynb", NOTEBOOK},
@@ -129,6 +133,8 @@ static enum format format_of(const char *path, const struct ls_map *m)
 		return NPY;
 	if (ls_torch_is_legacy(m->data, m->len) || ls_torch_is_tar(m->data, m->len))
 		return TORCH;
+	if (m->len >= 4 && memcmp(m->data, "GGUF", 4) == 0)
+		return GGUF;
 	if (looks_like_pickle(m))
 		return is_named(path, ".metadata") ? DCP : PICKLE;
 	enum format named = by_name(path);
@@ -154,6 +160,8 @@ static int open_bundle(enum format f, const char *path, struct ls_bundle **ret, 
 		return ls_dcp_open(path, ret, err);
 	case PICKLE:
 		return ls_pickle_open(path, ret, err);
+	case GGUF:
+		return ls_gguf_open(path, ret, err);
 	default:
 		return ls_onnx_open(path, ret, err);
 	}

@@ -10,3 +10,22 @@ show a.joblib b.joblib
 show a.joblib z.joblib
 show a.joblib c.joblib
 show objects-a.joblib objects-c.joblib
+show a.gguf b.gguf
+show a.gguf c.gguf
+# cut short, a type that nobody knows, and a forged number of tensors
+for change in "size -40" "type 0x63" "count 0xff"; do
+	set -- $change
+	python3 - "$f/a.gguf" "$@" <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+if sys.argv[2] == "size":
+    del data[-40:]
+elif sys.argv[2] == "type":
+    data[data.rindex(b"\x01\0\0\0\0\0\0\0w") + 9 + 4 + 16] = int(sys.argv[3], 0)
+else:
+    data[12] = int(sys.argv[3], 0)
+open("bad.gguf", "wb").write(data)
+PY
+	lockstep compare "$f/a.gguf" bad.gguf
+	echo "exit $?"
+done 2>&1
