@@ -263,7 +263,7 @@ size_t ls_own_time(const struct ls_own_run *run, const char *s, size_t n, size_t
 		return 0;
 	for (size_t i = 0; len == 0 && i < sizeof forms / sizeof *forms; i++) {
 		len = forms[i].read(run, p);
-		*ret_form = forms[i].form;
+		*ret_form = (int)forms[i].form;
 	}
 	return len;
 }

@@ -108,13 +108,13 @@ static int nodes_of(const struct ls_plan *p, const struct ls_plan_launch *how, u
 	uint64_t each = how->gpus_per_node ? how->gpus_per_node : ranks;
 	if (each > ranks)
 		each = ranks;
+	*ret_nodes = ranks / each;
+	*ret_each = each;
 	if (ranks % each)
 		return ls_err_set(err, LS_EINPUT,
 				  "%" PRIu64 " GPUs are no whole number of nodes with %" PRIu64
 				  " each",
 				  ranks, each);
-	*ret_nodes = ranks / each;
-	*ret_each = each;
 	return 0;
 }
 

@@ -34,12 +34,12 @@ bool ls_render_spec_is_file(const struct ls_spec *spec)
 int ls_render_spec_ref(const struct ls_spec *spec, const char **ret, struct ls_err *err)
 {
 	const char *path = ls_render_spec_is_file(spec) ? spec->path : spec->name;
+	*ret = path;
 	if (path[strspn(path, SAFE)] || path[0] == '-')
 		return ls_err_set(err, LS_EINPUT,
 				  "%s: the rendered file refers to the spec by this path; rename "
 				  "it to letters, digits, . _ - /",
 				  path);
-	*ret = path;
 	return 0;
 }
 
