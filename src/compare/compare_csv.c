@@ -54,6 +54,13 @@ static char read_cell(struct csv *c)
 	return c->at < c->end ? *c->at++ : 0;
 }
 
+/* A cell with a NUL would end there for us; such a file is no text. */
+static int has_nul(const struct csv *c, struct ls_err *err)
+{
+	return ls_err_set(err, LS_EINPUT, "record %" PRIu64 " has a NUL byte, which text has not",
+			  c->records);
+}
+
 static int read_record(struct csv *c, bool *ret_more, struct ls_err *err)
 {
 	c->n = c->text.len = 0;
@@ -75,7 +82,13 @@ static int read_record(struct csv *c, bool *ret_more, struct ls_err *err)
 	for (size_t i = 0; i < c->n; i++)
 		c->cells[i] = c->text.s + c->starts[i];
 	c->records++;
-	return 0;
+	/* each cell ends with a NUL, so there are as many as there are cells */
+	for (size_t i = 0; i + 1 < c->n; i++)
+		if (strlen(c->cells[i]) + 1 != c->starts[i + 1] - c->starts[i])
+			return has_nul(c, err);
+	return strlen(c->cells[c->n - 1]) + 1 == c->text.len - c->starts[c->n - 1]
+		       ? 0
+		       : has_nul(c, err);
 }
 
 /* A cell as a number; blanks around it do not count. */
@@ -150,6 +163,22 @@ struct csv_pair {
 	struct ls_columns columns;
 };
 
+/* Cells behind the last column of the heading, which have no name. */
+static void compare_surplus(struct csv_pair *p, uint64_t row)
+{
+	size_t x = p->a.n > p->ha.n ? p->a.n - p->ha.n : 0,
+	       y = p->b.n > p->hb.n ? p->b.n - p->hb.n : 0;
+	for (size_t i = 0; i < x || i < y; i++) {
+		char name[64];
+		snprintf(name, sizeof name, "column %zu", (i < x ? p->ha.n : p->hb.n) + i + 1);
+		struct ls_column *col = ls_column_of(&p->columns, name);
+		if (i < x && i < y)
+			compare_cell(col, p->a.cells[p->ha.n + i], p->b.cells[p->hb.n + i], row);
+		else
+			ls_column_count(col, true, row);
+	}
+}
+
 static void compare_record(struct csv_pair *p)
 {
 	uint64_t row = p->a.records;
@@ -164,6 +193,7 @@ static void compare_record(struct csv_pair *p)
 		else
 			ls_column_count(col, in_a != in_b || j == SIZE_MAX, row);
 	}
+	compare_surplus(p, row);
 	for (size_t j = 0; j < p->hb.n; j++) {
 		if (place_of(&p->ha, p->hb.names[j], j) != SIZE_MAX)
 			continue;
@@ -200,6 +230,13 @@ static int compare_records(struct csv_pair *p, struct ls_cmp_file *f, struct ls_
 	return 0;
 }
 
+/* A byte order mark before UTF-8 is no text. */
+static void skip_mark(struct csv *c)
+{
+	if (c->end - c->at >= 3 && memcmp(c->at, "\xef\xbb\xbf", 3) == 0)
+		c->at += 3;
+}
+
 int ls_cmp_csv(const struct ls_map *a, const struct ls_map *b, char separator,
 	       const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
 {
@@ -213,6 +250,8 @@ int ls_cmp_csv(const struct ls_map *a, const struct ls_map *b, char separator,
 		      .end = (const char *)b->data + b->len,
 		      .separator = separator},
 	};
+	skip_mark(&p.a);
+	skip_mark(&p.b);
 	ls_columns_init(&p.columns, opt);
 	int rc = compare_records(&p, f, err);
 	if (rc == 0)

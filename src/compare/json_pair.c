@@ -549,12 +549,21 @@ static int check_end(struct text *t)
 	return t->at == t->end ? 0 : bad(t, "something follows the value");
 }
 
+/* A byte order mark, which some editors put before UTF-8. */
+static void skip_mark(struct text *t)
+{
+	if (t->end - t->at >= 3 && memcmp(t->at, "\xef\xbb\xbf", 3) == 0)
+		t->at += 3;
+}
+
 int ls_json_pair_walk(const char *a, size_t a_len, const char *a_name, const char *b, size_t b_len,
 		      const char *b_name, const struct ls_json_sink *sink, struct ls_err *err)
 {
 	struct walk w = {.a = {a, a, a + a_len, a_name, {0}, err},
 			 .b = {b, b, b + b_len, b_name, {0}, err},
 			 .sink = sink};
+	skip_mark(&w.a);
+	skip_mark(&w.b);
 	int rc = visit_both(&w);
 	if (rc == 0)
 		rc = check_end(&w.a);

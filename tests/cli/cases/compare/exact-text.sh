@@ -16,6 +16,19 @@ cell nan NaN
 cell 0 -0
 cell 0.0 0e5
 cell ' 5' 5
+# cells that the heading does not name, a NUL within a cell, a byte order mark
+lines() {
+	printf "$2" >"a.$1"
+	printf "$3" >"b.$1"
+	lockstep compare "a.$1" "b.$1" >out
+	echo "$1 $2 $3: $? $(sed -n 1p out)"
+}
+lines csv 'a,b\n1,2,3\n' 'a,b\n1,2,4\n'
+lines csv 'a,b\n1,2,3\n' 'a,b\n1,2,3\n4,5\n'
+lines csv 'a,b\n1,2,3,5\n' 'b,a\n2,1,3\n'
+lines csv 'a\nx\0y\n' 'a\nx\0z\n'
+lines csv 'a\n1\n' '\xef\xbb\xbfa\n1.0\n'
+lines json '{"a": 1}' '\xef\xbb\xbf{"a":1}'
 json() {
 	printf '%s' "$1" >a.json
 	printf '%s' "$2" >b.json
