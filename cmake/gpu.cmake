@@ -42,7 +42,7 @@ endif()
 if(LS_NVRTC AND NOT CMAKE_CROSSCOMPILING)
   file(GLOB base_sources CONFIGURE_DEPENDS src/base/*.c)
   list(FILTER base_sources EXCLUDE REGEX "/(embed|version)\\.c$")
-  add_executable(ls_ptx EXCLUDE_FROM_ALL tools/ptx-nvrtc.c src/gpu/nvrtc.c src/gpu/dl.c ${base_sources})
+  add_executable(ls_ptx EXCLUDE_FROM_ALL tools/ptx-nvrtc.c src/gpu/nvrtc.c ${base_sources})
   target_link_libraries(ls_ptx PRIVATE ls_flags PkgConfig::jansson PkgConfig::libxxhash PkgConfig::libcrypto
     ${CMAKE_DL_LIBS} m)
 endif()

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/dl.h"
+#include "base/dl.h"
 
 /* CUresult is an unsigned, CUdevice an int; from NVIDIA's documentation of the driver
  * API. */

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dl.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "gpu/cuda_err.h"
-#include "gpu/dl.h"
 
 struct ls_gpu {
 	struct ls_cuda cu;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/dl.h"
+#include "base/dl.h"
 
 /* The signatures that version functions come in. */
 struct fns {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dl.h"
 #include "base/mem.h"
-#include "gpu/dl.h"
 
 typedef struct nvml_device *device;
 typedef struct nvml_event_set *event_set;

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/dl.h"
 #include "base/embed.h"
 #include "base/err.h"
-#include "gpu/dl.h"
 
 /* The options that the numerics contract needs, for NVRTC and nvcc alike; cmake/gpu.cmake
  * has the same list. NULL ends. / */

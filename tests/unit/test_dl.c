@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "gpu/dl.h"
+#include "base/dl.h"
 
 struct fns {
 	double (*cosine)(double);

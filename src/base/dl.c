@@ -1,4 +1,4 @@
-#include "gpu/dl.h"
+#include "base/dl.h"
 
 #include <dlfcn.h>
 #include <link.h>

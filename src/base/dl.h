@@ -12,8 +12,8 @@
  * Of several names the first one that exists is taken. A LS_DL_MAY symbol that is absent
  * leaves its member NULL. Names that fall back to one another must have one signature;
  * others are members of their own. */
-#ifndef LS_GPU_DL_H
-#define LS_GPU_DL_H
+#ifndef LS_BASE_DL_H
+#define LS_BASE_DL_H
 
 #include <stdbool.h>
 #include <stddef.h>
