@@ -1,0 +1,40 @@
+/* What Slurm's programs print: any text gives sums that make sense. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "job/row.h"
+#include "job/slurm_partitions.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_gpus(const json_t *gpus)
+{
+	const json_t *g;
+	size_t i;
+	json_array_foreach(gpus, i, g)
+	{
+		int64_t total = ls_col_int(g, "total", -1), left = ls_col_int(g, "free", -1);
+		if (left < 0 || left > total || ls_col_int(g, "free_on_one_node", -1) > left)
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = ls_xstrndup((const char *)data, size);
+	json_t *list = ls_slurm_partitions_parse(text), *p;
+	size_t i;
+	json_array_foreach(list, i, p)
+	{
+		int64_t usable = ls_col_int(p, "usable_nodes", -1);
+		if (ls_col_int(p, "idle_nodes", -1) > usable ||
+		    usable > ls_col_int(p, "nodes", -1) || !ls_col_text(p, "partition"))
+			abort();
+		check_gpus(json_object_get(p, "gpus"));
+	}
+	json_decref(list);
+	free(text);
+	return 0;
+}
