@@ -123,7 +123,9 @@ endif()
 # Release and --full run all of the above. These are what other compilers and processors
 # could get wrong.
 ls_label(bitwise.threads-16 bitwise threads)
-ls_label(bitwise.threads-3 bitwise quick golden isa long)
+if(TEST bitwise.threads-3)
+  ls_label(bitwise.threads-3 bitwise quick golden isa long)
+endif()
 ls_label(bitwise.many-threads-3 bitwise golden threads isa)
 foreach(place golden threads isa)
   add_dependencies(tests-${place} ctr-gen)
