@@ -1,48 +1,14 @@
 /* lockstep monitor: what the GPUs of this machine do and how they are. */
 #include "cmd/monitor.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "watch/health_report.h"
 #include "watch/report.h"
 
 enum { LOOK_NS = 100000000 }; /* between two looks, for shares of time */
-
-static volatile sig_atomic_t stopped;
-
-static void on_stop(int number)
-{
-	stopped = number;
-}
-
-bool ls_monitor_stopped(void)
-{
-	return stopped != 0;
-}
-
-double ls_monitor_now(void)
-{
-	struct tm tm;
-	struct ls_err ignored;
-	struct timespec ts;
-	const char *fixed = getenv("SOURCE_DATE_EPOCH");
-	if (fixed && *fixed && ls_cmd_now(&tm, &ignored) == 0)
-		return (double)timegm(&tm);
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
-void ls_monitor_sleep(double seconds)
-{
-	struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-	nanosleep(&t, NULL);
-}
 
 static int read_rules(struct ls_monitor *m, const struct ls_args *args, struct ls_err *err)
 {
@@ -90,12 +56,6 @@ static int init(struct ls_monitor *m, const struct ls_args *args, bool once, str
 	return 0;
 }
 
-static void look(struct ls_monitor *m, struct ls_sample *sample)
-{
-	ls_sampler_take(m->sampler, ls_monitor_now(), sample);
-	ls_judge_feed(m->judge, sample);
-}
-
 static void print_text(const struct ls_monitor *m, const struct ls_sample *sample)
 {
 	struct ls_str out = {0};
@@ -126,15 +86,15 @@ static int watch(struct ls_monitor *m)
 	ls_sampler_prime(m->sampler);
 	ls_monitor_sleep(LOOK_NS * 1e-9);
 	do {
-		look(m, &sample);
+		ls_monitor_look(m, &sample);
 		if (json)
 			print_json(m, &sample);
 		else
 			print_text(m, &sample);
 		ls_sample_done(&sample);
-		if (live && !stopped)
+		if (live && !ls_monitor_stopped())
 			ls_monitor_sleep(m->interval);
-	} while (live && !stopped);
+	} while (live && !ls_monitor_stopped());
 	return LS_EXIT_YES;
 }
 
@@ -147,7 +107,7 @@ static int plugin_status(enum ls_health h)
 static int check(struct ls_monitor *m)
 {
 	struct ls_sample sample;
-	look(m, &sample);
+	ls_monitor_look(m, &sample);
 	if (ls_args_has(m->args, "json")) {
 		ls_cmd_print_json_take(ls_health_json(m->judge));
 	} else {
@@ -176,18 +136,28 @@ static int run_monitor(const struct ls_cmd *cmd, const struct ls_args *args)
 		return ls_cmd_usage("monitor: \"%s\" is not \"check\"", args->pos[0]);
 	if (!is_check && ls_args_has(args, "epilog"))
 		return ls_cmd_usage("monitor: --epilog belongs to monitor check");
-	bool once = is_check || ls_args_has(args, "once") || ls_args_has(args, "json") ||
-		    !ls_cmd_can_draw(stdout);
+	bool listens = ls_args_has(args, "listen");
+	if (is_check && listens)
+		return ls_cmd_usage("monitor: check does not listen");
+	if (!listens && ls_args_has(args, "token-file"))
+		return ls_cmd_usage("monitor: --token-file belongs to --listen");
+	bool once = !listens && (is_check || ls_args_has(args, "once") ||
+				 ls_args_has(args, "json") || !ls_cmd_can_draw(stdout));
 	if (!once)
-		ls_cmd_on_stop(on_stop);
+		ls_monitor_until_stopped();
 	int rc = init(&m, args, once, &err);
-	int status = rc ? failed(is_check, &err) : is_check ? check(&m) : watch(&m);
+	int status = rc         ? failed(is_check, &err)
+		     : is_check ? check(&m)
+		     : listens  ? ls_monitor_listen(&m)
+				: watch(&m);
 	done(&m);
 	return status;
 }
 
 static const struct ls_opt opts[] = {
 	{"once", 0, NULL, "print what is now and end"},
+	{"listen", 0, "ADDRESS", "answer over HTTP: 127.0.0.1:9495, or a port alone"},
+	{"token-file", 0, "FILE", "a secret that clients of --listen must have; mode 0600"},
 	{"interval", 'i', "S", "seconds between two looks (1)"},
 	{"rules", 0, "FILE", "health rules that change or add to the shipped ones"},
 	{"skip", 0, "RULE", "leave a rule out; may be given several times"},
@@ -200,6 +170,8 @@ const struct ls_cmd ls_cmd_monitor = {
 	.name = "monitor",
 	.summary = "watch GPUs, their processes and their health",
 	.synopsis = "[--once] [--interval S] [--rules FILE] [--skip RULE]… [--gpus N]\n"
+		    "--listen ADDRESS [--token-file FILE] [--interval S] [--rules FILE] [--skip "
+		    "RULE]… [--gpus N]\n"
 		    "check [--rules FILE] [--skip RULE]… [--gpus N] [--epilog]",
 	.details = "Without a GPU it shows the host, and says why there is no GPU.\n"
 		   "check prints one line and ends with 0 (ok), 1 (warn), 2 (critical) or 3\n"

@@ -16,8 +16,11 @@ struct ls_monitor {
 	double interval; /* seconds */
 };
 
+void ls_monitor_look(struct ls_monitor *m, struct ls_sample *ret); /* a sample, judged */
+int ls_monitor_listen(struct ls_monitor *m); /* --listen: until it is stopped; an exit status */
 double ls_monitor_now(void);           /* seconds since 1970, or what SOURCE_DATE_EPOCH says */
 void ls_monitor_sleep(double seconds); /* a signal ends it early */
+void ls_monitor_until_stopped(void);   /* from now on Ctrl-C only sets what the next tells */
 bool ls_monitor_stopped(void);         /* Ctrl-C or a request to end */
 
 #endif

@@ -67,7 +67,7 @@ void ls_health_line(const struct ls_judge *j, struct ls_str *out)
 	ls_str_done(&line);
 }
 
-static json_t *verdict_json(const struct ls_verdict *v)
+json_t *ls_verdict_json(const struct ls_verdict *v)
 {
 	json_t *o = json_object();
 	json_object_set_new(o, "rule", json_string(v->rule->name));
@@ -85,7 +85,7 @@ json_t *ls_health_json(const struct ls_judge *j)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < ls_judge_count(j); i++)
-		json_array_append_new(list, verdict_json(ls_judge_verdict(j, i)));
+		json_array_append_new(list, ls_verdict_json(ls_judge_verdict(j, i)));
 	return json_pack("{s:s,s:o}", "health", ls_health_name(ls_judge_worst(j)), "verdicts",
 			 list);
 }

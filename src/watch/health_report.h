@@ -12,6 +12,7 @@ void ls_health_text(const struct ls_judge *j, struct ls_str *out);
 /* "CRITICAL: GPU 0 (serial 1650): the GPU no longer answers [gpu-lost] …", as monitoring
  * plug-ins print it; ends with a newline. */
 void ls_health_line(const struct ls_judge *j, struct ls_str *out);
+json_t *ls_verdict_json(const struct ls_verdict *v); /* one of them */
 /* {"health": "critical", "verdicts": […]}: all that were judged or are unknown. */
 json_t *ls_health_json(const struct ls_judge *j);
 
