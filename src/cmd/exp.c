@@ -244,6 +244,8 @@ static const struct ls_cmd *const subs[] = {
 	&ls_cmd_exp_cancel,
 	&ls_cmd_exp_retry,
 	&ls_cmd_exp_explain,
+	&ls_cmd_exp_harvest,
+	&ls_cmd_exp_export,
 	&cmd_note,
 	&cmd_tag,
 	&cmd_rm,

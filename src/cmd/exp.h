@@ -9,6 +9,7 @@
 extern const struct ls_cmd ls_cmd_exp_new, ls_cmd_exp_template;
 extern const struct ls_cmd ls_cmd_exp_list, ls_cmd_exp_show;
 extern const struct ls_cmd ls_cmd_exp_submit, ls_cmd_exp_status, ls_cmd_exp_logs;
+extern const struct ls_cmd ls_cmd_exp_harvest, ls_cmd_exp_export;
 extern const struct ls_cmd ls_cmd_exp_cancel, ls_cmd_exp_retry, ls_cmd_exp_explain;
 
 /* Opens the store of the current folder; prints the reason and returns an exit status where that
@@ -21,5 +22,17 @@ const char *ls_exp_name(const char *command, const struct ls_args *args);
 	{                                                                                          \
 		"exp-id", 0, "NAME", "the experiment, instead of the first argument"               \
 	}
+
+/* Options that choose experiments, and the experiments that they leave, with their metrics. Returns
+ * an exit status. */
+#define LS_EXP_FILTER_OPTS                                                                         \
+	{"state", 0, "STATE", "only those: new, queued, running, done, failed, cancelled, dead"},  \
+		{"tag", 0, "TAG", "only those with this tag"},                                     \
+		{"group", 0, "NAME", "only those of one group (--seeds)"},                         \
+	{                                                                                          \
+		"where", 0, "CONDITION",                                                           \
+			"only those with COLUMN=VALUE, or != < <= > >=; may be repeated"           \
+	}
+int ls_exp_rows(struct ls_store *s, const struct ls_args *args, json_t **ret);
 
 #endif

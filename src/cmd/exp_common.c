@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "cmd/exp.h"
+#include "job/cells.h"
+#include "job/experiment.h"
+#include "job/metrics.h"
 
 int ls_exp_open(struct ls_store **ret)
 {
@@ -19,4 +22,23 @@ const char *ls_exp_name(const char *command, const struct ls_args *args)
 	else
 		return pos ? pos : id;
 	return NULL;
+}
+
+int ls_exp_rows(struct ls_store *s, const struct ls_args *args, json_t **ret)
+{
+	struct ls_err err = {0};
+	json_t *rows = NULL;
+	const char *where;
+	int rc = ls_experiment_list(s, ls_args_get(args, "state"), ls_args_get(args, "tag"),
+				    ls_args_get(args, "group"), &rows, &err);
+	if (!rc)
+		rc = ls_metrics_attach(s, rows, &err);
+	for (size_t i = 0; !rc && (where = ls_args_nth(args, "where", i)); i++)
+		rc = ls_cells_filter(rows, where, &err);
+	if (rc) {
+		json_decref(rows);
+		return ls_cmd_fail(&err);
+	}
+	*ret = rows;
+	return 0;
 }

@@ -5,74 +5,20 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "cmd/exp.h"
+#include "job/cells.h"
 #include "job/command.h"
 #include "job/experiment.h"
+#include "job/metrics.h"
 
 static const struct ls_opt list_opts[] = {
-	{"state", 0, "STATE", "only those: new, queued, running, done, failed, cancelled, dead"},
-	{"tag", 0, "TAG", "only those with this tag"},
-	{"group", 0, "NAME", "only those of one group (--seeds)"},
-	{"columns", 0, "A,B,C", "what to show: name, state, or any member of `exp show --json`"},
+	LS_EXP_FILTER_OPTS,
+	{"columns", 0, "A,B,C",
+	 "what to show: members of `exp show --json`, metrics, keys of --set"},
 	{"sort", 0, "COLUMN", "by this column; -COLUMN: the largest first"},
 	{0},
 };
 
 #define COLUMNS "name,state,partition,num_gpus,batch_size,global_batch,seed,attempt"
-
-/* A cell as text, to be freed; empty where there is no value. */
-static char *cell_text(const json_t *v)
-{
-	if (json_is_string(v))
-		return ls_xstrdup(json_string_value(v));
-	if (json_is_integer(v))
-		return ls_xasprintf("%lld", (long long)json_integer_value(v));
-	if (json_is_real(v))
-		return ls_xasprintf("%.6g", json_real_value(v));
-	if (!v || json_is_null(v))
-		return ls_xstrdup("");
-	return json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
-}
-
-static const json_t *cell_of(const json_t *row, const char *column)
-{
-	const json_t *v = json_object_get(row, column);
-	return v ? v : json_object_get(json_object_get(row, "settings"), column);
-}
-
-/* --- sorting --- */
-
-static _Thread_local struct {
-	const char *column;
-	int sign;
-} order; /* qsort passes no context */
-
-static int compare_rows(const void *a, const void *b)
-{
-	const json_t *x = cell_of(*(const json_t *const *)a, order.column);
-	const json_t *y = cell_of(*(const json_t *const *)b, order.column);
-	if (json_is_number(x) && json_is_number(y)) {
-		double d = json_number_value(x) - json_number_value(y);
-		return order.sign * ((d > 0) - (d < 0));
-	}
-	if (json_is_string(x) && json_is_string(y))
-		return order.sign * strcmp(json_string_value(x), json_string_value(y));
-	return json_is_null(x) - json_is_null(y); /* without a value: at the end */
-}
-
-static void sort_rows(json_t *rows, const char *by)
-{
-	size_t n = json_array_size(rows);
-	json_t **items = ls_xalloc((n + 1) * sizeof *items);
-	for (size_t i = 0; i < n; i++)
-		items[i] = json_incref(json_array_get(rows, i));
-	order.sign = by[0] == '-' ? -1 : 1;
-	order.column = by + (by[0] == '-');
-	qsort(items, n, sizeof *items, compare_rows);
-	json_array_clear(rows);
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(rows, items[i]);
-	free(items);
-}
 
 /* --- list --- */
 
@@ -99,7 +45,7 @@ static void print_rows(const json_t *rows, const char *columns)
 	json_array_foreach(rows, i, row)
 	{
 		for (size_t c = 0; c < n; c++)
-			cells[c] = cell_text(cell_of(row, names[c]));
+			cells[c] = ls_cell_text(ls_cell(row, names[c]), false);
 		ls_table_row(&t, (const char *const *)cells);
 		for (size_t c = 0; c < n; c++)
 			free(cells[c]);
@@ -116,18 +62,16 @@ static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
 	struct ls_store *s;
-	struct ls_err err = {0};
 	json_t *rows;
 	int status = ls_exp_open(&s);
 	if (status)
 		return status;
-	int rc = ls_experiment_list(s, ls_args_get(args, "state"), ls_args_get(args, "tag"),
-				    ls_args_get(args, "group"), &rows, &err);
+	status = ls_exp_rows(s, args, &rows);
 	ls_store_close(s);
-	if (rc)
-		return ls_cmd_fail(&err);
+	if (status)
+		return status;
 	if (ls_args_has(args, "sort"))
-		sort_rows(rows, ls_args_get(args, "sort"));
+		ls_cells_sort(rows, ls_args_get(args, "sort"));
 	const char *columns = ls_args_get(args, "columns");
 	if (ls_args_has(args, "json"))
 		ls_cmd_print_json_take(json_pack("{s:O}", "experiments", rows));
@@ -140,7 +84,8 @@ static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)
 const struct ls_cmd ls_cmd_exp_list = {
 	.name = "list",
 	.summary = "all experiments, with the columns that are asked for",
-	.synopsis = "[--state STATE] [--tag TAG] [--group NAME] [--columns A,B,C] [--sort COLUMN]",
+	.synopsis = "[--state STATE] [--tag TAG] [--group NAME] [--where CONDITION] "
+		    "[--columns A,B,C] [--sort COLUMN]",
 	.opts = list_opts,
 	.run = run_list,
 };
@@ -155,7 +100,7 @@ static const struct ls_opt show_opts[] = {
 
 static void print_member(const json_t *row, const char *label, const char *key)
 {
-	char *text = cell_text(json_object_get(row, key));
+	char *text = ls_cell_text(json_object_get(row, key), false);
 	if (*text)
 		printf("%-12s %s\n", label, text);
 	free(text);
@@ -182,11 +127,25 @@ static void print_lines(const json_t *list, const char *label, const char *key, 
 	size_t i;
 	json_array_foreach(list, i, v)
 	{
-		char *a = cell_text(json_object_get(v, key));
-		char *b = cell_text(more ? json_object_get(v, more) : NULL);
+		char *a = ls_cell_text(json_object_get(v, key), false);
+		char *b = ls_cell_text(more ? json_object_get(v, more) : NULL, false);
 		printf("%-12s %s%s%s\n", i ? "" : label, a, *b ? "  " : "", b);
 		free(a);
 		free(b);
+	}
+}
+
+static void print_metrics(const json_t *metrics)
+{
+	const char *key, *label = "metrics";
+	json_t *m;
+	json_object_foreach((json_t *)(uintptr_t)metrics, key, m)
+	{
+		char *last = ls_cell_text(json_object_get(m, "last"), false);
+		printf("%-12s %s  %s (step %lld)\n", label, key, last,
+		       (long long)ls_col_int(m, "step", 0));
+		free(last);
+		label = "";
 	}
 }
 
@@ -242,7 +201,7 @@ static void print_experiment(const json_t *row, const json_t *more)
 	print_lines(json_object_get(more, "tags"), "tags", "tag", NULL);
 	print_lines(json_object_get(more, "notes"), "notes", "at", "text");
 	print_lines(json_object_get(more, "attempts"), "attempts", "folder", "outcome");
-	print_lines(json_object_get(more, "metrics"), "metrics", "name", "value");
+	print_metrics(json_object_get(row, "metrics"));
 	print_history(json_object_get(more, "history"));
 }
 
@@ -258,11 +217,19 @@ static int print_diff(struct ls_store *s, const json_t *row)
 	return 0;
 }
 
+static int attach(struct ls_store *s, json_t *row, struct ls_err *err)
+{
+	json_t *rows = json_pack("[O]", row);
+	int rc = ls_metrics_attach(s, rows, err);
+	json_decref(rows);
+	return rc;
+}
+
 static int show(struct ls_store *s, const char *name, const struct ls_args *args)
 {
 	struct ls_err err = {0};
 	json_t *row, *more;
-	if (ls_experiment_get(s, name, &row, &err))
+	if (ls_experiment_get(s, name, &row, &err) || attach(s, row, &err))
 		return ls_cmd_fail(&err);
 	int status = 0;
 	if (ls_args_has(args, "diff")) {

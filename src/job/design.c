@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "job/row.h"
+#include "job/rule.h"
 
 /* --- templates --- */
 
@@ -63,6 +64,9 @@ int ls_template_check(const json_t *t, const char *path, struct ls_err *err)
 			"%s: command must be a list of words, [\"python3\", \"train.py\"]", path);
 	if (!are_texts(json_object_get(t, "settings")))
 		return ls_err_set(err, LS_EINPUT, "%s: settings must be texts by name", path);
+	rc = ls_rules_check(json_object_get(t, "harvest"), err);
+	if (rc)
+		return ls_err_prefix(err, "%s", path);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		const json_t *v = json_object_get(t, texts[i]);
 		if (v && !json_is_string(v))

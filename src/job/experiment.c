@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "job/command.h"
 #include "job/event.h"
+#include "job/rule.h"
 #include "job/sql.h"
 #include "job/store_internal.h"
 
@@ -202,6 +203,8 @@ static int add_one(struct ls_store *s, const json_t *d, const char *diff, struct
 	if (!rc)
 		rc = check_command(d, err);
 	if (!rc)
+		rc = ls_rules_check(json_object_get(d, "harvest"), err);
+	if (!rc)
 		rc = refuse_twice(s, name, err);
 	if (!rc)
 		rc = insert_row(s, d, uuid, diff, err);
@@ -236,7 +239,11 @@ int ls_experiment_new(struct ls_store *s, const json_t *designs, const char *dif
 	"json_harvest,"                                                                            \
 	" git AS json_git, diff, environment AS json_environment, created, state, reason, engine," \
 	" priority, queued, retries, attempt, tries, soft_limit, hard_limit, grace, requeue,"      \
-	" cancel, owner, gpus"
+	" cancel, owner, gpus,"                                                                    \
+	" (SELECT started FROM attempt WHERE experiment = e.id AND number = e.attempt) AS "        \
+	"started,"                                                                                 \
+	" (SELECT ended FROM attempt WHERE experiment = e.id AND number = e.attempt) AS ended,"    \
+	" (SELECT wall FROM attempt WHERE experiment = e.id AND number = e.attempt) AS wall"
 
 /* The name that was most likely meant. */
 static void advise_name(struct ls_store *s, const char *name, struct ls_err *err)
@@ -272,6 +279,23 @@ int ls_experiment_get(struct ls_store *s, const char *name, json_t **ret, struct
 	return 0;
 }
 
+int ls_experiment_resolve(struct ls_store *s, const char *name, json_t *to, struct ls_err *err)
+{
+	json_t *rows = NULL, *row = NULL;
+	int rc = ls_sql_all(s, &rows, err,
+			    "SELECT name FROM experiment WHERE name = ?1 OR (grp = ?1 AND NOT "
+			    "EXISTS (SELECT 1 FROM experiment WHERE name = ?1)) ORDER BY id",
+			    "s", name);
+	if (rc)
+		return rc;
+	if (json_array_size(rows) == 0) /* for its message */
+		rc = ls_experiment_get(s, name, &row, err);
+	size_t i;
+	json_array_foreach(rows, i, row) json_array_append(to, json_object_get(row, "name"));
+	json_decref(rows);
+	return rc;
+}
+
 int ls_experiment_list(struct ls_store *s, const char *state, const char *tag, const char *group,
 		       json_t **ret, struct ls_err *err)
 {
@@ -294,9 +318,6 @@ int ls_experiment_more(struct ls_store *s, const json_t *row, json_t **ret, stru
 		 "SELECT number, token, folder, started, ended, outcome, status, signal, wall,"
 		 " user, system, peak_rss, gpus, manifest AS json_manifest FROM attempt"
 		 " WHERE experiment = ? ORDER BY number"},
-		{"metrics", "SELECT name, attempt, step, value, count(*) AS points FROM ("
-			    "SELECT * FROM metric WHERE experiment = ? ORDER BY attempt, step)"
-			    " GROUP BY name ORDER BY name"},
 		{"artifacts", "SELECT attempt, path, bytes, sha256 FROM artifact WHERE experiment ="
 			      " ? ORDER BY attempt, path"},
 	};

@@ -18,7 +18,9 @@ int ls_experiment_new(struct ls_store *s, const json_t *designs, const char *dif
 /* One experiment with all its columns; command, settings, git, environment and harvest are parsed.
  * LS_EINPUT with a "did you mean" where there is none of that name. */
 int ls_experiment_get(struct ls_store *s, const char *name, json_t **ret, struct ls_err *err);
-/* {"notes", "tags", "after", "attempts", "history", "metrics", "artifacts"} of it. */
+/* Appends the names that a name stands for: of an experiment, or else of all of a group. */
+int ls_experiment_resolve(struct ls_store *s, const char *name, json_t *to, struct ls_err *err);
+/* {"notes", "tags", "after", "attempts", "history", "artifacts"} of it. */
 int ls_experiment_more(struct ls_store *s, const json_t *row, json_t **ret, struct ls_err *err);
 /* The difference of the work tree to the commit, "" where there was none; to be freed. */
 int ls_experiment_diff(struct ls_store *s, const json_t *row, char **ret, struct ls_err *err);

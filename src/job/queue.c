@@ -17,24 +17,6 @@ char *ls_queue_lock(struct ls_store *s, const char *name)
 	return path;
 }
 
-/* A name stands for an experiment, or else for all of a group. */
-static int resolve(struct ls_store *s, const char *name, json_t *to, struct ls_err *err)
-{
-	json_t *rows = NULL, *row = NULL;
-	int rc = ls_sql_all(s, &rows, err,
-			    "SELECT name FROM experiment WHERE name = ?1 OR (grp = ?1 AND NOT "
-			    "EXISTS (SELECT 1 FROM experiment WHERE name = ?1)) ORDER BY id",
-			    "s", name);
-	if (rc)
-		return rc;
-	if (json_array_size(rows) == 0) /* for its message */
-		rc = ls_experiment_get(s, name, &row, err);
-	size_t i;
-	json_array_foreach(rows, i, row) json_array_append(to, json_object_get(row, "name"));
-	json_decref(rows);
-	return rc;
-}
-
 typedef int change(struct ls_store *s, const json_t *row, const void *how, struct ls_err *err);
 
 /* One change of each in one transaction. */
@@ -61,7 +43,7 @@ static int for_names(struct ls_store *s, const char *const *names, size_t n, cha
 	int rc = ls_tx_begin(s, err);
 	if (!rc) {
 		for (size_t i = 0; !rc && i < n; i++)
-			rc = resolve(s, names[i], list, err);
+			rc = ls_experiment_resolve(s, names[i], list, err);
 		rc = rc ? rc : for_each(s, list, do_it, how, err);
 		rc = ls_tx_end(s, rc, err);
 	}
@@ -161,7 +143,7 @@ static int retry_names(struct ls_store *s, const char *const *names, size_t n, b
 	size_t i;
 	int rc = 0;
 	for (i = 0; !rc && i < n; i++)
-		rc = resolve(s, names[i], all, err);
+		rc = ls_experiment_resolve(s, names[i], all, err);
 	json_t *rows = NULL;
 	if (!rc && n == 0)
 		rc = ls_sql_all(s, &rows, err,

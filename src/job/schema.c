@@ -54,4 +54,12 @@ static const char first[] =
 	"CREATE TRIGGER event_fixed BEFORE UPDATE ON event"
 	" BEGIN SELECT RAISE(ABORT, 'the history is append-only'); END;";
 
-const char *const ls_store_migrations[] = {first, NULL};
+/* A value may be NULL: not a number. */
+static const char second[] =
+	"DROP TABLE metric;"
+	"CREATE TABLE metric(experiment INTEGER NOT NULL REFERENCES experiment ON DELETE CASCADE,"
+	" attempt INTEGER NOT NULL, name TEXT NOT NULL, step INTEGER NOT NULL,"
+	" value REAL, source TEXT NOT NULL,"
+	" PRIMARY KEY(experiment, attempt, name, step)) WITHOUT ROWID;";
+
+const char *const ls_store_migrations[] = {first, second, NULL};

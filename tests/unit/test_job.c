@@ -11,7 +11,9 @@
 #include "job/command.h"
 #include "job/design.h"
 #include "job/experiment.h"
+#include "job/metric_file.h"
 #include "job/row.h"
+#include "job/tfevents.h"
 
 static void test_file_systems(void **state)
 {
@@ -23,6 +25,71 @@ static void test_file_systems(void **state)
 	assert_null(ls_store_unsafe(0xef53));     /* ext4 */
 	assert_null(ls_store_unsafe(0x01021994)); /* tmpfs */
 	assert_null(ls_store_unsafe(0x794c7630)); /* overlay */
+}
+
+/* CRC-32C of "123456789" is 0xe3069283; TFRecords rotate it by 15 bits and add a constant. */
+static void test_checksum(void **state)
+{
+	(void)state;
+	uint32_t crc = 0xe3069283;
+	assert_int_equal(ls_tfevents_checksum((const uint8_t *)"123456789", 9),
+			 (uint32_t)((crc >> 15 | crc << 17) + 0xa282ead8));
+}
+
+/* The points that a pattern finds, as "name step value;". */
+static char *printed(const char *pattern, const char *text)
+{
+	struct ls_points p = {0};
+	struct ls_str s = {0};
+	if (ls_metric_printed(text, strlen(text), pattern, &p, NULL))
+		ls_str_add(&s, "refused");
+	for (size_t i = 0; i < p.n; i++)
+		ls_str_addf(&s, "%s %d %g;", p.names[p.items[i].name], (int)p.items[i].step,
+			    p.items[i].value);
+	ls_points_done(&p);
+	return ls_str_take(&s);
+}
+
+static void test_printed(void **state)
+{
+	(void)state;
+	static const char *const cases[][3] = {
+		{"loss", "loss: 3 my_loss 4\nloss=5", "loss 1 3;loss 2 5;"},
+		{"step {step} loss {loss}", "x step 7  loss 0.5 y", "loss 7 0.5;"},
+		{"step{step}: {} f1 {f1}", "step1: my_f1 3 f1 4", "f1 1 4;"},
+		{"{epoch}/{}[{step}] {a} {b}", "1/3 [20] 5 6\r2/3 [40] 7 8",
+		 "a 20 5;b 20 6;a 40 7;b 40 8;"},
+		{"a {x}", "a a a 5", "x 1 5;"},
+		{"a {} {x}", "a 12ms 5", "x 1 5;"},
+		{"a {x}{}", "a nan", "x 1 nan;"},
+		{"step {step} a {x}", "step 1.5 a 2", "x 1 2;"}, /* no step: counted */
+		{"{x", "1", "refused"},
+		{"{step}", "1", "refused"},
+		{"", "1", "refused"},
+		{"a {x}", "", ""},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *found = printed(cases[i][0], cases[i][1]);
+		assert_string_equal(found, cases[i][2]);
+		free(found);
+	}
+}
+
+/* Half a number in a last line that is still being written looks like a number. */
+static void test_cut(void **state)
+{
+	(void)state;
+	static const char text[] = "step,f1\n1,0.5\n2,0.7";
+	for (int ended = 0; ended < 2; ended++) {
+		struct ls_points p = {0};
+		bool cut = false;
+		assert_int_equal(ls_metric_text_read(LS_METRIC_CSV, text, strlen(text), ended, &p,
+						     &cut, NULL),
+				 0);
+		assert_int_equal(p.n, ended ? 2 : 1);
+		assert_int_equal(cut, !ended);
+		ls_points_done(&p);
+	}
 }
 
 static char *fill(const char *word, const json_t *values, int *ret_rc)
@@ -142,9 +209,10 @@ static void test_seeds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file_systems), cmocka_unit_test(test_placeholders),
-		cmocka_unit_test(test_batches),      cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_seeds),
+		cmocka_unit_test(test_file_systems), cmocka_unit_test(test_checksum),
+		cmocka_unit_test(test_printed),      cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_placeholders), cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_steps),        cmocka_unit_test(test_seeds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
