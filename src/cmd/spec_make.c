@@ -165,6 +165,9 @@ static const struct ls_opt render_opts[] = {
 	 "a GitHub Actions workflow: parity gate, GPU rule, weekly look for drift"},
 	{"makefile", 0, NULL, "Makefile targets that render, build and check"},
 	{"kaggle-boot", 0, NULL, "bootstrap script of a Kaggle notebook"},
+	{"compose", 0, NULL, "docker-compose.yml: the image with its GPUs and a health check"},
+	{"conda", 0, NULL, "conda's environment.yml"},
+	{"devcontainer", 0, NULL, ".devcontainer/devcontainer.json, for editors"},
 	{"output", 'o', "FILE", "write there instead of stdout"},
 	{0},
 };
@@ -173,9 +176,14 @@ static const struct {
 	const char *option;
 	int (*render)(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err);
 } renderers[] = {
-	{"dockerfile", ls_render_dockerfile},   {"requirements", ls_render_requirements},
-	{"github", ls_render_github},           {"makefile", ls_render_makefile},
+	{"dockerfile", ls_render_dockerfile},
+	{"requirements", ls_render_requirements},
+	{"github", ls_render_github},
+	{"makefile", ls_render_makefile},
 	{"kaggle-boot", ls_render_kaggle_boot},
+	{"compose", ls_render_compose},
+	{"conda", ls_render_conda},
+	{"devcontainer", ls_render_devcontainer},
 };
 
 enum { RENDERERS = sizeof renderers / sizeof *renderers };
@@ -190,7 +198,8 @@ static int chosen(const struct ls_args *args, size_t *ret)
 		}
 	if (n != 1)
 		return ls_cmd_usage("render: give one of --dockerfile, --requirements, --github, "
-				    "--makefile, --kaggle-boot");
+				    "--makefile, --kaggle-boot, --compose, --conda, "
+				    "--devcontainer");
 	return 0;
 }
 
@@ -220,7 +229,9 @@ const struct ls_cmd ls_cmd_spec_render = {
 	.name = "render",
 	.summary = "a file made from the spec",
 	.synopsis =
-		"NAME|FILE --dockerfile|--requirements|--github|--makefile|--kaggle-boot [-o FILE]",
+		"NAME|FILE "
+		"--dockerfile|--requirements|--github|--makefile|--kaggle-boot|--compose|--conda|"
+		"--devcontainer [-o FILE]",
 	.details = "All files come from the one spec, so that a version bump is one edit. Of a "
 		   "list of alternatives the\n"
 		   "first is the one that is rendered.",

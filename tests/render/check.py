@@ -269,6 +269,65 @@ def check_requirements(folder):
         expect(f"{spec}: pip misses a wheel", run(*pip).returncode != 0)
 
 
+# What each file has of a spec, by the keys of `spec diff`.
+CARRIES = {"conda": ("environment.yml", r"torch$|python$|package\.|env\.|requirements\."),
+           "requirements": ("requirements.txt", r"torch$|package\.|requirements\."),
+           "dockerfile": ("Dockerfile", r"torch$|package\.|env\.|requirements\.|image")}
+# What files have beside the spec's pins: Debian packages and variables of the image, the
+# address that follows from a build, a package of which only the extras were asked for.
+BESIDE = {"image.apt", "env.LANG", "env.LC_ALL", "env.PYTHONDONTWRITEBYTECODE", "requirements.extra_index", "package.uvicorn"}
+
+
+def check_round_trip(folder):
+    """`spec import` reads the pins back from what was rendered."""
+    hard = {"schema": 1, "name": "hard", "image": {"base": "python:3.12-slim", "digest": "sha256:" + "a" * 64, "apt": ["git"]},
+            "python": "~=3.12.3", "torch": ["2.8.0+cpu", "2.9.0+cpu"],
+            "packages": {"numpy": ">=2.2,<3,!=2.2.5", "scipy": "1.x", "pandas": "2.2.*", "rich": "*", "Typing_Extensions": "~=4.12"},
+            "env": {"QUOTED": "a \"b\" $c 'd' # e", "COLONS": ": - x", "EMPTY": ""},
+            "requirements": {"lines": ["uvicorn[standard]"]}}
+    (folder / "hard.json").write_text(json.dumps(hard))
+    for spec in [*shipped, folder / "hard.json"]:
+        for kind, (name, keys) in CARRIES.items():
+            text = render(spec, kind)
+            if text is None:
+                expect(f"{spec}: {kind} has nothing to say", (str(spec), kind) == ("gpu-inference-2024-11", "requirements"))
+                continue
+            (folder / name).write_text(text)
+            (folder / "back.json").unlink(missing_ok=True)
+            r = run(lockstep, "spec", "import", folder / name, "-o", folder / "back.json")
+            expect(f"{spec}: {kind} is imported", r.returncode == 0, said(r))
+            d = run(lockstep, "spec", "diff", "--json", spec, folder / "back.json")
+            rows = [c for c in json.loads(d.stdout)["components"] if re.match(keys, c["key"])]
+            wrong = [c for c in rows if c["what"] not in ("same", "within") and c["old"] != c["new"] and
+                     not (c["what"] == "added" and c["key"] in BESIDE)]
+            expect(f"{spec}: {kind} has the same pins", rows and not wrong, json.dumps(wrong, indent=1) + said(r))
+
+
+def check_containers(folder):
+    """compose and devcontainer: their schema, the GPUs, a health check that fails closed."""
+    path = folder / "docker-compose.yml"
+    for spec in shipped:
+        path.write_text(render(spec, "compose"))
+        r = run(tools / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", path)
+        expect(f"{spec}: compose schema", r.returncode == 0, said(r))
+        service = YAML(typ="safe").load(path)["services"][spec]
+        cuda = "inference" not in spec
+        gpus = service.get("deploy", {}).get("resources", {}).get("reservations", {}).get("devices")
+        expect(f"{spec}: GPUs are reserved", (gpus and gpus[0]["capabilities"] == ["gpu"]) if cuda else gpus is None, str(gpus))
+        expect(f"{spec}: NVIDIA's variables", ("NVIDIA_DRIVER_CAPABILITIES" in service.get("environment", {})) == cuda)
+        for status, healthy in ((0, True), (1, False), (2, False), (3, False)):
+            stand_in(folder, "lockstep", f"exit {status}\n")
+            r = run("bash", "-c", service["healthcheck"]["test"][1], env=dict(os.environ, PATH=f"{folder / 'bin'}:{os.environ['PATH']}"))
+            expect(f"{spec}: health of status {status}", r.returncode == (0 if healthy else 1), said(r))
+        text = render(spec, "devcontainer")
+        doc = json.loads("".join(x for x in text.splitlines(True) if not x.startswith("//")))
+        expect(f"{spec}: devcontainer", doc["build"]["dockerfile"].endswith("Dockerfile.ci.cuda") and
+               ("hostRequirements" in doc) == cuda == ("--gpus" in doc["runArgs"]), text)
+    path.write_text(path.read_text().replace("healthcheck:", "health-check:"))
+    expect("the schema sees a broken compose file",
+           run(tools / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", path).returncode != 0)
+
+
 class Index(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -313,6 +372,10 @@ def check_makefile(folder):
     expect("make parity.files", r.returncode == 0 and all((folder / f).stat().st_size for f in made), said(r))
     r = run("make", f"LOCKSTEP={lockstep}", "parity.files", cwd=folder)
     expect("make again does nothing", "spec render" not in r.stdout, said(r))
+    on_demand = ["docker-compose.yml", "environment.yml", ".devcontainer/devcontainer.json"]
+    expect("what not everybody wants is not made", not any((folder / f).exists() for f in on_demand))
+    r = run("make", f"LOCKSTEP={lockstep}", *on_demand, cwd=folder)
+    expect("but on demand", r.returncode == 0 and all((folder / f).stat().st_size for f in on_demand), said(r))
     check_one_edit(folder)
 
 
@@ -327,11 +390,13 @@ def check_one_edit(folder):
     expect("the image's tag follows the edit at once", f"{new} --push" in r.stdout and old not in r.stdout, said(r))
     expect("and the Makefile", f"IMAGE ?= ghcr.io/your-org/{new}\n" in (folder / "Makefile").read_text())
     run("make", f"LOCKSTEP={lockstep}", "parity.files", cwd=folder)
-    for f in ("requirements.txt", "bin/kaggle-boot.sh", "Dockerfile.ci.cuda"):
+    for f in ("requirements.txt", "bin/kaggle-boot.sh", "Dockerfile.ci.cuda", "environment.yml"):
         t = (folder / f).read_text()
         expect(f"{f} follows the bump", "1.26.3" in t and "1.26.4" not in t)
     t = (folder / ".github/workflows/cuda-parity.yml").read_text()
     expect("the workflow follows the tag", new in t and old not in t)
+    t = (folder / "docker-compose.yml").read_text()
+    expect("so does what was made on demand", new in t and old not in t)
     text = (folder / "pin.json").read_text()
     (folder / "pin.json").write_text(text.replace("2.3.1+cu121", "2.3.1 +cu121"))
     os.utime(folder / "pin.json", (2.1e9, 2.1e9))
@@ -376,7 +441,7 @@ def check_schema(folder):
 def main():
     workflow = YAML(typ="safe").load(render("kaggle-2025-09", "github"))
     with tempfile.TemporaryDirectory() as name:
-        for check in (check_dockerfiles, check_workflows, check_requirements, check_captured, check_makefile, check_schema,
+        for check in (check_dockerfiles, check_workflows, check_containers, check_round_trip, check_requirements, check_captured, check_makefile, check_schema,
                       lambda f: check_gate(f, workflow), lambda f: check_drift(f, workflow)):
             folder = pathlib.Path(tempfile.mkdtemp(dir=name))
             check(folder)

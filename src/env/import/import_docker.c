@@ -11,6 +11,7 @@
 #include "env/spec/spec_image.h"
 
 #define BLANKS " \t\n\v\f\r"
+#define DOLLAR "\1" /* stands in a word for a dollar that begins no variable */
 
 enum { STAGES = 64, VARIABLES = 256, VALUE = 4096 };
 
@@ -47,9 +48,9 @@ static char *word(const char **s)
 		if (quote ? *p == quote : *p == '"' || *p == '\'')
 			quote = quote ? 0 : *p;
 		else if (*p == '\\' && p[1] && quote != '\'')
-			ls_str_add_bytes(&out, ++p, 1);
+			ls_str_add_bytes(&out, *++p == '$' ? DOLLAR : p, 1);
 		else
-			ls_str_add_bytes(&out, p, 1);
+			ls_str_add_bytes(&out, *p == '$' && quote == '\'' ? DOLLAR : p, 1);
 	}
 	*s = p;
 	return ls_str_take(&out);
@@ -91,7 +92,8 @@ static char *filled(const struct docker *d, const char *text)
 	bool known = true;
 	for (const char *p = text; *p && known;) {
 		if (*p != '$') {
-			ls_str_add_bytes(&out, p++, 1);
+			ls_str_add_bytes(&out, *p == *DOLLAR ? "$" : p, 1);
+			p++;
 			continue;
 		}
 		size_t n;
@@ -236,11 +238,16 @@ static bool has_word(const struct command *c, const char *w, size_t *ret)
 	return false;
 }
 
-/* python3.11 of Debian or deadsnakes is the Python of the image. */
+/* python3.11 of Debian or deadsnakes is the Python of the image. python3 and its venv are
+ * in every image that is rendered. */
 static bool python_of_apt(struct docker *d, unsigned line, const char *name)
 {
 	static const char lead[] = "python3.";
 	size_t n = ls_str_starts(name, lead) ? strspn(name + strlen(lead), "0123456789") : 0;
+	bool plain = strcmp(name, "python3") == 0 || strcmp(name, "python3-venv") == 0;
+	d->b->understood += plain;
+	if (plain || (n && strcmp(name + strlen(lead) + n, "-venv") == 0))
+		return true;
 	if (!n || name[strlen(lead) + n])
 		return false;
 	char *want = ls_xasprintf("3.%s.x", name + strlen(lead));
@@ -295,10 +302,13 @@ static bool is_housekeeping(const struct command *c)
 	static const char *const names[] = {
 		"rm",         "mkdir",  "useradd", "groupadd", "chmod", "chown",
 		"set",        "echo",   "true",    "cd",       "ln",    "update-alternatives",
-		"locale-gen", "export", "adduser", "addgroup", ":",     NULL};
+		"locale-gen", "export", "adduser", "addgroup", ":",     "[",
+		"lockstep",   NULL};
 	for (const char *const *n = names; *n; n++)
 		if (strcmp(c->words[0], *n) == 0)
 			return true;
+	if (c->n > 2 && strcmp(c->words[1], "-m") == 0 && strcmp(c->words[2], "venv") == 0)
+		return true;
 	size_t at;
 	bool is_apt = strcmp(c->words[0], "apt-get") == 0 || strcmp(c->words[0], "apt") == 0;
 	return is_apt && (has_word(c, "update", &at) || has_word(c, "clean", &at) ||

@@ -43,6 +43,11 @@ int ls_render_spec_ref(const struct ls_spec *spec, const char **ret, struct ls_e
 	return 0;
 }
 
+const char *ls_render_spec_in_image(const struct ls_spec *spec)
+{
+	return ls_render_spec_is_file(spec) ? "/opt/lockstep/spec.json" : spec->name;
+}
+
 const char *ls_render_tag(const struct ls_spec *spec)
 {
 	return spec->image.tag ? spec->image.tag : spec->name;
@@ -51,6 +56,15 @@ const char *ls_render_tag(const struct ls_spec *spec)
 const char *ls_render_cuda(const struct ls_spec *spec)
 {
 	return ls_spec_wants_cuda(spec) ? "--cuda " : "";
+}
+
+void ls_render_json_string(const char *text, struct ls_str *out)
+{
+	json_t *v = json_string(text);
+	char *word = json_dumps(v, JSON_ENCODE_ANY);
+	ls_str_add(out, word ? word : "\"\"");
+	free(word);
+	json_decref(v);
 }
 
 void ls_render_quote(const char *text, struct ls_str *out)
@@ -151,12 +165,12 @@ static void index_line(void *arg, const char *option, const char *address)
 	ls_str_addf(arg, "%s %s\n", option, address);
 }
 
-static void nowhere_lines(const struct ls_spec *spec, struct ls_str *out)
+void ls_render_nowhere(const struct ls_spec *spec, const char *indent, struct ls_str *out)
 {
 	for (size_t i = 0; i < spec->n_checks; i++) {
 		const struct ls_check *c = &spec->checks[i];
 		if (ls_str_starts(c->key, package_prefix) && is_nowhere(spec, c))
-			ls_str_addf(out, "# on no public index: %s==%s\n",
+			ls_str_addf(out, "%s# on no public index: %s==%s\n", indent,
 				    c->key + strlen(package_prefix), ls_matcher_exact(c->matcher));
 	}
 }
@@ -173,7 +187,7 @@ int ls_render_requirements(const struct ls_spec *spec, struct ls_str *out, struc
 		ls_render_head(spec, "requirements", "#", out);
 		ls_render_each_index(spec, index_line, out);
 		ls_str_add(out, body.s);
-		nowhere_lines(spec, out);
+		ls_render_nowhere(spec, "", out);
 	}
 	ls_str_done(&body);
 	return rc;
@@ -183,7 +197,8 @@ int ls_render_requirements(const struct ls_spec *spec, struct ls_str *out, struc
 
 struct made {
 	const char *file, *option;
-	bool wanted;
+	bool wanted;    /* the spec has what the file needs */
+	bool on_demand; /* not everybody's: made anew where it is there */
 };
 
 static void makefile_head(const struct ls_spec *spec, const char *ref, bool image,
@@ -217,7 +232,8 @@ static void makefile_rules(const struct ls_spec *spec, const struct made *files,
 			"parity.files:");
 	for (size_t i = 0; i < n; i++)
 		if (files[i].wanted)
-			ls_str_addf(out, " %s", files[i].file);
+			ls_str_addf(out, files[i].on_demand ? " $(wildcard %s)" : " %s",
+				    files[i].file);
 	ls_str_add(out, "\n\n");
 	for (size_t i = 0; i < n; i++)
 		if (files[i].wanted)
@@ -237,10 +253,13 @@ int ls_render_makefile(const struct ls_spec *spec, struct ls_str *out, struct ls
 	     packages = ls_render_requirements(spec, &requirements, NULL) == 0;
 	ls_str_done(&requirements);
 	const struct made files[] = {
-		{"requirements.txt", "requirements", packages},
-		{"bin/kaggle-boot.sh", "kaggle-boot", packages},
-		{".github/workflows/cuda-parity.yml", "github", image && spec->image.tag},
-		{"Dockerfile.ci.cuda", "dockerfile", image}};
+		{"requirements.txt", "requirements", packages, false},
+		{"bin/kaggle-boot.sh", "kaggle-boot", packages, false},
+		{".github/workflows/cuda-parity.yml", "github", image && spec->image.tag, false},
+		{"Dockerfile.ci.cuda", "dockerfile", image, false},
+		{"docker-compose.yml", "compose", image, true},
+		{"environment.yml", "conda", packages, true},
+		{".devcontainer/devcontainer.json", "devcontainer", image, true}};
 	int rc = ls_render_spec_ref(spec, &ref, err);
 	if (rc)
 		return rc;

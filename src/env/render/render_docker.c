@@ -144,12 +144,10 @@ static int pip_stage(const struct ls_spec *spec, struct ls_str *out, struct ls_e
 
 static void final_lines(const struct ls_spec *spec, const char *ref, struct ls_str *out)
 {
-	const char *spec_word = ref;
+	const char *spec_word = ls_render_spec_in_image(spec);
 	ls_str_add(out, "COPY --from=lockstep /opt/lockstep /opt/lockstep\n");
-	if (ls_render_spec_is_file(spec)) {
-		spec_word = "/opt/lockstep/spec.json";
+	if (ls_render_spec_is_file(spec))
 		ls_str_addf(out, "COPY %s %s\n", ref, spec_word);
-	}
 	ls_str_addf(out,
 		    "# what can be told without a GPU must already agree: 3 is \"cannot tell "
 		    "here\", anything else "

@@ -79,6 +79,18 @@ static enum ls_drift without(const struct ls_spec_diff *d, const struct ls_check
 	return ls_spec_is_absent(d->new_spec, c->key) && !pinned ? LS_DRIFT_GONE : LS_DRIFT_UNKNOWN;
 }
 
+/* 3.10.x and 3.10.* are one expectation. */
+static bool same_terms(const struct ls_check *a, const struct ls_check *b)
+{
+	if (!a->matcher || !b->matcher)
+		return false;
+	json_t *x = ls_matcher_terms(a->matcher), *y = ls_matcher_terms(b->matcher);
+	bool same = json_equal(x, y);
+	json_decref(x);
+	json_decref(y);
+	return same;
+}
+
 /* compared: which checks of the new spec have been looked at. */
 static void compare_one(struct ls_spec_diff *d, const struct ls_check *c, bool *compared)
 {
@@ -92,7 +104,7 @@ static void compare_one(struct ls_spec_diff *d, const struct ls_check *c, bool *
 	it->new_level = other && !d->new_spec->captured ? other->level : c->level;
 	if (!other)
 		it->what = without(d, c);
-	else if (strcmp(it->old_text, it->new_text) == 0)
+	else if (strcmp(it->old_text, it->new_text) == 0 || same_terms(c, other))
 		it->what = it->level == it->new_level ? LS_DRIFT_SAME : LS_DRIFT_CHANGED;
 	else if (admits(c, other) || admits_gpus(d->new_spec, c, other))
 		it->what = LS_DRIFT_WITHIN;
