@@ -158,7 +158,7 @@ int ls_ending_reserve(const char *path, int *ret_fd, struct ls_err *err)
 	return 0;
 }
 
-static const char *const stopped_names[] = {"no", "cancel", "soft", "hard"};
+static const char *const stopped_names[] = {"no", "cancel", "soft", "hard", "told"};
 
 int ls_ending_write(int fd, const struct ls_ending *e)
 {
@@ -186,7 +186,7 @@ void ls_ending_parse(const char *text, size_t len, struct ls_ending *ret)
 	const char *stopped = ls_col_text(v, "stopped");
 	int64_t status = ls_col_int(v, "status", -1), sig = ls_col_int(v, "signal", -1);
 	int by = -1;
-	for (int i = 0; stopped && i < 4; i++)
+	for (int i = 0; stopped && i <= LS_STOPPED_TOLD; i++)
 		if (strcmp(stopped, stopped_names[i]) == 0)
 			by = i;
 	if (by >= 0 && status >= 0 && status <= 255 && sig >= 0 && sig <= 127) {

@@ -34,7 +34,13 @@ int ls_attempt_kill(const char *token);
 
 /* --- the exit record --- */
 
-enum ls_stopped { LS_STOPPED_NOT, LS_STOPPED_CANCEL, LS_STOPPED_SOFT, LS_STOPPED_HARD };
+enum ls_stopped {
+	LS_STOPPED_NOT,
+	LS_STOPPED_CANCEL,
+	LS_STOPPED_SOFT,
+	LS_STOPPED_HARD,
+	LS_STOPPED_TOLD, /* by Slurm, which knows why */
+};
 
 struct ls_ending {
 	bool known;       /* false: there is no record, and only the next two may be set */

@@ -62,4 +62,13 @@ static const char second[] =
 	" value REAL, source TEXT NOT NULL,"
 	" PRIMARY KEY(experiment, attempt, name, step)) WITHOUT ROWID;";
 
-const char *const ls_store_migrations[] = {first, second, NULL};
+/* What Slurm was asked for, beside experiments whose engine it is. uuid is the submission's, NULL:
+ * not given to Slurm yet; job is the whole array's id, NULL: Slurm's answer is not known; batch is
+ * shared by what one command submitted; missing is the moment, in seconds since 1970, from which
+ * Slurm has owed an answer. */
+static const char third[] =
+	"CREATE TABLE slurm(experiment INTEGER PRIMARY KEY REFERENCES experiment ON DELETE CASCADE,"
+	" options TEXT NOT NULL, batch TEXT NOT NULL, uuid TEXT, task INTEGER NOT NULL DEFAULT -1,"
+	" job INTEGER, script TEXT, sent TEXT, missing REAL);";
+
+const char *const ls_store_migrations[] = {first, second, third, NULL};

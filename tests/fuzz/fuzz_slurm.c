@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "job/row.h"
 #include "job/slurm_partitions.h"
+#include "job/slurm_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,8 +22,22 @@ static void check_gpus(const json_t *gpus)
 	}
 }
 
+static void check_jobs(char *text)
+{
+	struct ls_slurm_jobs jobs = {0};
+	ls_slurm_jobs_parse(text, &jobs);
+	for (size_t i = 0; i < jobs.n; i++)
+		if (jobs.items[i].job < 1 || jobs.items[i].task < -1 ||
+		    strlen(jobs.items[i].uuid) != LS_UUID_TEXT - 1)
+			abort();
+	ls_slurm_jobs_done(&jobs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	char *copy = ls_xstrndup((const char *)data, size);
+	check_jobs(copy);
+	free(copy);
 	char *text = ls_xstrndup((const char *)data, size);
 	json_t *list = ls_slurm_partitions_parse(text), *p;
 	size_t i;
