@@ -19,7 +19,8 @@ enum ls_exit {
 	LS_EXIT_NO = 1,
 	LS_EXIT_INPUT = 2,
 	LS_EXIT_UNKNOWN = 3,
-	LS_EXIT_INTERNAL = 4
+	LS_EXIT_INTERNAL = 4,
+	LS_EXIT_FAILED = 5 /* verify: a program that it ran did not succeed */
 };
 
 struct ls_cmd {

@@ -75,7 +75,8 @@ const struct ls_cmd ls_cmd_run = {
 	.details = "Levels: 0 records only; 1 comparable (precision explicit); 2 high (seeds, "
 		   "deterministic algorithms);\n"
 		   "3 bitwise (one thread, blocking launches). {out} in COMMAND and $LOCKSTEP_OUT "
-		   "are the output folder.\n"
+		   "are the output folder,\n"
+		   "{seed} and $LOCKSTEP_SEED the seed.\n"
 		   "The exit status is the command's own; a policy that did not take hold turns "
 		   "success into 1.",
 	.opts = opts,

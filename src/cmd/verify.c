@@ -16,6 +16,8 @@ static const struct ls_opt opts[] = {
 	{"control", 0, "seed", "one more run with another seed, which must give other bits"},
 	{"bisect", 0, NULL,
 	 "when runs differ, trace two and name the operation at which they part"},
+	{"collect", 0, "PATH", "what COMMAND writes elsewhere than under {out}; may be repeated"},
+	{"strict", 0, NULL, "fail also when the program undid a setting"},
 	{"html", 0, "FILE", "write the page here too (it is always in the folder of the runs)"},
 	{"out", 'o', "DIR",
 	 "folder for the runs, which get a new number in it (default artifacts/verify)"},
@@ -58,6 +60,8 @@ static void print_parting(const struct ls_verify *v)
 static void print_text(const struct ls_verify *v)
 {
 	bool yes = v->verdict == LS_VERIFY_IDENTICAL;
+	if (v->verdict == LS_VERIFY_FAILED)
+		ls_verify_print_tail(v->runs[v->n_runs - 1].tail);
 	for (size_t i = 0; i < v->n_comparisons; i++) {
 		struct ls_str s = {0};
 		if (v->comparisons[i]->differs) {
@@ -101,12 +105,44 @@ static int status_of(const struct ls_verify *v)
 	switch (v->verdict) {
 	case LS_VERIFY_IDENTICAL:
 		return LS_EXIT_YES;
+	case LS_VERIFY_FAILED:
+		return LS_EXIT_FAILED;
+	case LS_VERIFY_UNDECIDED:
 	case LS_VERIFY_NOTHING:
 	case LS_VERIFY_INSENSIBLE:
 		return LS_EXIT_UNKNOWN;
 	default:
 		return LS_EXIT_NO;
 	}
+}
+
+enum { SCRIPT_LIMIT = 1 << 20 };
+
+/* Whether a word names the output folder, or is a script that does. */
+static bool knows_out(const char *word)
+{
+	static const char name[] = "LOCKSTEP_OUT";
+	struct ls_map map;
+	if (strstr(word, "{out}") || strstr(word, name))
+		return true;
+	if (ls_file_map(word, &map, NULL))
+		return false;
+	size_t n = map.len < SCRIPT_LIMIT ? map.len : SCRIPT_LIMIT;
+	bool knows = memmem(map.data, n, name, strlen(name)) != NULL;
+	ls_file_unmap(&map);
+	return knows;
+}
+
+/* Said before hours of training, not after them; or NULL. */
+static const char *output_warning(const struct ls_args *args)
+{
+	bool known = ls_args_has(args, "collect");
+	for (size_t i = 0; i < args->n_pos && !known; i++)
+		known = knows_out(args->pos[i]);
+	return known ? NULL
+		     : "lockstep: warning: the command has no {out}, and no --collect names what "
+		       "it writes. Unless it writes under $LOCKSTEP_OUT, there will be nothing to "
+		       "compare";
 }
 
 static int fill(struct ls_verify_request *ask, struct ls_runopts *o, const struct ls_args *args,
@@ -131,9 +167,12 @@ static int fill(struct ls_verify_request *ask, struct ls_runopts *o, const struc
 		.runs = (unsigned)runs,
 		.vary = ls_runopts_list(o, args, "vary"),
 		.ignore = ls_runopts_list(o, args, "ignore"),
+		.collect = ls_runopts_list(o, args, "collect"),
+		.strict = ls_args_has(args, "strict"),
 		.control = control != NULL,
 		.bisect = ls_args_has(args, "bisect"),
 		.show_output = ls_args_has(args, "show-output"),
+		.warning = output_warning(args),
 		.progress = print_line,
 	};
 	return 0;
@@ -172,15 +211,17 @@ const struct ls_cmd ls_cmd_verify = {
 	.summary = "run a program several times and compare everything it wrote",
 	.synopsis = "[--runs N] [--level 0|1|2|3] [--seed N] [--precision fp32|tf32|bf16|fp16] "
 		    "[--vary NAME=A,B] "
-		    "[--control seed] [--bisect] [--html FILE] [--] COMMAND …\n"
+		    "[--control seed] [--collect PATH] [--strict] [--bisect] [--html FILE] "
+		    "[--] COMMAND …\n"
 		    "--seeds N --metric NAME [--vary NAME=A,B] [--against COMMAND] "
 		    "[--margin SHARE%|VALUE] [--] COMMAND …",
 	.details = "COMMAND writes under {out}, which is also $LOCKSTEP_OUT: a folder of its own "
-		   "for each run.\n"
-		   "Exit status: 0 identical, 1 different or a run failed, 3 when nothing can be "
-		   "said: no output, or "
-		   "(with\n"
-		   "--control seed) another seed gives the same bits.",
+		   "for each run,\n"
+		   "or where --collect says. Exit status: 0 identical, 1 different or the policy "
+		   "did not hold,\n"
+		   "3 when nothing can be said: no output, something not read, or (with --control "
+		   "seed)\n"
+		   "another seed gives the same bits; 5 a run failed.",
 	.opts = opts,
 	.min_pos = 1,
 	.max_pos = -1,

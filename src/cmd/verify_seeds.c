@@ -19,9 +19,10 @@ bool ls_verify_seeds_wanted(const struct ls_args *args)
 static int check_options(const struct ls_args *args, struct ls_err *err)
 {
 	static const char *const taken[] = {
-		"seeds", "metric",  "against",      "margin", "vary",      "level",       "seed",
-		"spec",  "env",     "precision",    "hold",   "input",     "show-output", "out",
-		"json",  "no-fill", "same-streams", "help",   "warn-only", NULL};
+		"seeds",       "metric", "against", "margin",    "vary",         "level",
+		"seed",        "spec",   "env",     "precision", "hold",         "input",
+		"show-output", "out",    "json",    "no-fill",   "same-streams", "help",
+		"warn-only",   "strict", "collect", NULL};
 	for (size_t i = 0; i < args->n_given; i++) {
 		const char *name = args->given[i].opt->name;
 		size_t k = 0;
@@ -156,6 +157,8 @@ static int fill(struct ls_seeds_request *ask, struct ls_runopts *o, const struct
 		.out = out ? out : "artifacts/verify",
 		.seeds = (unsigned)seeds,
 		.metric = ls_args_get(args, "metric"),
+		.collect = ls_runopts_list(o, args, "collect"),
+		.strict = ls_args_has(args, "strict"),
 		.ask = how,
 		.show_output = ls_args_has(args, "show-output"),
 		.progress = print_line,
@@ -166,7 +169,21 @@ static int fill(struct ls_seeds_request *ask, struct ls_runopts *o, const struct
 static int status_of(const struct ls_seeds *s)
 {
 	static const int status[] = {LS_EXIT_YES, LS_EXIT_NO, LS_EXIT_UNKNOWN};
-	return s->signal ? 128 + s->signal : status[ls_seeds_answer(s)];
+	if (s->signal)
+		return 128 + s->signal;
+	return s->run_failed ? LS_EXIT_FAILED : status[ls_seeds_answer(s)];
+}
+
+void ls_verify_print_tail(const char *lines)
+{
+	if (!lines || !*lines)
+		return;
+	printf("the last lines:\n");
+	for (const char *p = lines; *p;) {
+		int n = (int)strcspn(p, "\n");
+		printf("    %.*s\n", n, p);
+		p += n + (p[n] == '\n');
+	}
 }
 
 static void print_text(const struct ls_seeds *s)
@@ -175,9 +192,10 @@ static void print_text(const struct ls_seeds *s)
 	struct ls_str text = {0}, sentence = {0};
 	ls_seeds_text(s, &text);
 	ls_seeds_sentence(s, &sentence);
-	printf("%s%s%s%s\n%s/seeds.json\n", text.s,
-	       ls_cmd_colour(stdout, colours[ls_seeds_answer(s)]), sentence.s,
-	       ls_cmd_colour(stdout, "off"), s->dir);
+	fputs(text.s, stdout);
+	ls_verify_print_tail(s->tail);
+	printf("%s%s%s\n%s/seeds.json\n", ls_cmd_colour(stdout, colours[ls_seeds_answer(s)]),
+	       sentence.s, ls_cmd_colour(stdout, "off"), s->dir);
 	ls_str_done(&text);
 	ls_str_done(&sentence);
 }

@@ -12,6 +12,8 @@
 	{"margin", 0, "SHARE%|VALUE", "with --seeds: what still counts as equal (default 0.5%)"}
 /* clang-format on */
 
+/* The last lines of a run that failed, or NULL: for verify with and without --seeds. */
+void ls_verify_print_tail(const char *lines);
 /* One of these options was given. */
 bool ls_verify_seeds_wanted(const struct ls_args *args);
 int ls_verify_seeds(const struct ls_args *args); /* returns the exit status */

@@ -38,6 +38,23 @@ int ls_folder_make(const char *path, struct ls_err *err)
 	return rc;
 }
 
+int ls_folder_make_numbered(const char *out, char **ret, struct ls_err *err)
+{
+	int rc = ls_folder_make(out, err);
+	for (int i = 1; rc == 0 && i < 100000; i++) {
+		char *dir = ls_xasprintf("%s/%03d", out, i);
+		if (mkdir(dir, 0777) == 0) {
+			*ret = realpath(dir, NULL);
+			free(dir);
+			return *ret ? 0 : ls_err_errno(err, out, "resolve");
+		}
+		if (errno != EEXIST)
+			rc = ls_err_errno(err, dir, "make the folder");
+		free(dir);
+	}
+	return rc ? rc : ls_err_set(err, LS_EIO, "%s: no free number for a new folder", out);
+}
+
 static int by_name(const FTSENT **a, const FTSENT **b)
 {
 	return strcmp((*a)->fts_name, (*b)->fts_name);

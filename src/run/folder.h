@@ -13,7 +13,9 @@
 #include "base/json.h"
 
 int ls_folder_make(const char *path,
-		   struct ls_err *err);  /* and its parents; fine when it is there */
+		   struct ls_err *err); /* and its parents; fine when it is there */
+/* PATH/001, or the first number that is not taken; *ret without symbolic links, to be freed. */
+int ls_folder_make_numbered(const char *path, char **ret, struct ls_err *err);
 void ls_folder_remove(const char *path); /* with all it holds; symbolic links are not followed */
 
 struct ls_tree_entry {

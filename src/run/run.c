@@ -49,13 +49,21 @@ static json_t *time_now(void)
 	return json_string(text);
 }
 
-/* Every "{out}" in a word becomes the folder. */
-static char *fill_out(const char *word, const char *out)
+/* Every "{out}" in a word becomes the folder, and every "{seed}" the seed. */
+static char *fill_word(const char *word, const char *out, uint64_t seed)
 {
 	struct ls_str s = {0};
-	for (const char *p; (p = strstr(word, "{out}")); word = p + 5) {
+	for (const char *p; (p = strchr(word, '{')); word = p) {
 		ls_str_add_bytes(&s, word, (size_t)(p - word));
-		ls_str_add(&s, out);
+		if (ls_str_starts(p, "{out}")) {
+			ls_str_add(&s, out);
+			p += strlen("{out}");
+		} else if (ls_str_starts(p, "{seed}")) {
+			ls_str_addf(&s, "%llu", (unsigned long long)seed);
+			p += strlen("{seed}");
+		} else {
+			ls_str_add_bytes(&s, p++, 1);
+		}
 	}
 	ls_str_add(&s, word);
 	return ls_str_take(&s);
@@ -67,7 +75,7 @@ static void fill_argv(struct run *r)
 		r->argc++;
 	r->argv = ls_xalloc((r->argc + 1) * sizeof *r->argv);
 	for (size_t i = 0; i < r->argc; i++)
-		r->argv[i] = fill_out(r->ask->argv[i], r->out);
+		r->argv[i] = fill_word(r->ask->argv[i], r->out, r->ask->policy.seed);
 }
 
 /* Finds what is wrong with a request before anything is written. */

@@ -10,7 +10,8 @@
 #include "run/policy.h"
 
 struct ls_run_request {
-	const char *const *argv; /* ends with NULL; "{out}" in a word becomes the output folder */
+	const char *const *argv; /* ends with NULL; "{out}" in a word becomes the output
+				  folder, "{seed}" the seed */
 	char *const *envp;       /* the environment to start from */
 	struct ls_policy policy;
 	const char *out;

@@ -1,17 +1,17 @@
 #include "run/seeds.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "compare/compare.h"
+#include "run/collect.h"
 #include "run/folder.h"
 #include "run/seed_metric.h"
+#include "run/verify_run.h"
 
 static size_t count(const char *const *list)
 {
@@ -37,24 +37,6 @@ static int check(const struct ls_seeds_request *ask, struct ls_err *err)
 	return 0;
 }
 
-/* OUT/001, or the first number that is not taken. */
-static int make_dir(const char *out, char **ret, struct ls_err *err)
-{
-	int rc = ls_folder_make(out, err);
-	for (int i = 1; rc == 0 && i < 100000; i++) {
-		char *dir = ls_xasprintf("%s/%03d", out, i);
-		if (mkdir(dir, 0777) == 0) {
-			*ret = realpath(dir, NULL);
-			free(dir);
-			return *ret ? 0 : ls_err_errno(err, out, "resolve");
-		}
-		if (errno != EEXIST)
-			rc = ls_err_errno(err, dir, "make the folder");
-		free(dir);
-	}
-	return rc ? rc : ls_err_set(err, LS_EIO, "%s: no free number for a new folder", out);
-}
-
 /* "NAME=b" of "NAME=a,b" for the second configuration. */
 static char *varied(const char *vary, size_t config)
 {
@@ -64,31 +46,11 @@ static char *varied(const char *vary, size_t config)
 	return ls_xasprintf("%.*s=%s", (int)(eq - vary), vary, comma + 1);
 }
 
-static char *fill_seed(const char *text, uint64_t seed)
-{
-	struct ls_str s = {0};
-	for (const char *p; (p = strstr(text, "{seed}")); text = p + 6) {
-		ls_str_add_bytes(&s, text, (size_t)(p - text));
-		ls_str_addf(&s, "%llu", (unsigned long long)seed);
-	}
-	ls_str_add(&s, text);
-	return ls_str_take(&s);
-}
-
 static void free_words(char **words)
 {
 	for (char **w = words; w && *w; w++)
 		free(*w);
 	free(words);
-}
-
-static char **command(const struct ls_seeds_request *ask, size_t config, uint64_t seed)
-{
-	const char *const *from = config && ask->against ? ask->against : ask->run.argv;
-	char **words = ls_xalloc((count(from) + 1) * sizeof *words);
-	for (size_t i = 0; from[i]; i++)
-		words[i] = fill_seed(from[i], seed);
-	return words;
 }
 
 /* The request's variables and then the varied ones. */
@@ -109,18 +71,31 @@ static int open_log(const char *path, int *ret, struct ls_err *err)
 	return *ret < 0 ? ls_err_errno(err, path, "create") : 0;
 }
 
-/* What ends everything: a signal, a failure, a policy that did not reach the program. */
-static bool failed(struct ls_seeds *s, const char *label, const struct ls_run_result *r)
+static size_t undone(const struct ls_run_result *r)
+{
+	return json_array_size(json_object_get(json_object_get(r->manifest, "hook"), "undone"));
+}
+
+/* What ends everything: a signal, a failure, a policy that did not reach the program or, with
+ * strict, did not last. */
+static bool failed(const struct ls_seeds_request *ask, struct ls_seeds *s, const char *label,
+		   const struct ls_run_result *r)
 {
 	s->signal = r->child.interrupted;
+	s->run_failed = !s->signal && r->child.status;
 	if (s->signal)
 		s->failed = ls_xasprintf("stopped by a signal in %s", label);
 	else if (r->child.status)
 		s->failed = ls_xasprintf("%s ended with status %d, see %s/%s.log", label,
 					 r->child.status, s->dir, label);
-	else if (!r->held)
+	else if (!r->held || (ask->strict && undone(r)))
 		s->failed = ls_xasprintf("%s: %.*s", label, (int)strcspn(r->notices.s, "\n"),
 					 r->notices.s);
+	if (s->run_failed && !ask->show_output) {
+		char *log = ls_xasprintf("%s/%s.log", s->dir, label);
+		s->tail = ls_verify_last_lines(log);
+		free(log);
+	}
 	return s->failed != NULL;
 }
 
@@ -155,9 +130,9 @@ static int launch(const struct ls_seeds_request *ask, struct ls_seeds *s, size_t
 		  uint64_t seed, const char *label, struct ls_run_result *ret, struct ls_err *err)
 {
 	struct ls_run_request run = ask->run;
-	char **words = command(ask, config, seed), **vars = variables(ask, config);
+	char **vars = variables(ask, config);
 	char *out = ls_xasprintf("%s/%s", s->dir, label), *log = ls_xasprintf("%s.log", out);
-	run.argv = (const char *const *)words;
+	run.argv = config && ask->against ? ask->against : ask->run.argv;
 	run.vars = (const char *const *)vars;
 	run.out = out;
 	run.output = -1;
@@ -165,9 +140,14 @@ static int launch(const struct ls_seeds_request *ask, struct ls_seeds *s, size_t
 	int rc = ask->show_output ? 0 : open_log(log, &run.output, err);
 	if (rc == 0)
 		rc = ls_run(&run, ret, err);
+	if (rc == 0) {
+		const char *missing = NULL;
+		rc = ls_collect_take(ask->collect, out, &missing, err);
+		if (rc)
+			ls_run_result_done(ret);
+	}
 	if (run.output >= 0)
 		close(run.output);
-	free_words(words);
 	free_words(vars);
 	free(out);
 	free(log);
@@ -183,7 +163,7 @@ static int one_run(const struct ls_seeds_request *ask, struct ls_seeds *s, size_
 			      : ls_xasprintf("%c-%llu", "AB"[config], (unsigned long long)seed);
 	int rc = launch(ask, s, config, seed, label, &result, err);
 	if (rc == 0) {
-		if (!failed(s, label, &result))
+		if (!failed(ask, s, label, &result))
 			rc = keep(ask, s, config, label, seed, result.child.wall_s, err);
 		ls_run_result_done(&result);
 	}
@@ -281,7 +261,9 @@ int ls_seeds(const struct ls_seeds_request *request, struct ls_seeds *ret, struc
 		s.configs[i].name = config_name(request, i);
 	int rc = check(request, err);
 	if (rc == 0)
-		rc = make_dir(request->out, &s.dir, err);
+		rc = ls_folder_make_numbered(request->out, &s.dir, err);
+	if (rc == 0)
+		rc = ls_collect_check(request->collect, s.dir, err);
 	if (rc == 0)
 		rc = all_runs(request, &s, err);
 	if (rc == 0)
@@ -306,5 +288,6 @@ void ls_seeds_done(struct ls_seeds *s)
 	free(s->dir);
 	free(s->metric);
 	free(s->failed);
+	free(s->tail);
 	*s = (struct ls_seeds){0};
 }

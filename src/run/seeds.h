@@ -8,11 +8,13 @@
 #include "stats/stats.h"
 
 struct ls_seeds_request {
-	struct ls_run_request run;  /* out, vars, output, seed are set for each run; "{seed}" in
-				       a word of a command becomes the seed */
+	struct ls_run_request run;  /* out, vars, output, seed are set for each run */
 	const char *const *against; /* the second configuration's command, or NULL */
 	const char *const *vary;    /* "NAME=a,b": a for the first configuration, b for the second;
 				       NULL-terminated, or NULL */
+	const char *const *collect; /* paths that the command writes to elsewhere, see collect.h;
+				       NULL-terminated, or NULL */
+	bool strict;                /* a setting that the program undid ends it */
 	const char *out;            /* the folder OUT/001, or the first number that is free */
 	unsigned seeds;             /* at least 2; they follow run.policy.seed */
 	const char *metric;         /* NAME or FILE:NAME, see seed_metric.h */
@@ -41,6 +43,8 @@ struct ls_seeds {
 	size_t n_configs;
 	struct ls_stats_pair pair; /* of two configurations */
 	char *failed;              /* which run did not succeed, and why; or NULL */
+	char *tail;                /* the last lines of its log, or NULL */
+	bool run_failed;           /* the program itself did not succeed */
 	int signal;
 };
 

@@ -97,6 +97,7 @@ json_t *ls_seeds_json(const struct ls_seeds *s)
 						"runs", runs_json(c), "statistics",
 						ls_stats_group_json(&c->group)));
 	}
+	json_object_set_new(o, "last_lines", s->tail ? ls_json_lossy(s->tail) : json_null());
 	json_object_set_new(o, "configurations", configs);
 	if (s->n_configs == 2)
 		json_object_set_new(

@@ -1,46 +1,14 @@
 #include "run/verify.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "run/collect.h"
 #include "run/folder.h"
-
-/* OUT/001, or the first number that is not taken: nothing of an earlier verify is touched. */
-static int make_dir(const char *out, char **ret, struct ls_err *err)
-{
-	int rc = ls_folder_make(out, err);
-	for (int i = 1; rc == 0 && i < 100000; i++) {
-		char *dir = ls_xasprintf("%s/%03d", out, i);
-		if (mkdir(dir, 0777) == 0) {
-			*ret = realpath(dir, NULL);
-			free(dir);
-			return *ret ? 0 : ls_err_errno(err, out, "resolve");
-		}
-		if (errno != EEXIST)
-			rc = ls_err_errno(err, dir, "make the folder");
-		free(dir);
-	}
-	return rc ? rc : ls_err_set(err, LS_EIO, "%s: no free number for a new folder", out);
-}
-
-/* The value of "NAME=a,b,c" for a run, as "NAME=b". */
-static char *varied(const char *vary, size_t run)
-{
-	const char *eq = strchr(vary, '='), *p = eq + 1;
-	size_t values = 1;
-	for (const char *q = p; *q; q++)
-		values += *q == ',';
-	for (size_t skip = run % values; skip; skip--)
-		p = strchr(p, ',') + 1;
-	return ls_xasprintf("%.*s=%.*s", (int)(eq - vary), vary, (int)strcspn(p, ","), p);
-}
+#include "run/verify_run.h"
 
 static int check_vary(const struct ls_verify_request *ask, struct ls_err *err)
 {
@@ -61,125 +29,31 @@ static size_t count(const char *const *list)
 	return n;
 }
 
-struct plan {
-	const char *label;
-	size_t number; /* decides the varied values */
-	uint64_t seed;
-	const char *trace;
-};
-
-/* The request's variables and then the varied ones; the texts of the latter are owned by the list's
- * tail. */
-static const char **make_vars(const struct ls_verify_request *ask, size_t number,
-			      struct ls_str *text)
+static char *failure(const struct ls_verify_request *ask, const struct ls_verify_run *r)
 {
-	size_t fixed = count(ask->run.vars), n = count(ask->vary);
-	const char **vars = ls_xalloc((fixed + n + 1) * sizeof *vars);
-	for (size_t i = 0; i < fixed; i++)
-		vars[i] = ask->run.vars[i];
-	for (size_t i = 0; i < n; i++) {
-		char *v = varied(ask->vary[i], number);
-		ls_str_addf(text, "%s%s", i ? " " : "", v);
-		vars[fixed + i] = v;
-	}
-	return vars;
-}
-
-static void free_vars(const struct ls_verify_request *ask, const char **vars)
-{
-	for (const char **v = vars + count(ask->run.vars); *v; v++)
-		free((char *)(uintptr_t)*v);
-	free(vars);
-}
-
-static int open_log(const struct ls_verify_request *ask, const char *kept, int *ret,
-		    struct ls_err *err)
-{
-	*ret = -1;
+	char *ended = ls_verify_how_it_ended(r);
 	if (ask->show_output)
-		return 0;
-	char *path = ls_xasprintf("%s.log", kept);
-	*ret = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int rc = *ret < 0 ? ls_err_errno(err, path, "create") : 0;
-	free(path);
-	return rc;
+		return ended;
+	char *s = ls_xasprintf("%s, see %s.log", ended, r->out);
+	free(ended);
+	return s;
 }
 
-static void tell(const struct ls_verify_request *ask, const struct ls_verify_run *r)
+/* Why a run's policy does not count as held, or NULL. */
+static char *not_held(const struct ls_verify_request *ask, const struct ls_verify_run *r)
 {
-	if (!ask->progress)
-		return;
-	char *line =
-		ls_xasprintf("%-8s seed %llu %s%s%s, %.2f s", r->label, (unsigned long long)r->seed,
-			     r->vars, *r->vars ? ", " : "",
-			     r->result.child.status ? "failed" : "done", r->result.child.wall_s);
-	ask->progress(ask->ctx, line);
-	free(line);
-}
-
-static double now(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
-
-/* Runs the command in DIR/out, so that every run finds the same path in its settings and writes the
- * same one into its checkpoints, and then moves the folder to where it is kept. */
-static int run_and_move(const struct ls_run_request *run, const char *kept,
-			struct ls_run_result *ret, struct ls_err *err)
-{
-	struct ls_run_result result;
-	int rc = ls_run(run, &result, err);
-	if (rc)
-		return rc;
-	if (rename(run->out, kept) < 0) {
-		rc = ls_err_errno(err, kept, "move the run's folder here");
-		ls_run_result_done(&result);
-		return rc;
-	}
-	free(result.path);
-	result.path = ls_xasprintf("%s/run_manifest.json", kept);
-	*ret = result;
-	return 0;
-}
-
-static int one_run(const struct ls_verify_request *ask, struct ls_verify *v,
-		   const struct plan *plan, struct ls_err *err)
-{
-	struct ls_run_request run = ask->run;
-	struct ls_str text = {0};
-	const char **vars = make_vars(ask, plan->number, &text);
-	char *kept = ls_xasprintf("%s/%s", v->dir, plan->label);
-	char *out = ls_xasprintf("%s/out", v->dir);
-	run.vars = vars;
-	run.out = out;
-	run.policy.seed = plan->seed;
-	run.policy.trace = plan->trace;
-	struct ls_run_result result;
-	int rc = open_log(ask, kept, &run.output, err);
-	double begin = now();
-	if (rc == 0)
-		rc = run_and_move(&run, kept, &result, err);
-	if (run.output >= 0)
-		close(run.output);
-	if (rc == 0) {
-		v->runs = ls_grow(v->runs, v->n_runs, &v->cap_runs, sizeof *v->runs);
-		v->runs[v->n_runs++] = (struct ls_verify_run){ls_xstrdup(plan->label),
-							      kept,
-							      ls_str_take(&text),
-							      plan->seed,
-							      begin,
-							      now(),
-							      result};
-		kept = NULL;
-		tell(ask, &v->runs[v->n_runs - 1]);
-	}
-	free(kept);
-	free(out);
-	ls_str_done(&text);
-	free_vars(ask, vars);
-	return rc;
+	const char *why = r->result.notices.s ? r->result.notices.s : "";
+	const json_t *hook = json_object_get(r->result.manifest, "hook");
+	const json_t *undone = json_array_get(json_object_get(hook, "undone"), 0);
+	if (!r->result.held)
+		return ls_xasprintf("%s: %.*s", r->label, (int)strcspn(why, "\n"), why);
+	if (!ask->strict || !undone)
+		return NULL;
+	const char *setting = json_string_value(json_object_get(undone, "setting"));
+	const char *where = json_string_value(json_object_get(undone, "where"));
+	return ls_xasprintf("%s: the program changed %s at %s, which --strict does not allow",
+			    r->label, setting ? setting : "a setting",
+			    where && *where ? where : "a place that is not known");
 }
 
 /* Sets the verdict and returns true when the last run ends the whole thing. */
@@ -187,25 +61,26 @@ static bool run_ends_it(const struct ls_verify_request *ask, struct ls_verify *v
 {
 	const struct ls_verify_run *r = &v->runs[v->n_runs - 1];
 	const struct ls_launched *c = &r->result.child;
+	char *sentence;
 	if (c->interrupted) {
 		v->verdict = LS_VERIFY_STOPPED;
 		v->signal = c->interrupted;
-		v->sentence = ls_xasprintf("stopped by a signal in %s", r->label);
-		return true;
+		sentence = ls_xasprintf("stopped by a signal in %s", r->label);
+	} else if (c->status) {
+		v->verdict = LS_VERIFY_FAILED;
+		sentence = failure(ask, r);
+	} else if ((sentence = not_held(ask, r))) {
+		v->verdict = LS_VERIFY_UNHELD;
+	} else if (r->missing) {
+		v->verdict = LS_VERIFY_NOTHING;
+		sentence = ls_xasprintf("%s did not write %s, which --collect names", r->label,
+					r->missing);
 	}
-	if (c->status == 0 && r->result.held)
-		return false;
-	v->verdict = LS_VERIFY_FAILED;
-	if (c->status)
-		v->sentence = ls_xasprintf("%s ended with status %d%s%s%s", r->label, c->status,
-					   ask->show_output ? "" : ", see ",
-					   ask->show_output ? "" : r->out,
-					   ask->show_output ? "" : ".log");
-	else
-		v->sentence =
-			ls_xasprintf("%s: %.*s", r->label, (int)strcspn(r->result.notices.s, "\n"),
-				     r->result.notices.s);
-	return true;
+	if (sentence) {
+		free(v->sentence);
+		v->sentence = sentence;
+	}
+	return sentence != NULL;
 }
 
 /* When a run was, and its processes as far as the hook has seen them. */
@@ -253,6 +128,19 @@ static char *verdict_text(const struct ls_comparison *c)
 	return ls_str_take(&s);
 }
 
+/* A difference outweighs what could not be read, whichever came first. */
+static void judge(struct ls_verify *v, const struct ls_comparison *c, const char *label)
+{
+	enum ls_verdict_of_runs verdict = c->undecided ? LS_VERIFY_UNDECIDED : LS_VERIFY_DIFFERS;
+	if (!c->differs || v->verdict == LS_VERIFY_DIFFERS || v->verdict == verdict)
+		return;
+	v->verdict = verdict;
+	char *text = verdict_text(c);
+	free(v->sentence);
+	v->sentence = ls_xasprintf("run1 and %s: %s", label, text);
+	free(text);
+}
+
 /* Compares run 1 with each other run; the sentence is that of the first that differs, or of the
  * last. */
 static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v,
@@ -266,12 +154,7 @@ static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v
 		v->comparisons = ls_grow(v->comparisons, v->n_comparisons, &v->cap_comparisons,
 					 sizeof(void *));
 		v->comparisons[v->n_comparisons++] = c;
-		if (c->differs && v->verdict == LS_VERIFY_IDENTICAL) {
-			v->verdict = LS_VERIFY_DIFFERS;
-			char *text = verdict_text(c);
-			v->sentence = ls_xasprintf("run1 and %s: %s", v->runs[i].label, text);
-			free(text);
-		}
+		judge(v, c, v->runs[i].label);
 	}
 	assert(v->n_comparisons);
 	if (v->verdict == LS_VERIFY_IDENTICAL)
@@ -279,28 +162,37 @@ static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v
 	return 0;
 }
 
-static bool wrote_something(const struct ls_verify *v)
+static int wrote_something(const struct ls_verify_run *r, bool *ret, struct ls_err *err)
 {
-	return v->runs &&
-	       json_array_size(json_object_get(v->runs[0].result.manifest, "outputs")) > 0;
+	struct ls_tree tree;
+	int rc = ls_tree_read(r->out, &tree, err);
+	if (rc == 0) {
+		*ret = tree.n > 0;
+		ls_tree_done(&tree);
+	}
+	return rc;
 }
 
 static int do_control(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
 {
 	uint64_t seed = ask->run.policy.seed < INT64_MAX ? ask->run.policy.seed + 1 : 0;
-	struct plan plan = {"control", 0, seed, NULL};
-	int rc = one_run(ask, v, &plan, err);
+	struct ls_verify_plan plan = {"control", 0, seed, NULL};
+	int rc = ls_verify_one(ask, v, &plan, err);
 	if (rc)
 		return rc;
-	free(v->sentence);
-	v->sentence = NULL;
 	if (run_ends_it(ask, v))
 		return 0;
+	free(v->sentence);
+	v->sentence = NULL;
 	rc = compare(ask, &v->runs[0], &v->runs[v->n_runs - 1], &v->control, err);
 	if (rc)
 		return rc;
 	char *same = verdict_text(v->comparisons[0]), *other = verdict_text(v->control);
-	if (v->control->differs) {
+	if (v->control->undecided) {
+		v->verdict = LS_VERIFY_UNDECIDED;
+		v->sentence = ls_xasprintf("%s; with seed %llu: %s", same, (unsigned long long)seed,
+					   other);
+	} else if (v->control->differs) {
 		v->sentence = ls_xasprintf("%s; with seed %llu: %s", same, (unsigned long long)seed,
 					   other);
 	} else {
@@ -365,8 +257,9 @@ static int do_bisect(const struct ls_verify_request *ask, struct ls_verify *v, s
 	for (int i = 0; i < TRACES; i++) {
 		char label[32];
 		snprintf(label, sizeof label, "trace%d", i + 1);
-		struct plan plan = {label, i ? other + 1 : 0, ask->run.policy.seed, "ops"};
-		int rc = one_run(ask, v, &plan, err);
+		struct ls_verify_plan plan = {label, i ? other + 1 : 0, ask->run.policy.seed,
+					      "ops"};
+		int rc = ls_verify_one(ask, v, &plan, err);
 		if (rc == 0 && (v->signal = v->runs[v->n_runs - 1].result.child.interrupted))
 			v->bisect_note = ls_xasprintf("stopped by a signal in %s", label);
 		else if (rc == 0 && i)
@@ -387,8 +280,8 @@ static int do_runs(const struct ls_verify_request *ask, struct ls_verify *v, boo
 	for (size_t i = 0; i < ask->runs && !*ret_ended; i++) {
 		char label[32];
 		snprintf(label, sizeof label, "run%zu", i + 1);
-		struct plan plan = {label, i, ask->run.policy.seed, NULL};
-		int rc = one_run(ask, v, &plan, err);
+		struct ls_verify_plan plan = {label, i, ask->run.policy.seed, NULL};
+		int rc = ls_verify_one(ask, v, &plan, err);
 		if (rc)
 			return rc;
 		*ret_ended = run_ends_it(ask, v);
@@ -398,11 +291,14 @@ static int do_runs(const struct ls_verify_request *ask, struct ls_verify *v, boo
 
 static int verify(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
 {
-	bool ended = false;
+	bool ended = false, wrote = false;
 	int rc = do_runs(ask, v, &ended, err);
 	if (rc || ended)
 		return rc;
-	if (!wrote_something(v)) {
+	rc = wrote_something(&v->runs[0], &wrote, err);
+	if (rc)
+		return rc;
+	if (!wrote) {
 		v->verdict = LS_VERIFY_NOTHING;
 		v->sentence = ls_xstrdup("the runs wrote nothing under {out} or $LOCKSTEP_OUT: "
 					 "there is nothing to compare");
@@ -421,7 +317,11 @@ int ls_verify(const struct ls_verify_request *request, struct ls_verify *ret, st
 	struct ls_verify v = {.verdict = LS_VERIFY_IDENTICAL};
 	int rc = check_vary(request, err);
 	if (rc == 0)
-		rc = make_dir(request->out, &v.dir, err);
+		rc = ls_folder_make_numbered(request->out, &v.dir, err);
+	if (rc == 0)
+		rc = ls_collect_check(request->collect, v.dir, err);
+	if (rc == 0 && request->warning && request->progress)
+		request->progress(request->ctx, request->warning);
 	if (rc == 0)
 		rc = verify(request, &v, err);
 	if (rc) {
@@ -436,12 +336,8 @@ int ls_verify(const struct ls_verify_request *request, struct ls_verify *ret, st
 
 void ls_verify_done(struct ls_verify *v)
 {
-	for (size_t i = 0; i < v->n_runs; i++) {
-		free(v->runs[i].label);
-		free(v->runs[i].out);
-		free(v->runs[i].vars);
-		ls_run_result_done(&v->runs[i].result);
-	}
+	for (size_t i = 0; i < v->n_runs; i++)
+		ls_verify_run_done(&v->runs[i]);
 	free(v->runs);
 	for (size_t i = 0; i < v->n_comparisons; i++)
 		ls_comparison_free(v->comparisons[i]);

@@ -14,13 +14,17 @@ struct ls_verify_request {
 	const char *out; /* the folder OUT/001, or the first number that is free, gets everything:
 			    each run writes to OUT/001/out, which is then moved to OUT/001/run1 */
 	unsigned runs;   /* at least 2 */
-	const char *const *vary;   /* "NAME=a,b": run i has the value of i modulo their number;
-				      NULL-terminated, or NULL */
-	const char *const *ignore; /* patterns of names not to compare; NULL-terminated, or NULL */
-	bool control;              /* one more run with another seed, which must differ */
+	const char *const *vary;    /* "NAME=a,b": run i has the value of i modulo their number;
+				       NULL-terminated, or NULL */
+	const char *const *ignore;  /* patterns of names not to compare; NULL-terminated, or NULL */
+	const char *const *collect; /* paths that the command writes to elsewhere, see collect.h;
+				       NULL-terminated, or NULL */
+	bool strict;  /* a setting that the program undid counts as a policy that did not hold */
+	bool control; /* one more run with another seed, which must differ */
 	bool bisect; /* when runs differ, two more with --trace ops, and the operation at which they
 			part */
-	bool show_output; /* the runs' output goes to the caller's, not to OUT/001/run1.log */
+	bool show_output;    /* the runs' output goes to the caller's, not to OUT/001/run1.log */
+	const char *warning; /* a line for progress before the first run, or NULL */
 	void (*progress)(void *ctx, const char *line);
 	void *ctx;
 };
@@ -28,9 +32,11 @@ struct ls_verify_request {
 enum ls_verdict_of_runs {
 	LS_VERIFY_IDENTICAL,
 	LS_VERIFY_DIFFERS,
-	LS_VERIFY_FAILED,     /* a run did not succeed, or the policy did not hold in it */
+	LS_VERIFY_FAILED,     /* a run did not succeed */
+	LS_VERIFY_UNHELD,     /* the policy did not hold in a run */
 	LS_VERIFY_NOTHING,    /* the runs wrote nothing that could be compared */
 	LS_VERIFY_INSENSIBLE, /* another seed gave the same bits: identical proves nothing */
+	LS_VERIFY_UNDECIDED,  /* nothing differs, and something was not read */
 	LS_VERIFY_STOPPED,    /* by a signal */
 };
 
@@ -38,6 +44,8 @@ struct ls_verify_run {
 	char *label; /* "run1", "control", "trace1" */
 	char *out,
 		*vars; /* folder after the run, and what was varied ("OMP_NUM_THREADS=4"), or "" */
+	char *tail;    /* the last lines of its log when it failed, or NULL */
+	char *missing; /* the first path to collect that it did not write, or NULL */
 	uint64_t seed;
 	double begin, end; /* seconds since 1970 */
 	struct ls_run_result result;

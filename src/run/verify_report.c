@@ -6,8 +6,15 @@
 #include "run/verify.h"
 
 static const char *const verdicts[] = {
-	"identical", "differs", "failed", "nothing to compare", "insensible to the seed",
-	"stopped"};
+	[LS_VERIFY_IDENTICAL] = "identical",
+	[LS_VERIFY_DIFFERS] = "differs",
+	[LS_VERIFY_FAILED] = "failed",
+	[LS_VERIFY_UNHELD] = "policy not held",
+	[LS_VERIFY_NOTHING] = "nothing to compare",
+	[LS_VERIFY_INSENSIBLE] = "insensible to the seed",
+	[LS_VERIFY_UNDECIDED] = "undecided",
+	[LS_VERIFY_STOPPED] = "stopped",
+};
 
 static json_t *run_json(const struct ls_verify_run *r)
 {
@@ -18,6 +25,7 @@ static json_t *run_json(const struct ls_verify_run *r)
 			      r->result.held, "wall_s", r->result.child.wall_s, "manifest",
 			      ls_json_lossy(manifest));
 	free(manifest);
+	json_object_set_new(o, "last_lines", r->tail ? ls_json_lossy(r->tail) : json_null());
 	return o;
 }
 

@@ -33,3 +33,6 @@ lockstep manifest show artifacts | grep -E '^(result|held|no det)'
 lockstep run --warn-only -- "$py" "$prog" put 2>/dev/null
 echo "status $?"
 lockstep manifest show artifacts | grep -E '^(result|held|no det)'
+# verify refuses to call identical what ran under other settings
+lockstep verify --strict -- "$py" "$prog" benchmark {out} 2>/dev/null
+echo "status $?"

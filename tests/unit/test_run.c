@@ -191,8 +191,8 @@ static void kernel_logs(void **state)
 
 static char *write_file(const char *name, const void *data, size_t len)
 {
-	char *path = malloc(512);
-	snprintf(path, 512, "%s/%s", LS_BINARY_DIR, name);
+	char *path = malloc(1024);
+	snprintf(path, 1024, "%s/%s", LS_BINARY_DIR, name);
 	FILE *f = fopen(path, "wb");
 	assert_non_null(f);
 	assert_int_equal(fwrite(data, 1, len, f), len);
