@@ -11,7 +11,8 @@ _CONFIGS = (".py", ".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".sh", ".g
 
 
 def _is_installed(path):
-    return any(part in ("site-packages", "dist-packages") for part in path.split(os.sep))
+    path += os.sep
+    return "/site-packages/" in path or "/dist-packages/" in path
 
 
 def _module_files():
@@ -42,22 +43,46 @@ def _digest(path):
         return hashlib.sha256(f.read()).hexdigest()
 
 
-def _is_made(path):
+def _temporary(path):
     """Whether a library wrote this file during the run, for itself: folders for that have random names."""
-    own = (os.getcwd() + os.sep, os.path.dirname(os.path.abspath(sys.argv[0] if sys.argv else "")) + os.sep)
-    return path.startswith(("/tmp/", "/var/tmp/", os.environ.get("TMPDIR", "/tmp") + os.sep)) and not path.startswith(own)
+    return path.startswith(("/tmp/", "/var/tmp/", os.environ.get("TMPDIR", "/tmp") + os.sep))
+
+
+class _Own:
+    """Which paths are the program's own. Most modules are installed, so that is asked first and by folder."""
+
+    def __init__(self, skip):
+        plain = os.path.dirname(os.__file__)
+        script = os.path.dirname(os.path.abspath(sys.argv[0] if sys.argv else ""))
+        named = [os.path.abspath(p) for p in sys.path if isinstance(p, str)]
+        self._libraries = (plain + os.sep, os.path.realpath(plain) + os.sep)
+        self._here = tuple(p + os.sep for p in [os.getcwd(), script] + named)
+        self._folders = {skip: False}
+
+    def _folder(self, folder):
+        if _is_installed(folder) or (folder + os.sep).startswith(self._libraries):
+            return False
+        real = os.path.realpath(folder) + os.sep
+        return not real.startswith(self._libraries) and not _is_installed(real)
+
+    def __call__(self, path):
+        folder = path[:path.rfind(os.sep)]
+        if folder not in self._folders:
+            self._folders[folder] = self._folder(folder)
+        if not self._folders[folder] or (_temporary(path) and not path.startswith(self._here)):
+            return False
+        return not os.path.islink(path) or self._folder(os.path.dirname(os.path.realpath(path)))
 
 
 def own_files(started, skip):
     """{path: digest} of the program's own files; one that was changed after the interpreter started says so."""
-    found, library = {}, os.path.dirname(os.path.realpath(os.__file__)) + os.sep
+    found, own = {}, _Own(skip)
     for path in list(_module_files()) + list(_argument_files()):
+        if not path.startswith(os.sep):
+            path = os.path.abspath(path)
+        if path in found or not own(path) or len(found) >= _MOST_FILES:
+            continue
         path = os.path.abspath(path)
-        if path in found or _is_installed(path) or _is_made(path) or len(found) >= _MOST_FILES:
-            continue
-        real = os.path.realpath(path)
-        if real.startswith(library) or _is_installed(real) or os.path.dirname(path) == skip:
-            continue
         try:
             stat = os.stat(path)
             if stat.st_size > _MOST_BYTES:
@@ -123,8 +148,8 @@ def packages():
         used = {by_name[_plain(n)] for n in names if _plain(n) in by_name}
         left = {n for n in names if _plain(n) not in by_name}
         for look in (_listed, _recorded):
-            for info in infos if left else ():
-                here = look(folder, info, left)
+            for info in sorted(used) + infos:  # a package that is used often brings the others
+                here = look(folder, info, left) if left else None
                 if here:
                     used.add(info)
                     left -= here

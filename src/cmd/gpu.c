@@ -5,33 +5,23 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cmd/cache.h"
 #include "gpu/nvrtc.h"
-
-/* An empty or relative path counts as unset, as the XDG specification says. */
-static const char *folder(const char *variable)
-{
-	const char *value = getenv(variable);
-	return value && *value == '/' ? value : NULL;
-}
 
 void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu)
 {
-	const char *home = folder("HOME"), *xdg = folder("XDG_CACHE_HOME"),
-		   *root = getenv("LOCKSTEP_ROOT");
+	const char *home = ls_cmd_folder("HOME"), *root = getenv("LOCKSTEP_ROOT");
 	root = root ? root : ""; /* the root of a scripted machine, for tests */
 	char *local = home ? ls_xasprintf("%s/.local", home) : NULL;
 	char *usr_local = ls_xasprintf("%s/usr/local", root), *usr = ls_xasprintf("%s/usr", root);
-	const char *const candidates[] = {folder("VIRTUAL_ENV"), folder("CONDA_PREFIX"), local,
-					  usr_local, usr};
+	const char *const candidates[] = {ls_cmd_folder("VIRTUAL_ENV"),
+					  ls_cmd_folder("CONDA_PREFIX"), local, usr_local, usr};
 	const char *prefixes[sizeof candidates / sizeof *candidates + 1] = {0};
 	size_t n = 0;
 	for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
 		if (candidates[i])
 			prefixes[n++] = candidates[i];
-	*gpu = (struct ls_cmd_gpu){0};
-	if (xdg || home)
-		gpu->cache = ls_xasprintf("%s%s/lockstep/kernels", xdg ? xdg : home,
-					  xdg ? "" : "/.cache");
+	*gpu = (struct ls_cmd_gpu){.cache = ls_cmd_cache("kernels")};
 	gpu->nvrtc = ls_nvrtc_places(root, prefixes);
 	gpu->conf.cache_dir = gpu->cache;
 	gpu->conf.nvrtc = (const char *const *)gpu->nvrtc;

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "cmd/cache.h"
 #include "env/gather/gather.h"
 #include "env/rules/findings.h"
 #include "run/cmdline.h"
@@ -62,6 +63,7 @@ int ls_runopts_init(struct ls_runopts *o, const struct ls_args *args, struct ls_
 	o->request.argv = argv;
 	o->request.envp = environ;
 	o->request.output = -1;
+	o->request.cache = o->cache = ls_cmd_cache("hook");
 	o->request.vars = ls_runopts_list(o, args, "env");
 	return 0;
 }
@@ -177,5 +179,6 @@ void ls_runopts_done(struct ls_runopts *o)
 	json_decref(o->env_block);
 	json_decref(o->spec);
 	free(o->inject);
+	free(o->cache);
 	*o = (struct ls_runopts){0};
 }

@@ -25,7 +25,7 @@ struct ls_runopts {
 	size_t n_lists;
 	json_t *environment, *env_block,
 		*spec; /* the first two are gathered when they are first asked for */
-	char *inject;
+	char *inject, *cache;
 };
 
 int ls_runopts_init(struct ls_runopts *o, const struct ls_args *args, struct ls_err *err);

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "run/bytecode.h"
 #include "run/folder.h"
 
 static int write_plain(const char *dir, const char *name, const void *data, size_t len,
@@ -25,6 +26,9 @@ static int write_plain(const char *dir, const char *name, const void *data, size
 		rc = ls_err_errno(err, path, "create");
 	else {
 		size_t n = fwrite(data, 1, len, f);
+		const struct timespec then[] = {{LS_BYTECODE_TIME, 0}, {LS_BYTECODE_TIME, 0}};
+		fflush(f);
+		futimens(fileno(f), then);
 		if (fclose(f) != 0 || n != len)
 			rc = ls_err_errno(err, path, "write");
 	}

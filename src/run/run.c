@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/proc.h"
+#include "run/bytecode.h"
 #include "run/cmdline.h"
 #include "run/folder.h"
 #include "run/git.h"
@@ -148,6 +149,7 @@ static int prepare_env(struct run *r, struct ls_err *err)
 	int rc = ls_hook_init(&r->hook, r->out, policy, &r->env, err);
 	if (rc)
 		return rc;
+	ls_bytecode_bring(r->ask->cache, r->hook.dir);
 	if (ls_runenv_get(&r->env, "LOCKSTEP_CHILD"))
 		ls_runenv_set(&r->env, "LOCKSTEP_CHILD", NULL); /* of a run around this one */
 	char seed[32];
@@ -388,8 +390,10 @@ int ls_run(const struct ls_run_request *request, struct ls_run_result *ret, stru
 		if (rc)
 			unlink(r.path); /* nothing ran, nothing to tell */
 	}
-	if (rc == 0)
+	if (rc == 0) {
+		ls_bytecode_keep(request->cache, r.hook.dir);
 		rc = finish_manifest(&r, &child, err);
+	}
 	if (rc == 0) {
 		*ret = (struct ls_run_result){r.manifest, r.path, child, r.held, r.notices};
 		r.manifest = NULL;

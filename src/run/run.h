@@ -15,6 +15,7 @@ struct ls_run_request {
 	char *const *envp;       /* the environment to start from */
 	struct ls_policy policy;
 	const char *out;
+	const char *cache;         /* for the hook's compiled Python, or NULL */
 	const char *const *inputs; /* files and folders whose digests go into the manifest;
 				      NULL-terminated, or NULL */
 	const char *const

@@ -17,8 +17,8 @@ try python3 -c 'import subprocess, sys; subprocess.run([sys.executable, "-I", "-
 # a child that is gone before anybody sees it, or is seen as well: by its options, by its environment, through a shell, by posix_spawn
 try python3 -c 'import subprocess, sys; subprocess.run([sys.executable, "-I", "p.py"])'
 try python3 -c 'import subprocess, sys; subprocess.run([sys.executable, "p.py"], env={})'
-try python3 -c 'import os; os.system("python3 -S p.py; true")' | sed 's/lockstep: .*//' | sort -u
-try python3 -c 'import os, sys; os.waitpid(os.posix_spawn(sys.executable, ["python3", "-E", "p.py"], os.environ), 0)' | sed 's/lockstep: .*//' | sort -u
+try python3 -c 'import os; os.system("python3 -S p.py; true")' | sed 's/lockstep: .*//; /^$/d' | sort -u
+try python3 -c 'import os, sys; os.waitpid(os.posix_spawn(sys.executable, ["python3", "-E", "p.py"], os.environ), 0)' | sed 's/lockstep: .*//; /^$/d' | sort -u
 # what only looks like that
 try python3 -c 'import os, subprocess, sys; subprocess.run(["ls", "-I", "x", "p.py"], env={}); os.system("python3 -IV >&2 2>/dev/null"); subprocess.run([sys.executable, "p.py", "-I"])'
 # nothing to hold is not "yes"
