@@ -88,6 +88,21 @@ void ls_str_add_printable(struct ls_str *str, const char *text)
 	}
 }
 
+void ls_str_add_html(struct ls_str *str, const char *text)
+{
+	static const char from[] = "<>&\"";
+	static const char *const to[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
+	for (; text && *text; text++) {
+		const char *special = strchr(from, *text);
+		if (special)
+			ls_str_add(str, to[special - from]);
+		else if ((unsigned char)*text < 0x20 && *text != '\n' && *text != '\t')
+			ls_str_add(str, "?");
+		else
+			ls_str_add_bytes(str, text, 1);
+	}
+}
+
 char *ls_str_take(struct ls_str *str)
 {
 	char *s = str->s ? str->s : ls_xstrdup("");

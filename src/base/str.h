@@ -22,6 +22,8 @@ void ls_str_addf(struct ls_str *str, const char *fmt, ...) __attribute__((format
 /* Appends text with everything that is not printable UTF-8 as \xNN: control characters,
  * invalid bytes, marks that change the direction of writing. */
 void ls_str_add_printable(struct ls_str *str, const char *text);
+/* Appends text for a page of HTML or SVG, also between quotes. NULL is nothing. */
+void ls_str_add_html(struct ls_str *str, const char *text);
 char *ls_str_take(struct ls_str *str); /* the caller frees; never NULL */
 
 /* A word quoted for a shell where that is necessary; the caller frees. */

@@ -8,12 +8,15 @@
 #include "job/cells.h"
 #include "job/command.h"
 #include "job/experiment.h"
+#include "job/group.h"
 #include "job/metrics.h"
 
 static const struct ls_opt list_opts[] = {
 	LS_EXP_FILTER_OPTS,
 	{"columns", 0, "A,B,C",
 	 "what to show: members of `exp show --json`, metrics, keys of --set"},
+	{"by", 0, "COLUMN",
+	 "one row for each value; metrics become mean ± sd (n) of the done ones"},
 	{"sort", 0, "COLUMN", "by this column; -COLUMN: the largest first"},
 	{0},
 };
@@ -58,11 +61,54 @@ static void print_rows(const json_t *rows, const char *columns)
 	free(text);
 }
 
+#define BY_COLUMNS "partition,num_gpus,global_batch"
+
+/* Rows become groups; returns the columns of these. *own is to be freed. */
+static const char *gather(json_t **rows, const char *by, const char *columns, char **own)
+{
+	const char *names[MOST_COLUMNS];
+	char *text = ls_xstrdup(columns ? columns : BY_COLUMNS);
+	size_t n = split(text, names);
+	json_t *table = ls_group_table(*rows, by, names, n);
+	json_decref(*rows);
+	*rows = table;
+	free(text);
+	*own = ls_xasprintf("%s,runs,done,%s", by, columns ? columns : BY_COLUMNS);
+	return *own;
+}
+
+static bool made_by_grouping(const char *column)
+{
+	column += column[0] == '-';
+	return strcmp(column, "runs") == 0 || strcmp(column, "done") == 0;
+}
+
+static int check_columns(const json_t *rows, const struct ls_args *args)
+{
+	bool by = ls_args_has(args, "by");
+	static const char *const opts[] = {"columns", "by", "sort"};
+	const char *names[MOST_COLUMNS];
+	struct ls_err err = {0};
+	int rc = 0;
+	for (size_t o = 0; o < 3 && !rc; o++) {
+		const char *given = ls_args_get(args, opts[o]);
+		char *text = ls_xstrdup(given ? given : "");
+		size_t n = split(text, names);
+		for (size_t i = 0; i < n && !rc; i++)
+			rc = by && made_by_grouping(names[i])
+				     ? 0
+				     : ls_cells_known(rows, names[i] + (names[i][0] == '-'), &err);
+		free(text);
+	}
+	return rc ? ls_cmd_fail(&err) : 0;
+}
+
 static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
 	struct ls_store *s;
 	json_t *rows;
+	char *own = NULL;
 	int status = ls_exp_open(&s);
 	if (status)
 		return status;
@@ -70,14 +116,22 @@ static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)
 	ls_store_close(s);
 	if (status)
 		return status;
+	status = check_columns(rows, args);
+	if (status) {
+		json_decref(rows);
+		return status;
+	}
+	const char *by = ls_args_get(args, "by"), *columns = ls_args_get(args, "columns");
+	if (by)
+		columns = gather(&rows, by, columns, &own);
 	if (ls_args_has(args, "sort"))
 		ls_cells_sort(rows, ls_args_get(args, "sort"));
-	const char *columns = ls_args_get(args, "columns");
 	if (ls_args_has(args, "json"))
 		ls_cmd_print_json_take(json_pack("{s:O}", "experiments", rows));
 	else
 		print_rows(rows, columns ? columns : COLUMNS);
 	json_decref(rows);
+	free(own);
 	return 0;
 }
 
@@ -85,7 +139,7 @@ const struct ls_cmd ls_cmd_exp_list = {
 	.name = "list",
 	.summary = "all experiments, with the columns that are asked for",
 	.synopsis = "[--state STATE] [--tag TAG] [--group NAME] [--where CONDITION] "
-		    "[--columns A,B,C] [--sort COLUMN]",
+		    "[--columns A,B,C] [--by COLUMN] [--sort COLUMN]",
 	.opts = list_opts,
 	.run = run_list,
 };

@@ -38,22 +38,6 @@ static int check_options(const struct ls_args *args, struct ls_err *err)
 	return 0;
 }
 
-/* "0.5%" of the first mean, or a value in units of the metric. */
-static int read_margin(const struct ls_args *args, struct ls_stats_ask *ask, struct ls_err *err)
-{
-	const char *text = ls_args_get(args, "margin");
-	*ask = ls_stats_ask_default;
-	if (!text)
-		return 0;
-	ask->absolute = !ls_str_ends(text, "%");
-	char *number = ls_xstrndup(text, strlen(text) - !ask->absolute);
-	int rc = ls_str_to_double(number, 1e-300, 1e300, "option --margin", &ask->margin, err);
-	if (!ask->absolute)
-		ask->margin /= 100;
-	free(number);
-	return rc;
-}
-
 struct words {
 	char **w;
 	size_t n, cap;
@@ -142,7 +126,7 @@ static int fill(struct ls_seeds_request *ask, struct ls_runopts *o, const struct
 	if (rc == 0)
 		rc = ls_args_u64(args, "seeds", 2, 1000, &seeds, err);
 	if (rc == 0)
-		rc = read_margin(args, &how, err);
+		rc = ls_stats_margin(ls_args_get(args, "margin"), &how, err);
 	if (rc == 0 && other)
 		rc = split(other, against, err);
 	o->request.inputs = ls_runopts_list(o, args, "input");

@@ -31,28 +31,10 @@ static const char style[] =
 	"ui-monospace,monospace}"
 	"svg rect{fill:var(--bar)}";
 
-static void add_escaped(struct ls_str *out, const char *s)
-{
-	for (; s && *s; s++) {
-		if (*s == '<')
-			ls_str_add(out, "&lt;");
-		else if (*s == '>')
-			ls_str_add(out, "&gt;");
-		else if (*s == '&')
-			ls_str_add(out, "&amp;");
-		else if (*s == '"')
-			ls_str_add(out, "&quot;");
-		else if ((unsigned char)*s < 0x20)
-			ls_str_add(out, "?");
-		else
-			ls_str_add_bytes(out, s, 1);
-	}
-}
-
 static void add_cell(struct ls_str *out, const char *class, const char *text)
 {
 	ls_str_addf(out, "<td%s>", class);
-	add_escaped(out, text);
+	ls_str_add_html(out, text);
 	ls_str_add(out, "</td>");
 }
 
@@ -95,11 +77,11 @@ static void add_stats_row(struct ls_str *out, const struct ls_cmp_item *item, bo
 	bool number = ls_dtype_is_number(item->dtype) && s->value && item->kind != LS_CMP_BYTES;
 	bool real = ls_dtype_is_float(item->dtype) && s->max_ulp;
 	ls_str_add(out, "<tr><td><code>");
-	add_escaped(out, item->name);
+	ls_str_add_html(out, item->name);
 	ls_str_add(out, "</code>");
 	if (item->kind == LS_CMP_TENSOR && item->a) {
 		ls_str_add(out, "<br><span class=\"soft\">");
-		add_escaped(out, item->a);
+		ls_str_add_html(out, item->a);
 		ls_str_add(out, "</span>");
 	}
 	ls_str_addf(out, "</td><td class=\"n\">%" PRIu64 " / %" PRIu64 "</td>", s->differing,
@@ -169,7 +151,7 @@ static void add_sides_table(struct ls_str *out, const struct ls_cmp_file *f)
 					"th><th>A</th><th>B</th></tr>\n");
 		open = true;
 		ls_str_add(out, "<tr><td><code>");
-		add_escaped(out, item->name);
+		ls_str_add_html(out, item->name);
 		ls_str_addf(out, "</code></td><td>%s%s</td>", status_text(item->status),
 			    item->within ? ", within the tolerance" : "");
 		add_cell(out, "", item->a);
@@ -195,7 +177,7 @@ static void add_histograms(struct ls_str *out, const struct ls_cmp_file *f)
 		if (item->stats.max_ulp == 0)
 			continue;
 		ls_str_add(out, "<details><summary><code>");
-		add_escaped(out, item->name);
+		ls_str_add_html(out, item->name);
 		ls_str_add(out, "</code></summary>");
 		add_histogram(out, &item->stats);
 		ls_str_add(out, "</details>\n");
@@ -208,11 +190,11 @@ static void add_file(struct ls_str *out, const struct ls_comparison *c, const st
 	if (!f->differs && !f->note)
 		return;
 	ls_str_add(out, "<section><h2>");
-	add_escaped(out, c->folders ? f->name : "Differences");
+	ls_str_add_html(out, c->folders ? f->name : "Differences");
 	ls_str_addf(out, " <span class=\"soft\">%s</span></h2>\n", f->format);
 	if (f->note) {
 		ls_str_add(out, "<p class=\"soft\">");
-		add_escaped(out, f->note);
+		ls_str_add_html(out, f->note);
 		ls_str_add(out, "</p>\n");
 	}
 	add_stats_table(out, f, c->tolerance != NULL);
@@ -230,7 +212,7 @@ static void add_identical(struct ls_str *out, const struct ls_comparison *c)
 		if (c->files[i].differs)
 			continue;
 		ls_str_add(out, "<li><code>");
-		add_escaped(out, c->files[i].name);
+		ls_str_add_html(out, c->files[i].name);
 		ls_str_addf(out, "</code> <span class=\"soft\">%s</span></li>\n",
 			    c->files[i].format);
 	}
@@ -243,7 +225,7 @@ static void add_tolerance(struct ls_str *out, const struct ls_comparison *c)
 	ls_comparison_second_verdict(c, &verdict);
 	ls_str_addf(out, "<p class=\"%s\">%s <span class=\"soft\">",
 		    c->beyond || c->unread ? "bad" : "good", verdict.s);
-	add_escaped(out, c->tolerance);
+	ls_str_add_html(out, c->tolerance);
 	ls_str_add(out, "</span></p>\n");
 	ls_str_done(&verdict);
 }
@@ -261,9 +243,9 @@ void ls_comparison_html(const struct ls_comparison *c, struct ls_str *out)
 		    verdict.s, style);
 	ls_str_addf(out, "<p class=\"verdict %s\">%s</p>\n<p>A <code>", c->differs ? "bad" : "good",
 		    verdict.s);
-	add_escaped(out, c->a);
+	ls_str_add_html(out, c->a);
 	ls_str_add(out, "</code><br>B <code>");
-	add_escaped(out, c->b);
+	ls_str_add_html(out, c->b);
 	ls_str_add(out, "</code></p>\n");
 	if (c->tolerance)
 		add_tolerance(out, c);

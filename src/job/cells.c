@@ -57,6 +57,11 @@ char *ls_cell_text(const json_t *v, bool exact)
 
 /* --- order --- */
 
+static bool is_nan(const json_t *cell)
+{
+	return json_is_string(cell) && strcmp(json_string_value(cell), "nan") == 0;
+}
+
 /* A cell as a number: also settings, which are texts. */
 static bool number_of(const json_t *v, double *ret)
 {
@@ -105,7 +110,8 @@ void ls_cells_sort(json_t *rows, const char *by)
 	bool down = by[0] == '-';
 	for (size_t i = 0; i < n; i++) {
 		json_t *row = json_incref(json_array_get(rows, i));
-		items[i] = (struct item){row, ls_cell(row, by + down), i, down ? -1 : 1};
+		const json_t *cell = ls_cell(row, by + down);
+		items[i] = (struct item){row, is_nan(cell) ? NULL : cell, i, down ? -1 : 1};
 	}
 	qsort(items, n, sizeof *items, by_cell);
 	json_array_clear(rows);
@@ -120,6 +126,12 @@ static const char *const operators[] = {"!=", "<=", ">=", "=", "<", ">", NULL};
 
 static bool holds(const json_t *cell, const char *op, const json_t *wanted)
 {
+	if (is_nan(cell) || is_nan(wanted)) /* it is neither less nor more than anything */
+		return op[0] == '=' || op[0] == '!'
+			       ? (is_nan(cell) && is_nan(wanted)) == (op[0] == '=')
+			       : false;
+	if (json_string_length(wanted) == 0 && op[0] != '<' && op[0] != '>')
+		return !cell == (op[0] == '=');
 	int c = cell ? compare_cells(cell, wanted) : 0;
 	switch (op[0]) {
 	case '!':

@@ -20,7 +20,7 @@ char *ls_cell_text(const json_t *v, bool exact);
 void ls_cells_sort(json_t *rows, const char *by);
 
 /* Keeps the rows for which "COLUMN=VALUE" holds; also != < <= > >=. Numbers are compared as
- * numbers. A row without a value never passes, but for !=. */
+ * numbers. A row without a value passes only != and "COLUMN=", which asks for just that. */
 int ls_cells_filter(json_t *rows, const char *condition, struct ls_err *err);
 
 /* Tests whether any row has the column; an unknown one is LS_EINPUT with a "did you mean". */

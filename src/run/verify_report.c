@@ -44,25 +44,10 @@ json_t *ls_verify_json(const struct ls_verify *v)
 			 v->bisect_note ? ls_json_lossy(v->bisect_note) : json_null());
 }
 
-static void escaped(struct ls_str *out, const char *text)
-{
-	for (; *text; text++) {
-		size_t plain = strcspn(text, "<>&\"");
-		ls_str_add_bytes(out, text, plain);
-		text += plain;
-		if (!*text)
-			return;
-		ls_str_add(out, *text == '<'   ? "&lt;"
-				: *text == '>' ? "&gt;"
-				: *text == '&' ? "&amp;"
-					       : "&quot;");
-	}
-}
-
 static void cell(struct ls_str *out, const char *text)
 {
 	ls_str_add(out, "<td>");
-	escaped(out, text);
+	ls_str_add_html(out, text);
 	ls_str_add(out, "</td>");
 }
 
@@ -100,7 +85,7 @@ static void notices(struct ls_str *out, const struct ls_verify *v)
 		if (!v->runs[i].result.notices.s)
 			continue;
 		ls_str_addf(out, "<h3>%s</h3><pre>", v->runs[i].label);
-		escaped(out, v->runs[i].result.notices.s);
+		ls_str_add_html(out, v->runs[i].result.notices.s);
 		ls_str_add(out, "</pre>\n");
 	}
 }
@@ -112,7 +97,7 @@ static void comparison(struct ls_str *out, const char *a, const char *b,
 	enum { LINES = 200 };
 	ls_comparison_text(c, LINES, &text);
 	ls_str_addf(out, "<h3>%s and %s</h3><pre>", a, b);
-	escaped(out, text.s ? text.s : "");
+	ls_str_add_html(out, text.s ? text.s : "");
 	ls_str_add(out, "</pre>\n");
 	ls_str_done(&text);
 }
@@ -122,23 +107,23 @@ static void parting(struct ls_str *out, const struct ls_verify *v)
 	const struct ls_parting *p = &v->parting;
 	if (v->bisect_note) {
 		ls_str_add(out, "<h2>Where they part</h2><p>");
-		escaped(out, v->bisect_note);
+		ls_str_add_html(out, v->bisect_note);
 		ls_str_add(out, "</p>\n");
 	}
 	if (p->kind == LS_PART_NONE)
 		return;
 	ls_str_add(out, "<h2>Where they part</h2><p><b>");
-	escaped(out, p->where);
+	ls_str_add_html(out, p->where);
 	ls_str_addf(out, "</b>: operation %llu, ", (unsigned long long)p->at);
-	escaped(out, p->name);
+	ls_str_add_html(out, p->name);
 	ls_str_add(out, ": ");
-	escaped(out, p->explanation);
+	ls_str_add_html(out, p->explanation);
 	ls_str_add(out, ".</p><table><tr><th>run</th><th>has</th></tr><tr><td>trace1</td>");
 	cell(out, p->a);
 	ls_str_addf(out, "</tr><tr><td>%s</td>", v->runs[v->n_runs - 1].label);
 	cell(out, p->b);
 	ls_str_add(out, "</tr></table><pre>");
-	escaped(out, p->stack);
+	ls_str_add_html(out, p->stack);
 	ls_str_add(out, "</pre>\n");
 }
 
@@ -157,13 +142,13 @@ void ls_verify_html(const struct ls_verify *v, struct ls_str *out)
 			"#8cf}}</style>\n"
 			"<h1>lockstep verify</h1>\n");
 	ls_str_addf(out, "<p class=\"v %s\">", v->verdict == LS_VERIFY_IDENTICAL ? "yes" : "no");
-	escaped(out, v->sentence);
+	ls_str_add_html(out, v->sentence);
 	ls_str_add(out, "</p>\n<pre>");
 	size_t i;
 	json_t *w;
 	json_array_foreach(json_object_get(v->runs[0].result.manifest, "command"), i, w)
 	{
-		escaped(out, json_string_value(w));
+		ls_str_add_html(out, json_string_value(w));
 		ls_str_add(out, " ");
 	}
 	ls_str_add(out, "</pre>\n");

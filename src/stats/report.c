@@ -1,6 +1,25 @@
 #include <math.h>
+#include <string.h>
 
 #include "stats/stats.h"
+
+int ls_stats_margin(const char *text, struct ls_stats_ask *ret, struct ls_err *err)
+{
+	struct ls_stats_ask ask = ls_stats_ask_default;
+	char number[64];
+	if (!text) {
+		*ret = ask;
+		return 0;
+	}
+	ask.absolute = !ls_str_ends(text, "%");
+	snprintf(number, sizeof number, "%.*s", (int)strlen(text) - !ask.absolute, text);
+	int rc = ls_str_to_double(number, 1e-300, 1e300, "option --margin", &ask.margin, err);
+	if (!ask.absolute)
+		ask.margin /= 100;
+	if (!rc)
+		*ret = ask;
+	return rc;
+}
 
 const char *ls_stats_verdict_name(enum ls_stats_verdict verdict)
 {
