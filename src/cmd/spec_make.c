@@ -168,6 +168,10 @@ static const struct ls_opt render_opts[] = {
 	{"compose", 0, NULL, "docker-compose.yml: the image with its GPUs and a health check"},
 	{"conda", 0, NULL, "conda's environment.yml"},
 	{"devcontainer", 0, NULL, ".devcontainer/devcontainer.json, for editors"},
+	{"hashes", 0, NULL, "requirements with the hash of each file, asked of pip"},
+	{"lock", 0, "FILE",
+	 "hashes from this lock instead: pip's report, or requirements with --hash"},
+	{"python", 0, "PATH", "whose pip is asked (default: the first python3 on PATH)"},
 	{"output", 'o', "FILE", "write there instead of stdout"},
 	{0},
 };
@@ -203,6 +207,36 @@ static int chosen(const struct ls_args *args, size_t *ret)
 	return 0;
 }
 
+static int read_lock(const char *path, struct ls_lock **ret, struct ls_err *err)
+{
+	char *text;
+	size_t len;
+	int rc = ls_file_read(path, LS_LOCK_LIMIT, &text, &len, err);
+	if (rc)
+		return rc;
+	rc = ls_lock_parse(text, len, path, ret, err);
+	free(text);
+	return rc;
+}
+
+static bool wants_hashes(const struct ls_args *args)
+{
+	return ls_args_has(args, "hashes") || ls_args_has(args, "lock");
+}
+
+static int render_locked(const struct ls_args *args, const struct ls_spec *spec, struct ls_str *out,
+			 struct ls_err *err)
+{
+	const char *path = ls_args_get(args, "lock"), *python = ls_args_get(args, "python");
+	struct ls_lock *lock = NULL;
+	int rc = path ? read_lock(path, &lock, err)
+		      : ls_lock_ask_pip(spec, python ? python : "python3", &lock, err);
+	if (!rc)
+		rc = ls_render_locked(spec, lock, out, err);
+	ls_lock_free(lock);
+	return rc;
+}
+
 static int run_render(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	size_t which = 0;
@@ -212,8 +246,13 @@ static int run_render(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct ls_err err = {0};
 	if (chosen(args, &which) || !ls_spec_output_file(cmd, args, &file))
 		return LS_EXIT_INPUT;
+	bool hashes = wants_hashes(args);
+	if ((hashes || ls_args_has(args, "python")) && !ls_args_has(args, "requirements"))
+		return ls_cmd_usage("render: --hashes, --lock and --python go with --requirements");
 	int rc = ls_spec_load(args->pos[0], &spec, &err);
-	if (!rc)
+	if (!rc && hashes)
+		rc = render_locked(args, spec, &out, &err);
+	else if (!rc)
 		rc = renderers[which].render(spec, &out, &err);
 	if (!rc && ls_args_has(args, "json") && !file)
 		ls_cmd_print_json_take(json_pack("{s:s,s:s,s:s}", "spec", spec->name, "kind",
@@ -231,7 +270,7 @@ const struct ls_cmd ls_cmd_spec_render = {
 	.synopsis =
 		"NAME|FILE "
 		"--dockerfile|--requirements|--github|--makefile|--kaggle-boot|--compose|--conda|"
-		"--devcontainer [-o FILE]",
+		"--devcontainer [--hashes] [--lock FILE] [--python PATH] [-o FILE]",
 	.details = "All files come from the one spec, so that a version bump is one edit. Of a "
 		   "list of alternatives the\n"
 		   "first is the one that is rendered.",

@@ -228,10 +228,11 @@ def check_pull_request(folder, workflow):
     expect("drift that no pin can follow fails", r.returncode == 1 and "::error::" in r.stdout, said(r))
 
 
-def wheel(folder, name, version):
+def wheel(folder, name, version, needs=()):
     """A wheel without content, so that pip has something to resolve."""
     info = f"{name.replace('-', '_')}-{version}.dist-info"
-    files = {f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+    files = {f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n" +
+             "".join(f"Requires-Dist: {n}\n" for n in needs),
              f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
     record = "".join(f"{n},sha256={base64.urlsafe_b64encode(hashlib.sha256(t.encode()).digest()).rstrip(b'=').decode()},"
                      f"{len(t)}\n" for n, t in files.items())
@@ -361,6 +362,35 @@ def check_captured(folder):
     expect("every line of a real capture is a requirement", len(lines) > 50 and all(Requirement(x) for x in lines))
 
 
+def check_hashes(folder):
+    """pip's own answer becomes a lock that pip accepts, and that a changed wheel breaks."""
+    (folder / "pin.json").write_text(json.dumps({"schema": 1, "name": "pin", "packages": {"top": "1.x"}}))
+    for name, version, needs in (("top", "1.2", ("below<3",)), ("below", "2.9", ()), ("below", "3.0", ())):
+        (folder / "simple" / name).mkdir(parents=True, exist_ok=True)
+        wheel(folder / "simple" / name, name, version, needs)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *a: Index(*a, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PIP_")}
+    env.update(PIP_INDEX_URL=f"http://127.0.0.1:{server.server_address[1]}/simple", PIP_NO_CACHE_DIR="1", PIP_CONFIG_FILE=os.devnull)
+    argv = [lockstep, "spec", "render", folder / "pin.json", "--requirements", "--hashes", "--python", sys.executable]
+    r = run(*argv, "-o", folder / "lock.txt", env=env)
+    text = (folder / "lock.txt").read_text() if r.returncode == 0 else ""
+    names = re.findall(r"^(\S+) \\\n    --hash=sha256:[0-9a-f]{64}$", text, re.M)
+    expect("pip is asked for a lock of all that is needed", names == ["top==1.2", "below==2.9"], said(r) + text)
+    pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--require-hashes",
+           "--disable-pip-version-check", "-r", folder / "lock.txt"]
+    r = run(*pip, env=env)
+    expect("pip accepts it", r.returncode == 0 and "Would install below-2.9 top-1.2" in r.stdout, said(r))
+    wheel(folder / "simple/below", "below", "2.9", ("top",))
+    r = run(*pip, env=env)
+    expect("and refuses another file", r.returncode != 0 and "DO NOT MATCH THE HASHES" in r.stderr, said(r))
+    server.shutdown()
+    server.server_close()
+    r = run(*argv, "-o", folder / "none.txt", env=env)
+    expect("without the index it says what it needs", r.returncode == 3 and "needs a network" in r.stderr and "--lock" in r.stderr and
+           not (folder / "none.txt").exists(), said(r))
+
+
 def check_makefile(folder):
     (folder / "pin.json").write_text((root / "specs/kaggle-2025-09.json").read_text())
     (folder / "Makefile").write_text(render("pin.json", "makefile", cwd=folder))
@@ -441,7 +471,7 @@ def check_schema(folder):
 def main():
     workflow = YAML(typ="safe").load(render("kaggle-2025-09", "github"))
     with tempfile.TemporaryDirectory() as name:
-        for check in (check_dockerfiles, check_workflows, check_containers, check_round_trip, check_requirements, check_captured, check_makefile, check_schema,
+        for check in (check_dockerfiles, check_workflows, check_containers, check_round_trip, check_requirements, check_captured, check_hashes, check_makefile, check_schema,
                       lambda f: check_gate(f, workflow), lambda f: check_drift(f, workflow)):
             folder = pathlib.Path(tempfile.mkdtemp(dir=name))
             check(folder)

@@ -7,12 +7,16 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "env/render/lock.h"
 #include "env/spec/spec.h"
 
 /* Fail with LS_EINPUT when the spec lacks what the file needs (an image, a version that pip can be
  * told). */
 int ls_render_dockerfile(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err);
 int ls_render_requirements(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err);
+/* With the hashes of the lock, and with what the packages need in turn. */
+int ls_render_locked(const struct ls_spec *spec, const struct ls_lock *lock, struct ls_str *out,
+		     struct ls_err *err);
 int ls_render_github(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err);
 int ls_render_makefile(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err);
 int ls_render_kaggle_boot(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err);
