@@ -246,6 +246,7 @@ static const struct ls_cmd *const subs[] = {
 	&ls_cmd_exp_explain,
 	&ls_cmd_exp_harvest,
 	&ls_cmd_exp_export,
+	&ls_cmd_exp_compare,
 	&ls_cmd_exp_variance,
 	&cmd_note,
 	&cmd_tag,

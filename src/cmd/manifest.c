@@ -1,7 +1,6 @@
 /* lockstep manifest: what a run was, and what two runs had different. */
 #include <stdlib.h>
 
-#include "base/table.h"
 #include "cmd/cmd.h"
 #include "run/manifest.h"
 
@@ -26,24 +25,10 @@ static int show(const struct ls_cmd *cmd, const struct ls_args *args)
 
 static void print_differences(const struct ls_differences *d)
 {
-	const char *const heading[] = {"WHAT", "A", "B", "WHY"};
-	for (int w = LS_BITS; w <= LS_RESULT; w++) {
-		struct ls_table t;
-		ls_table_init(&t, 4, heading);
-		for (size_t i = 0; i < d->n; i++) {
-			const struct ls_difference *x = &d->items[i];
-			const char *const row[] = {x->what, x->a, x->b, x->why};
-			if ((int)x->weight == w)
-				ls_table_row(&t, row);
-		}
-		if (t.rows > 1) {
-			struct ls_str s = {0};
-			ls_table_text(&t, &s);
-			printf("%s:\n%s\n", ls_weight_name((enum ls_weight)w), s.s);
-			ls_str_done(&s);
-		}
-		ls_table_done(&t);
-	}
+	struct ls_str s = {0};
+	ls_differences_text(d, &s);
+	fputs(s.s ? s.s : "", stdout);
+	ls_str_done(&s);
 }
 
 static int diff(const struct ls_cmd *cmd, const struct ls_args *args)

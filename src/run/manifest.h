@@ -33,6 +33,8 @@ void ls_manifest_diff(const json_t *a, const json_t *b, struct ls_differences *r
 void ls_differences_add(struct ls_differences *d, enum ls_weight weight, const char *what,
 			const char *a, const char *b, const char *why);
 void ls_differences_done(struct ls_differences *d);
+/* Tables by weight; nothing where there is no difference. */
+void ls_differences_text(const struct ls_differences *d, struct ls_str *out);
 json_t *ls_differences_json(const struct ls_differences *d);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/table.h"
 #include "run/ktrace.h"
 #include "run/manifest.h"
 
@@ -33,6 +34,27 @@ void ls_differences_done(struct ls_differences *d)
 	}
 	free(d->items);
 	*d = (struct ls_differences){0};
+}
+
+void ls_differences_text(const struct ls_differences *d, struct ls_str *out)
+{
+	const char *const heading[] = {"WHAT", "A", "B", "WHY"};
+	for (int w = LS_BITS; w <= LS_RESULT; w++) {
+		struct ls_table t;
+		ls_table_init(&t, 4, heading);
+		for (size_t i = 0; i < d->n; i++) {
+			const struct ls_difference *x = &d->items[i];
+			const char *const row[] = {x->what, x->a, x->b, x->why};
+			if ((int)x->weight == w)
+				ls_table_row(&t, row);
+		}
+		if (t.rows > 1) {
+			ls_str_addf(out, "%s:\n", ls_weight_name((enum ls_weight)w));
+			ls_table_text(&t, out);
+			ls_str_add(out, "\n");
+		}
+		ls_table_done(&t);
+	}
 }
 
 json_t *ls_differences_json(const struct ls_differences *d)
