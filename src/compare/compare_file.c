@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "compare/compare_internal.h"
 #include "tensor/gguf.h"
+#include "tensor/hdf5.h"
 #include "tensor/npy.h"
 #include "tensor/onnx.h"
 #include "tensor/safetensors.h"
@@ -25,6 +26,7 @@ enum format {
 	DCP,
 	PICKLE,
 	GGUF,
+	HDF5,
 	ONNX,
 	JSON,
 	NOTEBOOK,
@@ -44,6 +46,7 @@ static const char *const format_names[] = {
 	[DCP] = "torch DCP",
 	[PICKLE] = "pickle",
 	[GGUF] = "GGUF",
+	[HDF5] = "HDF5",
 	[ONNX] = "ONNX",
 	[JSON] = "JSON",
 	[NOTEBOOK] = "notebook",
@@ -72,6 +75,8 @@ static enum format by_name(const char *path)
 		     {".npy", NPY},
 		     {".npz", NPZ},
 		     {".gguf", GGUF},
+		     {".h5", HDF5},
+		     {".hdf5", HDF5},
 		     {".onnx", ONNX},
 		     {".json", JSON},
 		     {".ipynb", NOTEBOOK},
@@ -135,6 +140,8 @@ static enum format format_of(const char *path, const struct ls_map *m)
 		return TORCH;
 	if (m->len >= 4 && memcmp(m->data, "GGUF", 4) == 0)
 		return GGUF;
+	if (ls_hdf5_is(m->data, m->len))
+		return HDF5;
 	if (looks_like_pickle(m))
 		return is_named(path, ".metadata") ? DCP : PICKLE;
 	enum format named = by_name(path);
@@ -162,6 +169,8 @@ static int open_bundle(enum format f, const char *path, struct ls_bundle **ret, 
 		return ls_pickle_open(path, ret, err);
 	case GGUF:
 		return ls_gguf_open(path, ret, err);
+	case HDF5:
+		return ls_hdf5_open(path, ret, err);
 	default:
 		return ls_onnx_open(path, ret, err);
 	}
@@ -311,7 +320,8 @@ static int compare_mapped(const char *a, const struct ls_map *ma, const char *b,
 		return 0;
 	}
 	int rc = compare_by_format(a, fa, ma, b, fb, mb, opt, f, &why);
-	if (rc == LS_EINPUT && (!strict || !(holds_tensors(fa) && holds_tensors(fb)))) {
+	if (rc == LS_EUNKNOWN ||
+	    (rc == LS_EINPUT && (!strict || !(holds_tensors(fa) && holds_tensors(fb))))) {
 		clear(f);
 		rc = ls_cmp_bytes(ma, mb, opt, f, &why);
 		note_bytes(f, &why);

@@ -53,6 +53,14 @@ char *ls_bundle_text(struct ls_bundle *b, const char *s, size_t len)
 	return ls_bundle_keep_take(b, copy);
 }
 
+static void keep_map(struct ls_bundle *b, struct ls_map map, const char *path)
+{
+	b->maps = ls_grow(b->maps, b->n_maps, &b->cap_maps, sizeof *b->maps);
+	b->map_paths = ls_grow(b->map_paths, b->n_maps, &b->cap_map_paths, sizeof *b->map_paths);
+	b->map_paths[b->n_maps] = ls_xstrdup(path);
+	b->maps[b->n_maps++] = map;
+}
+
 int ls_bundle_map(struct ls_bundle *b, const char *path, struct ls_map *ret, struct ls_err *err)
 {
 	struct ls_map map;
@@ -64,10 +72,18 @@ int ls_bundle_map(struct ls_bundle *b, const char *path, struct ls_map *ret, str
 	int rc = ls_file_map(path, &map, err);
 	if (rc)
 		return rc;
-	b->maps = ls_grow(b->maps, b->n_maps, &b->cap_maps, sizeof *b->maps);
-	b->map_paths = ls_grow(b->map_paths, b->n_maps, &b->cap_map_paths, sizeof *b->map_paths);
-	b->map_paths[b->n_maps] = ls_xstrdup(path);
-	b->maps[b->n_maps++] = map;
+	keep_map(b, map, path);
+	*ret = map;
+	return 0;
+}
+
+int ls_bundle_map_fd(struct ls_bundle *b, int fd, struct ls_map *ret, struct ls_err *err)
+{
+	struct ls_map map;
+	int rc = ls_file_map_fd(fd, "(scratch)", &map, err);
+	if (rc)
+		return rc;
+	keep_map(b, map, "");
 	*ret = map;
 	return 0;
 }

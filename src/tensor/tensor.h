@@ -151,6 +151,8 @@ void *ls_bundle_keep_take(struct ls_bundle *b, void *block); /* freed with the b
 char *ls_bundle_text(struct ls_bundle *b, const char *s, size_t len);
 /* Maps a file for the life of the bundle. */
 int ls_bundle_map(struct ls_bundle *b, const char *path, struct ls_map *ret, struct ls_err *err);
+/* The same for a file that is open, perhaps one without a name. */
+int ls_bundle_map_fd(struct ls_bundle *b, int fd, struct ls_map *ret, struct ls_err *err);
 /* An archive that tensors come from, still empty; freed with the bundle. */
 struct ls_zip *ls_bundle_keep_zip(struct ls_bundle *b);
 /* A new zeroed entry; valid until the next one is added. The name is copied. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """make.py [WHAT…]: makes the files in this folder anew, with libraries that the gate does
-not install. WHAT is joblib, keras or gguf; all of them without an argument.
+not install. WHAT is joblib, keras, gguf or hdf5; all of them without an argument.
 
-  pip install scikit-learn==1.9.1 joblib==1.6.0 keras==3.15.1 h5py==3.16.0 gguf==0.19.0 torch
+  pip install scikit-learn==1.9.1 joblib==1.6.0 keras==3.15.1 h5py==3.14.0 gguf==0.19.0 jax
 """
 import os
 import pathlib
@@ -35,7 +35,7 @@ def make_joblib():
 
 def make_keras():
     """a and b are saved a second apart and hold the same; c does not."""
-    os.environ["KERAS_BACKEND"] = "torch"
+    os.environ["KERAS_BACKEND"] = "jax"
     import keras
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         keras.backend.clear_session()
@@ -65,5 +65,35 @@ def make_gguf():
         writer.close()
 
 
-for what in sys.argv[1:] or ["joblib", "keras", "gguf"]:
+def make_hdf5():
+    """a and b hold the same in other forms of the format; c does not."""
+    import h5py
+    for name, value, form in (("a", 1.0, {}), ("b", 1.0, {"libver": "v108", "userblock_size": 1024}), ("c", 2.0, {})):
+        with h5py.File(f"types-{name}.h5", "w", **form) as f:
+            group = f.create_group("g/h")
+            for key, v in {"int": 3, "text": "x", "fixed": np.bytes_("ab"), "list": ["x", "y"], "float": np.float32(value), "array": np.arange(3),
+                           "large": np.uint64(2**63 + 5), "negative": np.int8(-3), "bool": True, "none": h5py.Empty("f4")}.items():
+                group.attrs[key] = v
+            f["float"] = np.full((3, 4), value, "f4")
+            f["big-endian"] = np.arange(4, dtype=">f8")
+            f.create_dataset("packed", data=np.arange(600).reshape(20, 30), compression="gzip", shuffle=True, chunks=(7, 13))
+            f.create_dataset("checked", data=np.arange(100), fletcher32=True, chunks=(10,))
+            f["bool"], f["complex"], f["half"] = np.array([True, False]), np.arange(3) * 1j, np.arange(3, dtype="f2")
+            f["record"] = np.array([(1, value)], dtype=[("a", "i4"), ("b", "f8")])
+            f["texts"], f["fixed"], f["scalar"], f["text"] = ["a", "bcd", ""], np.array([b"ab", b"c"]), 2.5, "hello"
+            f.create_dataset("chunked texts", data=np.array([["a", "b"], ["c", "d"]], object), dtype=h5py.string_dtype(), chunks=(1, 2))
+            f["empty"] = np.zeros((0, 3))
+            f.create_dataset("unwritten", shape=(5, 5), dtype="f4")
+            f.create_dataset("filled", shape=(20, 5), dtype="f4", chunks=(10, 5), fillvalue=value)
+            f["soft"], f["outside"], f["hard"] = h5py.SoftLink("/float"), h5py.ExternalLink("other.h5", "/x"), f["float"]
+            f["g/h/loop"], f["reference"] = f["g"], f["float"].ref
+            f.create_group("nothing")
+    for name, text in (("unread-a", "x"), ("unread-b", "xx")):
+        with h5py.File(f"{name}.h5", "w", userblock_size=512 * len(text)) as f:
+            lists = f.create_dataset("lists", (2,), dtype=h5py.vlen_dtype("i4"))
+            lists[0] = [1, 2]
+            f.create_dataset("filtered", data=np.arange(100), compression="lzf")
+
+
+for what in sys.argv[1:] or ["joblib", "keras", "gguf", "hdf5"]:
     globals()[f"make_{what}"]()
