@@ -139,8 +139,10 @@ static int run_monitor(const struct ls_cmd *cmd, const struct ls_args *args)
 	bool listens = ls_args_has(args, "listen");
 	if (is_check && listens)
 		return ls_cmd_usage("monitor: check does not listen");
-	if (!listens && ls_args_has(args, "token-file"))
-		return ls_cmd_usage("monitor: --token-file belongs to --listen");
+	static const char *const needs_listen[] = {"token-file", "history"};
+	for (size_t i = 0; !listens && i < sizeof needs_listen / sizeof *needs_listen; i++)
+		if (ls_args_has(args, needs_listen[i]))
+			return ls_cmd_usage("monitor: --%s belongs to --listen", needs_listen[i]);
 	bool once = !listens && (is_check || ls_args_has(args, "once") ||
 				 ls_args_has(args, "json") || !ls_cmd_can_draw(stdout));
 	if (!once)
@@ -158,6 +160,8 @@ static const struct ls_opt opts[] = {
 	{"once", 0, NULL, "print what is now and end"},
 	{"listen", 0, "ADDRESS", "answer over HTTP: 127.0.0.1:9495, or a port alone"},
 	{"token-file", 0, "FILE", "a secret that clients of --listen must have; mode 0600"},
+	{"history", 0, "DIR",
+	 "where --listen keeps what was measured (~/.local/state/lockstep/monitor), or none"},
 	{"interval", 'i', "S", "seconds between two looks (1)"},
 	{"rules", 0, "FILE", "health rules that change or add to the shipped ones"},
 	{"skip", 0, "RULE", "leave a rule out; may be given several times"},
@@ -170,7 +174,8 @@ const struct ls_cmd ls_cmd_monitor = {
 	.name = "monitor",
 	.summary = "watch GPUs, their processes and their health",
 	.synopsis = "[--once] [--interval S] [--rules FILE] [--skip RULE]… [--gpus N]\n"
-		    "--listen ADDRESS [--token-file FILE] [--interval S] [--rules FILE] [--skip "
+		    "--listen ADDRESS [--token-file FILE] [--history DIR] [--interval S] [--rules "
+		    "FILE] [--skip "
 		    "RULE]… [--gpus N]\n"
 		    "check [--rules FILE] [--skip RULE]… [--gpus N] [--epilog]",
 	.details = "Without a GPU it shows the host, and says why there is no GPU.\n"

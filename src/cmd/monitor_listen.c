@@ -2,7 +2,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/clock.h"
+#include "base/mem.h"
 #include "cmd/monitor.h"
 #include "watch/pages.h"
 
@@ -21,21 +24,75 @@ static int read_token(const struct ls_args *args, struct ls_token *t, bool *ret_
 	return 0;
 }
 
+/* What a monitor that listens has. */
+struct face {
+	struct ls_monitor *m;
+	struct ls_archive *archive;
+	struct ls_events *events;
+	struct ls_pages *pages;
+	struct ls_server *server;
+	bool trouble; /* the history could not be written, and that was said */
+};
+
+/* --history, or the folder of the user's state; *ret is NULL for memory alone. To be freed. */
+static int history_folder(const struct ls_args *args, char **ret, struct ls_err *err)
+{
+	const char *given = ls_args_get(args, "history"), *state = getenv("XDG_STATE_HOME"),
+		   *home = getenv("HOME");
+	*ret = NULL;
+	if (given)
+		*ret = strcmp(given, "none") ? ls_xstrdup(given) : NULL;
+	else if (state && *state == '/')
+		*ret = ls_xasprintf("%s/lockstep/monitor", state);
+	else if (home && *home == '/')
+		*ret = ls_xasprintf("%s/.local/state/lockstep/monitor", home);
+	else
+		return ls_err_set(err, LS_EINPUT,
+				  "there is no HOME to keep the history in; give --history DIR, "
+				  "or --history none");
+	return 0;
+}
+
+static int open_history(struct face *f, struct ls_err *err)
+{
+	char *folder;
+	int rc = history_folder(f->m->args, &folder, err);
+	if (!rc)
+		rc = ls_archive_open(folder, &f->archive, err);
+	if (!rc)
+		rc = ls_events_open(folder, &f->events, err);
+	free(folder);
+	return rc;
+}
+
 static void *serve(void *server)
 {
 	ls_server_run(server);
 	return NULL;
 }
 
-static void sample(struct ls_monitor *m, struct ls_pages *pages)
+/* A disk that is full ends neither samples nor answers. */
+static void remember(struct face *f, const struct ls_sample *s)
+{
+	struct ls_err err = {0};
+	int rc = ls_events_look(f->events, s, f->m->judge, &err);
+	if (!rc)
+		rc = ls_archive_add(f->archive, s, ls_judge_worst(f->m->judge), &err);
+	if (rc && !f->trouble)
+		ls_cmd_note(err.msg);
+	f->trouble = rc != 0;
+}
+
+static void sample(struct face *f)
 {
 	struct ls_sample s;
 	while (!ls_monitor_stopped()) {
-		ls_monitor_look(m, &s);
-		ls_pages_publish(pages, &s, m->judge);
+		double began = ls_clock();
+		ls_monitor_look(f->m, &s);
+		remember(f, &s);
+		ls_pages_publish(f->pages, &s, f->m->judge);
 		ls_sample_done(&s);
-		if (!ls_monitor_stopped())
-			ls_monitor_sleep(m->interval);
+		ls_monitor_sleep(f->m->interval - (ls_clock() - began));
 	}
 }
 
@@ -50,30 +107,38 @@ static int start(struct ls_server *server, pthread_t *ret, struct ls_err *err)
 	return rc ? ls_err_set(err, LS_EIO, "cannot start a thread") : 0;
 }
 
+static int listen_with(struct face *f, const struct ls_token *token, struct ls_err *err)
+{
+	pthread_t thread;
+	struct ls_server_options o = {.listen = ls_args_get(f->m->args, "listen"),
+				      .token = token,
+				      .answer = ls_pages_answer};
+	o.ctx = f->pages = ls_pages_new();
+	if (ls_server_open(&o, &f->server, err) || open_history(f, err))
+		return err->code;
+	ls_pages_history(f->pages, f->archive, f->events);
+	ls_sampler_prime(f->m->sampler);
+	if (start(f->server, &thread, err))
+		return err->code;
+	fprintf(stderr, "lockstep: http://%s/\n", ls_server_address(f->server));
+	sample(f);
+	ls_server_stop(f->server);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
 int ls_monitor_listen(struct ls_monitor *m)
 {
 	struct ls_token token;
-	struct ls_server *server = NULL;
 	struct ls_err err = {0};
-	pthread_t thread;
+	struct face f = {.m = m};
 	bool has;
-	struct ls_pages *pages = ls_pages_new();
-	struct ls_server_options o = {
-		.listen = ls_args_get(m->args, "listen"), .answer = ls_pages_answer, .ctx = pages};
 	int rc = read_token(m->args, &token, &has, &err);
-	o.token = has ? &token : NULL;
 	if (!rc)
-		rc = ls_server_open(&o, &server, &err);
-	ls_sampler_prime(m->sampler);
-	if (!rc)
-		rc = start(server, &thread, &err);
-	if (!rc) {
-		fprintf(stderr, "lockstep: http://%s/\n", ls_server_address(server));
-		sample(m, pages);
-		ls_server_stop(server);
-		pthread_join(thread, NULL);
-	}
-	ls_server_free(server);
-	ls_pages_free(pages);
+		rc = listen_with(&f, has ? &token : NULL, &err);
+	ls_server_free(f.server);
+	ls_pages_free(f.pages);
+	ls_events_close(f.events);
+	ls_archive_close(f.archive);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
 }

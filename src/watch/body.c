@@ -29,7 +29,7 @@ struct ls_body *ls_body_borrow(const void *data, size_t len)
 
 struct ls_body *ls_body_json_take(json_t *value)
 {
-	char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+	char *text = value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 	if (!text)
 		ls_no_memory();
 	json_decref(value);

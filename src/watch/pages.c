@@ -20,7 +20,10 @@ static const struct {
 };
 
 struct ls_pages {
+	struct ls_archive *archive; /* NULL: there is none */
+	struct ls_events *events;
 	pthread_mutex_t lock;
+	double time;                   /* of the last sample */
 	struct ls_body *bodies[PAGES]; /* NULL until the first sample */
 	bool well;
 };
@@ -30,6 +33,12 @@ struct ls_pages *ls_pages_new(void)
 	struct ls_pages *p = ls_xalloc(sizeof *p);
 	pthread_mutex_init(&p->lock, NULL);
 	return p;
+}
+
+void ls_pages_history(struct ls_pages *p, struct ls_archive *archive, struct ls_events *events)
+{
+	p->archive = archive;
+	p->events = events;
 }
 
 void ls_pages_free(struct ls_pages *p)
@@ -72,7 +81,7 @@ static struct ls_body *now(const struct ls_sample *s, const struct ls_judge *j)
 
 void ls_pages_publish(struct ls_pages *p, const struct ls_sample *s, const struct ls_judge *j)
 {
-	struct ls_body *made[PAGES] = {
+	struct ls_body *fresh[PAGES] = {
 		[HEALTH] = ls_body_json_take(health(j)),
 		[METRICS] = metrics(s, j),
 		[NOW] = now(s, j),
@@ -81,13 +90,14 @@ void ls_pages_publish(struct ls_pages *p, const struct ls_sample *s, const struc
 	pthread_mutex_lock(&p->lock);
 	for (int i = 0; i < PAGES; i++) {
 		struct ls_body *old = p->bodies[i];
-		p->bodies[i] = made[i];
-		made[i] = old;
+		p->bodies[i] = fresh[i];
+		fresh[i] = old;
 	}
+	p->time = s->time;
 	p->well = worst == LS_HEALTH_OK || worst == LS_HEALTH_WARN;
 	pthread_mutex_unlock(&p->lock);
 	for (int i = 0; i < PAGES; i++)
-		ls_body_drop(made[i]);
+		ls_body_drop(fresh[i]);
 }
 
 static void reply(struct ls_reply *ret, int status, const char *type, struct ls_body *body)
@@ -109,9 +119,58 @@ static void published(struct ls_pages *p, enum page page, struct ls_reply *ret)
 		      ls_body_borrow("{\"health\":\"unknown\",\"reasons\":[]}", 35));
 }
 
+static double last_time(struct ls_pages *p)
+{
+	pthread_mutex_lock(&p->lock);
+	double time = p->time;
+	pthread_mutex_unlock(&p->lock);
+	return time;
+}
+
+/* The last seconds that are asked for: "?range=3600". False: it is wrong, and *ret says so. */
+static bool read_range(const struct ls_request *r, double standard, double *range,
+		       struct ls_reply *ret)
+{
+	char text[32];
+	*range = standard;
+	if (!*r->query)
+		return true;
+	if (ls_request_param(r, "range", text, sizeof text) &&
+	    ls_str_to_double(text, 60, LS_ARCHIVE_DAYS * 86400.0, "range", range, NULL) == 0)
+		return true;
+	reply(ret, 400, "text/plain; charset=utf-8",
+	      ls_body_borrow("range is a number of seconds, 60 to 7776000\n", 43));
+	return false;
+}
+
+static void history(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret)
+{
+	double range;
+	if (p->archive && read_range(r, 600, &range, ret))
+		reply(ret, 200, "application/json",
+		      ls_body_json_take(ls_archive_json(p->archive, last_time(p), range)));
+}
+
+static void events(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret)
+{
+	enum { MOST = 500 };
+	double range;
+	if (p->events && read_range(r, 86400, &range, ret))
+		reply(ret, 200, "application/json",
+		      ls_body_json_take(ls_events_json(p->events, last_time(p) - range, MOST)));
+}
+
+static const struct {
+	const char *path;
+	void (*answer)(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret);
+} made[] = {{"/api/v1/history", history}, {"/api/v1/events", events}};
+
 void ls_pages_answer(void *ctx, const struct ls_request *r, struct ls_reply *ret)
 {
 	for (int i = 0; i < PAGES; i++)
 		if (strcmp(r->path, pages[i].path) == 0)
 			published(ctx, (enum page)i, ret);
+	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+		if (strcmp(r->path, made[i].path) == 0)
+			made[i].answer(ctx, r, ret);
 }

@@ -4,6 +4,8 @@
 #ifndef LS_WATCH_PAGES_H
 #define LS_WATCH_PAGES_H
 
+#include "watch/archive.h"
+#include "watch/events.h"
 #include "watch/judge.h"
 #include "watch/sample.h"
 #include "watch/server.h"
@@ -12,6 +14,8 @@ struct ls_pages;
 
 struct ls_pages *ls_pages_new(void);
 void ls_pages_free(struct ls_pages *p);
+/* Before there is a second thread. Both are borrowed until the end. */
+void ls_pages_history(struct ls_pages *p, struct ls_archive *archive, struct ls_events *events);
 /* Both are borrowed during the call. */
 void ls_pages_publish(struct ls_pages *p, const struct ls_sample *s, const struct ls_judge *j);
 /* A ls_server_fn; pages is a struct ls_pages. */

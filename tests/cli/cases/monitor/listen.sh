@@ -67,11 +67,51 @@ assert any(r["rule"] == "gpu-lost" and "1650421000123" not in r["evidence"] for 
 print("health is right")
 EOF
 stop_server
+echo "== killed in the middle: history and events are there again"
+rm -rf history
+measures 0 lost=0 util=77
+put /proc/stat 'cpu  1 0 0 1 0 0 0 0' 'cpu0 1 0 0 1 0 0 0 0' "btime $(($(date +%s) - 60))"
+serve --interval 0.1 --history history || exit 99
+ask() { # ask PATH: the document once `until` of it is true
+	python3 - "$address" "$1" "$2" <<'EOF'
+import json, sys, time, urllib.request
+for tries in range(200):
+    with urllib.request.urlopen("http://" + sys.argv[1] + sys.argv[2]) as r:
+        d = json.load(r)
+    if eval(sys.argv[3]):
+        break
+    time.sleep(0.05)
+else:
+    print("never so:", sys.argv[3], json.dumps(d)[:2000])
+EOF
+}
+ask '/api/v1/history?range=60' 'd["gpus"] and 77 in d["gpus"][0]["utilization"]'
+{ kill -9 "$server" && wait "$server"; } 2>/dev/null
+monitor --listen 127.0.0.1:0 --history "$script"
+echo $?
+measures 0 util=33
+serve --interval 0.1 --history history || exit 99
+monitor --listen 127.0.0.1:0 --history history
+echo $?
+ask '/api/v1/history?range=60' 'd["gpus"] and {77, 33} <= set(d["gpus"][0]["utilization"])'
+ask '/api/v1/events?range=600' 'sum(e["kind"] == "start" for e in d) == 2 and any(e["text"].startswith("Xid 31 ") for e in d)'
+python3 - "$address" <<'EOF'
+import sys, urllib.error, urllib.request
+for query in ("range=1e9", "range=59", "range=", "range=%00", "x=1"):
+    try:
+        print(urllib.request.urlopen("http://" + sys.argv[1] + "/api/v1/history?" + query).status)
+    except urllib.error.HTTPError as e:
+        print(e.code, e.read().decode().strip())
+EOF
+stop_server
+ls history | sed 's/GPU-[-0-9a-f]*/UUID/'
 echo "== a token"
 monitor --listen 0.0.0.0:0
 echo $?
-LOCKSTEP_MONITOR_TOKEN=short monitor --listen 0.0.0.0:0
+variables+=(LOCKSTEP_MONITOR_TOKEN=short)
+monitor --listen 0.0.0.0:0
 echo $?
+variables=()
 echo 0123456789abcdef >token
 chmod 644 token
 monitor --listen 0.0.0.0:0 --token-file token
