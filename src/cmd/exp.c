@@ -238,6 +238,7 @@ static const struct ls_cmd *const subs[] = {
 	&ls_cmd_exp_new,
 	&ls_cmd_exp_list,
 	&ls_cmd_exp_show,
+	&ls_cmd_exp_resources,
 	&ls_cmd_exp_submit,
 	&ls_cmd_exp_status,
 	&ls_cmd_exp_logs,

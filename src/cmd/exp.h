@@ -11,6 +11,7 @@ extern const struct ls_cmd ls_cmd_exp_list, ls_cmd_exp_show;
 extern const struct ls_cmd ls_cmd_exp_submit, ls_cmd_exp_status, ls_cmd_exp_logs;
 extern const struct ls_cmd ls_cmd_exp_harvest, ls_cmd_exp_export;
 extern const struct ls_cmd ls_cmd_exp_variance, ls_cmd_exp_compare;
+extern const struct ls_cmd ls_cmd_exp_resources;
 extern const struct ls_cmd ls_cmd_exp_cancel, ls_cmd_exp_retry, ls_cmd_exp_explain;
 
 /* Opens the store of the current folder; prints the reason and returns an exit status where that

@@ -8,6 +8,7 @@
 #include "env/gather/gather.h"
 #include "job/design.h"
 #include "job/experiment.h"
+#include "job/move.h"
 #include "run/git.h"
 
 /* clang-format off */
@@ -236,6 +237,50 @@ static void print_made(const json_t *list, const struct ls_args *args)
 	json_decref(names);
 }
 
+/* --- other GPUs than those it begins with --- */
+
+/* A template's own batch and steps, as they were without the options. One that options complete
+ * has none. */
+static void complete_base(json_t *base)
+{
+	if (!ls_design_batch(base, NULL))
+		ls_design_steps(base, number_of(base, "epochs"), number_of(base, "warmup_epochs"),
+				NULL);
+}
+
+static bool moved(const json_t *base, const json_t *d)
+{
+	return ls_move_can(base) && (ls_col_int(d, "num_gpus", 0) > 0) &&
+	       (!json_equal(json_object_get(base, "num_gpus"), json_object_get(d, "num_gpus")) ||
+		!json_equal(json_object_get(base, "partition"), json_object_get(d, "partition")));
+}
+
+/* The batch of the best plan, unless a batch was given; that the global batch is exactly kept is
+ * checked with the rest. */
+static int move(const json_t *base, json_t *d, const struct ls_args *args, struct ls_plan **ret,
+		struct ls_err *err)
+{
+	bool sized = ls_args_has(args, "batch-size") || ls_args_has(args, "accum") ||
+		     ls_args_has(args, "global-batch");
+	const char *partition = ls_col_text(d, "partition");
+	char *gpu = ls_move_gpu(partition);
+	int rc = ls_move_plan(base, gpu, (uint64_t)ls_col_int(d, "num_gpus", 0), ret, err);
+	free(gpu);
+	if (!rc && !sized)
+		rc = ls_move_apply(*ret, d, err);
+	return rc;
+}
+
+/* Told, and kept as notes of the experiment. */
+static void tell_moved(const struct ls_plan *p, const json_t *base, json_t *d)
+{
+	json_t *warnings = json_array(), *w;
+	size_t i;
+	ls_move_warn(p, base, d, warnings);
+	json_array_foreach(warnings, i, w) fprintf(stderr, "lockstep: %s\n", json_string_value(w));
+	json_object_set_new(d, "notes", warnings);
+}
+
 static int new_in(struct ls_store *s, const struct ls_args *args, const char *name,
 		  size_t command_at, struct ls_err *err)
 {
@@ -243,13 +288,22 @@ static int new_in(struct ls_store *s, const struct ls_args *args, const char *na
 	int rc = begin(s, args, &d, err);
 	if (rc)
 		return rc;
+	json_t *base = json_deep_copy(d);
+	struct ls_plan *plan = NULL;
+	complete_base(base);
 	json_object_set_new(d, "name", ls_json_lossy(name));
 	take_command(d, args, command_at);
 	rc = take_options(d, args, err);
 	if (!rc)
 		rc = take_count(d, args, "seed", "seed", err);
+	if (!rc && moved(base, d))
+		rc = move(base, d, args, &plan, err);
 	if (!rc)
 		rc = take_schedule(d, args, err);
+	if (!rc && plan)
+		tell_moved(plan, base, d);
+	ls_plan_free(plan);
+	json_decref(base);
 	if (!rc)
 		rc = make(s, d, args, &list, err);
 	if (!rc)
@@ -293,6 +347,9 @@ const struct ls_cmd ls_cmd_exp_new = {
 		"--set.\n"
 		"It records the git commit, the difference of a dirty work tree, and the "
 		"environment.\n"
+		"On other GPUs than those of its template or of --like, the batch a GPU and the "
+		"accumulation follow from\n"
+		"the global batch by `lockstep plan`, whose warnings become notes.\n"
 		"Nothing runs before `lockstep exp submit`.",
 	.opts = new_opts,
 	.max_pos = -1,

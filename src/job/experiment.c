@@ -169,6 +169,17 @@ static int insert_lists(struct ls_store *s, const json_t *d, const char *uuid, s
 		if (rc < 0)
 			return rc;
 	}
+	char at[LS_MOMENT_TEXT];
+	ls_moment(at);
+	json_array_foreach(json_object_get(d, "notes"), i, v)
+	{
+		rc = ls_sql_run(s, err,
+				"INSERT INTO note(experiment, at, text) SELECT id, ?, ? FROM"
+				" experiment WHERE uuid = ?",
+				"sss", at, json_string_value(v), uuid);
+		if (rc < 0)
+			return rc;
+	}
 	json_array_foreach(json_object_get(d, "tags"), i, v)
 	{
 		rc = ls_sql_run(s, err,

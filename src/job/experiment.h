@@ -10,7 +10,8 @@
  *   group, description, template, partition, precision            texts
  *   num_gpus, batch_size, accumulation, global_batch, samples, warmup_steps, total_steps, seed,
  *   level                                          numbers
- *   settings {name: text}, harvest [rules], git {}, environment {}, after [names], tags [texts]
+ *   settings {name: text}, harvest [rules], git {}, environment {}, after [names], tags [texts],
+ *   notes [texts]
  * What is missing is unknown (num_gpus: 0). diff: the work tree against git's commit, or NULL. */
 int ls_experiment_new(struct ls_store *s, const json_t *designs, const char *diff,
 		      struct ls_err *err);
