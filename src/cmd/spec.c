@@ -1,7 +1,6 @@
-/* lockstep spec: list, check, diff. capture and render are in spec_make.c. */
+/* lockstep spec: list, check, diff. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/table.h"
@@ -63,31 +62,11 @@ static const struct ls_opt check_opts[] = {
 	{0},
 };
 
-static bool is_date(const char *s)
-{
-	struct tm tm;
-	const char *end =
-		strlen(s) == 10 && s[4] == '-' && s[7] == '-' ? strptime(s, "%Y-%m-%d", &tm) : NULL;
-	return end && !*end && s[strspn(s, "0123456789-")] == 0 && !strchr(" -+", s[5]) &&
-	       !strchr(" -+", s[8]);
-}
-
-static void print_finding(const struct ls_spec_finding *f)
-{
-	const char *colour = f->kind == LS_FINDING_NOTE ? "dim" : "red";
-	printf("%s%-12s%s %s: %s\n", ls_cmd_colour(stdout, colour), ls_finding_kind_name(f->kind),
-	       ls_cmd_colour(stdout, "off"), f->key, f->text);
-	if (f->advice)
-		printf("%-12s -> %s\n", "", f->advice);
-	if (f->source)
-		printf("%-12s    source: %s\n", "", f->source);
-}
-
 static void print_check(const struct ls_spec *spec, const struct ls_spec_findings *f,
 			const char *today)
 {
 	for (size_t i = 0; i < f->n; i++)
-		print_finding(&f->items[i]);
+		ls_spec_print_finding(&f->items[i]);
 	size_t notes = f->n - f->faults;
 	printf("%s on %s: %zu fault%s, %zu note%s\n", spec->name, today, f->faults,
 	       f->faults == 1 ? "" : "s", notes, notes == 1 ? "" : "s");
@@ -95,18 +74,13 @@ static void print_check(const struct ls_spec *spec, const struct ls_spec_finding
 
 static int run_check(const struct ls_cmd *cmd, const struct ls_args *args)
 {
-	(void)cmd;
-	char now[11];
-	const char *today = ls_args_get(args, "today");
-	if (today && !is_date(today))
-		return ls_cmd_usage("check: --today: \"%s\" is not YYYY-MM-DD", today);
+	char today[11];
 	struct ls_spec *spec = NULL;
 	struct ls_compat *compat = NULL;
 	struct ls_err err = {0};
-	int rc = today ? 0 : ls_spec_today(now, &err);
-	today = today ? today : now;
-	if (!rc)
-		rc = ls_spec_load(args->pos[0], &spec, &err);
+	if (!ls_spec_day(cmd, args, today))
+		return LS_EXIT_INPUT;
+	int rc = ls_spec_load(args->pos[0], &spec, &err);
 	if (!rc)
 		rc = ls_compat_load(&compat, &err);
 	int status = rc ? ls_cmd_fail(&err) : 0;
@@ -204,8 +178,8 @@ static const struct ls_cmd cmd_diff = {
 };
 
 static const struct ls_cmd *const subs[] = {
-	&ls_cmd_spec_capture, &cmd_check, &cmd_diff, &ls_cmd_spec_render,
-	&ls_cmd_spec_import,  &cmd_list,  NULL,
+	&ls_cmd_spec_capture, &cmd_check,           &cmd_diff, &ls_cmd_spec_render,
+	&ls_cmd_spec_import,  &ls_cmd_spec_upgrade, &cmd_list, NULL,
 };
 
 const struct ls_cmd ls_cmd_spec = {

@@ -1,8 +1,6 @@
 /* lockstep spec capture and render: the two that make files. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -11,26 +9,6 @@
 #include "env/gather/gather.h"
 #include "env/render/render.h"
 #include "env/spec/spec_capture.h"
-
-int ls_spec_today(char ret[11], struct ls_err *err)
-{
-	struct tm tm;
-	int rc = ls_cmd_now(&tm, err);
-	if (!rc)
-		strftime(ret, 11, "%Y-%m-%d", &tm);
-	return rc;
-}
-
-bool ls_spec_output_file(const struct ls_cmd *cmd, const struct ls_args *args, const char **ret)
-{
-	const char *file = ls_args_get(args, "output");
-	if (file && !*file) {
-		ls_cmd_usage("%s: -o wants the name of a file", cmd->name);
-		return false;
-	}
-	*ret = file && strcmp(file, "-") == 0 ? NULL : file;
-	return true;
-}
 
 /* To the file, atomically, or to stdout. With --json stdout has a document also where the text went
  * elsewhere. */
@@ -55,12 +33,6 @@ static const struct ls_opt capture_opts[] = {
 	{"python", 0, "PATH", "the interpreter to look at (default: the first on PATH)"},
 	{0},
 };
-
-bool ls_spec_is_name(const char *s)
-{
-	return isalnum((unsigned char)*s) && strlen(s) < 200 &&
-	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")];
-}
 
 static int look(const struct ls_args *args, struct ls_facts **ret, struct ls_err *err)
 {

@@ -91,21 +91,34 @@ static json_t *owner_of(json_t *doc, const char *key, const char **ret_name)
 	return json_object_get(object, *ret_name) ? object : NULL;
 }
 
+/* Where the expectation itself is: the member, or its "match"; NULL: there is none. */
+static json_t *expectation_of(json_t *doc, const char *key, const char **ret_name)
+{
+	const char *name;
+	json_t *object = owner_of(doc, key, &name), *value = json_object_get(object, name);
+	*ret_name = json_is_object(value) ? "match" : name;
+	if (!json_is_object(value))
+		return object;
+	return json_object_get(value, "match") ? value : NULL;
+}
+
+void ls_spec_set_pin(json_t *doc, const char *key, const char *text)
+{
+	const char *name;
+	json_t *object = expectation_of(doc, key, &name);
+	if (object)
+		json_object_set_new(object, name, json_string(text));
+}
+
 static void move_pin(json_t *doc, const struct ls_drift_item *it, const char *new_value)
 {
 	const char *name;
-	json_t *object = owner_of(doc, it->key, &name);
-	json_t *value = json_object_get(object, name), *match = json_object_get(value, "match");
-	json_t *old = json_is_object(value) ? match : value;
-	if (!object || (json_is_object(value) && !match))
-		return;
+	const json_t *object = expectation_of(doc, it->key, &name);
+	const json_t *old = json_object_get(object, name);
 	/* of a list of alternatives none holds any more */
 	char *text = json_is_string(old) ? ls_spec_bump_text(json_string_value(old), new_value)
 					 : ls_xstrdup(new_value);
-	if (match)
-		json_object_set_new(value, "match", json_string(text));
-	else
-		json_object_set_new(object, name, json_string(text));
+	ls_spec_set_pin(doc, it->key, text);
 	free(text);
 }
 
@@ -124,14 +137,18 @@ static void move_index(json_t *doc, const char *name, const char *old_build, con
 	}
 }
 
+void ls_spec_move_index(json_t *doc, const char *old_build, const char *new_build)
+{
+	move_index(doc, "index", old_build, new_build);
+	move_index(doc, "extra_index", old_build, new_build);
+}
+
 static void move_indexes(json_t *doc, const struct ls_spec_diff *d)
 {
 	char *old_build = ls_wheel_build(ls_spec_exact(d->old_spec, "torch")),
 	     *new_build = ls_wheel_build(ls_spec_exact(d->new_spec, "torch"));
-	if (old_build && new_build && strcmp(old_build, new_build) != 0) {
-		move_index(doc, "index", old_build, new_build);
-		move_index(doc, "extra_index", old_build, new_build);
-	}
+	if (old_build && new_build && strcmp(old_build, new_build) != 0)
+		ls_spec_move_index(doc, old_build, new_build);
 	free(old_build);
 	free(new_build);
 }

@@ -11,6 +11,12 @@
  * its build. What is gone, or is no pin (GPUs, images), stays as it is. New reference. */
 json_t *ls_spec_bump(const struct ls_spec_diff *d);
 
+/* Key's expectation in the document moved to a value, which becomes its text; nothing
+ * where the document has no such key. */
+void ls_spec_set_pin(json_t *doc, const char *key, const char *text);
+/* PyTorch's address in the document from one build to another. */
+void ls_spec_move_index(json_t *doc, const char *old_build, const char *new_build);
+
 /* The old expectation moved to a new value; caller frees. */
 char *ls_spec_bump_text(const char *old_text, const char *new_value);
 
