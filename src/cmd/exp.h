@@ -37,4 +37,18 @@ const char *ls_exp_name(const char *command, const struct ls_args *args);
 	}
 int ls_exp_rows(struct ls_store *s, const struct ls_args *args, json_t **ret);
 
+/* --- Slurm (exp_slurm.c); exit statuses --- */
+
+bool ls_exp_slurm_wanted(const struct ls_args *args);
+/* An option of args that means nothing to the local engine, or NULL. */
+const char *ls_exp_slurm_only(const struct ls_args *args);
+struct ls_submit;
+int ls_exp_slurm_submit(struct ls_store *s, const struct ls_args *args, const char *const *names,
+			size_t n, struct ls_submit *how);
+int ls_exp_slurm_retry(struct ls_store *s, const json_t *names);
+/* Brings what Slurm runs up to date; says so where Slurm does not answer. */
+int ls_exp_refresh(struct ls_store *s);
+/* The same for a loop, which begins with *next 0: not more often than Slurm bears. */
+int ls_exp_refresh_sometimes(struct ls_store *s, double *next);
+
 #endif

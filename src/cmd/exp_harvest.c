@@ -132,6 +132,8 @@ static int run_harvest(const struct ls_cmd *cmd, const struct ls_args *args)
 		status = ls_cmd_fail(&err);
 	if (!status)
 		status = ls_exp_open(&s);
+	if (!status && (status = ls_exp_refresh(s))) /* what Slurm runs may have ended */
+		ls_store_close(s);
 	if (!status) {
 		if (names_of(s, args, names, &err))
 			status = ls_cmd_fail(&err);

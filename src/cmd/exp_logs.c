@@ -46,12 +46,15 @@ static bool running(struct ls_store *s, const char *name, uint64_t attempt)
 static int follow(struct ls_store *s, const char *name, uint64_t attempt, const char *path, int fd)
 {
 	int events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), status = 0;
+	double next = 0;
 	char buf[4096];
 	if (events >= 0)
 		inotify_add_watch(events, path, IN_MODIFY);
 	for (bool more = true; more && !status;) {
-		more = running(s, name, attempt); /* asked first: what came before is copied */
-		status = copy_new(fd);
+		status = ls_exp_refresh_sometimes(s, &next);
+		more = !status &&
+		       running(s, name, attempt); /* asked first: what came before is copied */
+		status = status ? status : copy_new(fd);
 		struct pollfd p = {.fd = events, .events = POLLIN};
 		if (more && !status)
 			poll(&p, 1, LOOK_MS);
@@ -105,9 +108,10 @@ static int run_logs(const struct ls_cmd *cmd, const struct ls_args *args)
 	int status = ls_exp_open(&s);
 	if (status)
 		return status;
-	if (ls_experiment_get(s, name, &row, &err)) {
+	status = ls_exp_refresh(s);
+	if (!status && ls_experiment_get(s, name, &row, &err)) {
 		status = ls_cmd_fail(&err);
-	} else {
+	} else if (!status) {
 		attempt = attempt ? attempt : (uint64_t)ls_col_int(row, "attempt", 0);
 		if (attempt == 0)
 			status = ls_cmd_usage("logs: %s has not run yet; `lockstep exp explain "

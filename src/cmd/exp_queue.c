@@ -21,6 +21,19 @@ static const struct ls_opt submit_opts[] = {
 	{"hard-limit", 0, "S", "seconds until it is killed with all its processes; 0: never"},
 	{"grace", 0, "S", "seconds between SIGTERM and the kill"},
 	{"requeue", 0, NULL, "after a time limit go on in a new attempt, with {previous}"},
+	{"slurm", 0, NULL, "the same as --engine slurm; --partition means it, too"},
+	{"partition", 'p', "P", "Slurm's partition (default: the experiment's own)"},
+	{"gres", 0, "GRES",
+	 "of each node, as in gpu:h200:2 (default: gpu: and the experiment's GPUs)"},
+	{"nodes", 0, "N", "nodes that share the experiment's GPUs (default 1)"},
+	{"time", 0, "TIME", "Slurm's time limit, as in 5:30:00 (default: --hard-limit)"},
+	{"mem", 0, "SIZE", "memory of each node, as in 64G"},
+	{"account", 'A', "A", "Slurm's account"},
+	{"qos", 'q', "Q", "Slurm's QOS"},
+	{"constraint", 'C', "C", "features of the nodes"},
+	{"throttle", 0, "N", "of the seeds of a group at most N run at once"},
+	{"sbatch", 0, "OPTION",
+	 "any other option of sbatch, as in --sbatch=--nice=5; may be repeated"},
 	LS_EXP_ID_OPT,
 	{0},
 };
@@ -65,6 +78,11 @@ static size_t names_of(const struct ls_args *args, const char ***ret)
 	return n;
 }
 
+static bool is_engine(const char *name)
+{
+	return strcmp(name, "local") == 0 || strcmp(name, "slurm") == 0;
+}
+
 static int run_submit(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
@@ -74,14 +92,25 @@ static int run_submit(const struct ls_cmd *cmd, const struct ls_args *args)
 	const char **names;
 	if (submit_options(args, &how, &err))
 		return ls_cmd_usage("submit: %s", err.msg);
-	if (strcmp(how.engine, "local") != 0)
-		return ls_cmd_usage("submit: --engine slurm is not there yet");
+	bool slurm = ls_exp_slurm_wanted(args);
+	if (!is_engine(how.engine))
+		return ls_cmd_usage("submit: --engine: \"%s\" is neither local nor slurm",
+				    how.engine);
+	if (ls_args_has(args, "engine") && strcmp(how.engine, "local") == 0 &&
+	    ls_exp_slurm_only(args))
+		return ls_cmd_usage("submit: --%s is for Slurm, and --engine is local",
+				    ls_exp_slurm_only(args));
+	if (!slurm && ls_exp_slurm_only(args))
+		return ls_cmd_usage("submit: --%s is for Slurm: add --slurm",
+				    ls_exp_slurm_only(args));
 	int status = ls_exp_open(&s);
 	if (status)
 		return status;
 	size_t n = names_of(args, &names);
 	if (n == 0)
 		status = ls_cmd_usage("submit: which experiments? `lockstep exp list` has all");
+	else if (slurm)
+		status = ls_exp_slurm_submit(s, args, names, n, &how);
 	else if (ls_queue_submit(s, names, n, &how, &err))
 		status = ls_cmd_fail(&err);
 	free(names);
@@ -92,10 +121,12 @@ static int run_submit(const struct ls_cmd *cmd, const struct ls_args *args)
 const struct ls_cmd ls_cmd_exp_submit = {
 	.name = "submit",
 	.summary = "put experiments or groups into the queue",
-	.synopsis = "[--engine local|slurm] [--priority N] [--retries N] [--soft-limit S] "
-		    "[--hard-limit S] [--requeue] NAME…",
+	.synopsis = "[--engine local|slurm] [--slurm] [--partition P] [--priority N] [--retries N] "
+		    "[--soft-limit S] [--hard-limit S] [--requeue] NAME…",
 	.details = "When it returns 0, all of them are in the queue and on the disk; otherwise "
-		   "none is.",
+		   "none is.\n"
+		   "With Slurm, the seeds of a group become one array, and the scripts stay in the "
+		   "run folders.",
 	.opts = submit_opts,
 	.max_pos = -1,
 	.run = run_submit,
@@ -119,6 +150,8 @@ static int run_cancel(const struct ls_cmd *cmd, const struct ls_args *args)
 		status = ls_cmd_usage("cancel: which experiments?");
 	else if (ls_queue_cancel(s, names, n, &err))
 		status = ls_cmd_fail(&err);
+	else
+		status = ls_exp_refresh(s);
 	free(names);
 	ls_store_close(s);
 	return status;
@@ -168,13 +201,15 @@ static int run_retry(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (status)
 		return status;
 	size_t n = names_of(args, &names);
-	if (n == 0 && !failed)
+	if ((status = ls_exp_refresh(s)))
+		;
+	else if (n == 0 && !failed)
 		status = ls_cmd_usage("retry: which experiments? --failed stands for all that "
 				      "failed");
 	else if (ls_queue_retry(s, names, n, failed, ls_args_has(args, "seed") ? &new_seed : NULL,
 				&done, &err))
 		status = ls_cmd_fail(&err);
-	else
+	else if (!(status = ls_exp_slurm_retry(s, done)))
 		print_names(done, args);
 	json_decref(done);
 	free(names);
@@ -232,7 +267,9 @@ static int run_explain(const struct ls_cmd *cmd, const struct ls_args *args)
 	int status = name ? ls_exp_open(&s) : LS_EXIT_INPUT;
 	if (status)
 		return status;
-	status = explain(s, name, args);
+	status = ls_exp_refresh(s);
+	if (!status)
+		status = explain(s, name, args);
 	ls_store_close(s);
 	return status;
 }
@@ -299,11 +336,14 @@ static void print_counts(const json_t *counts, const json_t *workers)
 }
 
 /* active: whether anything is queued or running. */
-static int status_once(struct ls_store *s, const struct ls_args *args, double window,
+static int status_once(struct ls_store *s, const struct ls_args *args, double window, double *next,
 		       bool *ret_active)
 {
 	struct ls_err err = {0};
 	json_t *counts = NULL, *rows = NULL, *workers = NULL;
+	int status = ls_exp_refresh_sometimes(s, next);
+	if (status)
+		return status;
 	int rc = ls_queue_counts(s, window, &counts, &err);
 	if (!rc)
 		rc = ls_queue_workers(s, &workers, &err);
@@ -330,19 +370,19 @@ static int run_status(const struct ls_cmd *cmd, const struct ls_args *args)
 	(void)cmd;
 	struct ls_store *s;
 	struct ls_err err = {0};
-	double window = 3600;
+	double window = 3600, next = 0;
 	bool active = false;
 	if (ls_args_double(args, "window", 1, 1e9, &window, &err))
 		return ls_cmd_usage("status: %s", err.msg);
 	int status = ls_exp_open(&s);
 	if (status)
 		return status;
-	status = status_once(s, args, window, &active);
+	status = status_once(s, args, window, &next, &active);
 	while (!status && active && ls_args_has(args, "follow")) {
 		sleep(1);
 		if (ls_cmd_can_draw(stdout))
 			fputs("\033[H\033[2J", stdout);
-		status = status_once(s, args, window, &active);
+		status = status_once(s, args, window, &next, &active);
 		fflush(stdout);
 	}
 	ls_store_close(s);

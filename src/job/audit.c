@@ -17,7 +17,7 @@ static const struct rule {
 	{"submitted", 1u << NEW | 1u << ENDED | 1u << CANCELLED, QUEUED},
 	{"claimed", 1u << QUEUED, RUNNING},
 	{"adopted", 1u << RUNNING, -1},
-	{"cancelling", 1u << RUNNING, -1},
+	{"cancelling", 1u << QUEUED | 1u << RUNNING, -1}, /* queued: in Slurm */
 	{"ended", 1u << RUNNING, ENDED},
 	{"requeued", 1u << ENDED, QUEUED},
 	{"cancelled", 1u << QUEUED, CANCELLED},

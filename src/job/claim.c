@@ -112,8 +112,8 @@ static json_t *take_room(struct room *r, const struct ls_owner *w, const json_t 
 	return taken;
 }
 
-static int begin_attempt(struct ls_store *s, const struct ls_owner *w, json_t *row,
-			 struct ls_err *err)
+int ls_queue_begin(struct ls_store *s, const char *owner, double lease, json_t *row,
+		   struct ls_err *err)
 {
 	char token[LS_UUID_TEXT], at[LS_MOMENT_TEXT];
 	int64_t id = ls_col_int(row, "id", 0), number = ls_col_int(row, "attempt", 0) + 1;
@@ -125,15 +125,14 @@ static int begin_attempt(struct ls_store *s, const struct ls_owner *w, json_t *r
 	int rc = ls_sql_run(s, err,
 			    "UPDATE experiment SET state = 'running', attempt = ?, tries = tries + "
 			    "1, owner = ?, gpus = ?, lease_boot = ?, lease_until = ? WHERE id = ?",
-			    "isssdi", number, w->uuid, gpus, s->boot, ls_boot_clock() + LS_LEASE_S,
-			    id);
+			    "isssdi", number, owner, gpus, s->boot, ls_boot_clock() + lease, id);
 	if (rc >= 0)
 		rc = ls_sql_run(s, err,
 				"INSERT INTO attempt(experiment, number, token, folder, started, "
 				"gpus) VALUES(?, ?, ?, ?, ?, ?)",
 				"iissss", id, number, token, folder, at, gpus);
 	if (rc >= 0)
-		rc = ls_event(s, ls_col_text(row, "uuid"), "claimed", number, w->uuid, gpus, err);
+		rc = ls_event(s, ls_col_text(row, "uuid"), "claimed", number, owner, gpus, err);
 	json_object_set_new(row, "attempt", json_integer(number));
 	json_object_set_new(row, "token", json_string(token));
 	json_object_set_new(row, "folder", json_string(folder));
@@ -157,7 +156,7 @@ static int claim_from(struct ls_store *s, const struct ls_owner *w, const json_t
 		rc = ls_experiment_get(s, ls_col_text(r, "name"), &row, err);
 		if (!rc) {
 			json_object_set(row, "gpus", taken);
-			rc = begin_attempt(s, w, row, err);
+			rc = ls_queue_begin(s, w->uuid, LS_LEASE_S, row, err);
 			json_array_append_new(to, row);
 		}
 		json_decref(taken);
@@ -259,13 +258,7 @@ int ls_queue_cancelled(struct ls_store *s, const struct ls_owner *w, json_t **re
 
 /* --- finish --- */
 
-struct verdict {
-	const char *outcome; /* of the attempt */
-	const char *state;   /* of the experiment */
-	char why[320];
-};
-
-static void judge_stopped(const struct ls_ending *e, bool again, bool requeue, struct verdict *v)
+static void judge_stopped(const struct ls_ending *e, bool again, bool requeue, struct ls_verdict *v)
 {
 	v->outcome = "timeout";
 	v->state = requeue ? again ? "queued" : "dead" : "failed";
@@ -274,7 +267,7 @@ static void judge_stopped(const struct ls_ending *e, bool again, bool requeue, s
 		 requeue && !again ? ", and no retries are left" : "");
 }
 
-static void judge_lost(const struct ls_ending *e, bool again, struct verdict *v)
+static void judge_lost(const struct ls_ending *e, bool again, struct ls_verdict *v)
 {
 	v->outcome = "lost";
 	v->state = again ? "queued" : "dead";
@@ -288,7 +281,7 @@ static void judge_lost(const struct ls_ending *e, bool again, struct verdict *v)
 }
 
 static void judge(const struct ls_ending *e, bool cancel, bool again, bool requeue,
-		  struct verdict *v)
+		  struct ls_verdict *v)
 {
 	if (e->not_started && !cancel) {
 		v->outcome = "lost";
@@ -311,7 +304,7 @@ static void judge(const struct ls_ending *e, bool cancel, bool again, bool reque
 }
 
 static int close_attempt(struct ls_store *s, const json_t *row, const struct ls_ending *e,
-			 const struct verdict *v, struct ls_err *err)
+			 const struct ls_verdict *v, struct ls_err *err)
 {
 	char at[LS_MOMENT_TEXT];
 	ls_moment(at);
@@ -331,27 +324,24 @@ static int close_attempt(struct ls_store *s, const json_t *row, const struct ls_
 	return rc < 0 ? rc : 0;
 }
 
-static int tell(struct ls_store *s, const struct ls_owner *w, const json_t *row,
-		const struct verdict *v, struct ls_err *err)
+static int tell(struct ls_store *s, const char *owner, const json_t *row,
+		const struct ls_verdict *v, struct ls_err *err)
 {
 	const char *uuid = ls_col_text(row, "uuid");
 	int64_t attempt = ls_col_int(row, "attempt", 0);
 	bool requeued = strcmp(v->state, "queued") == 0;
 	char *detail = ls_xasprintf("%s%s%s", requeued ? v->outcome : v->state,
 				    v->why[0] ? ": " : "", v->why);
-	int rc = ls_event(s, uuid, "ended", attempt, w->uuid, detail, err);
+	int rc = ls_event(s, uuid, "ended", attempt, owner, detail, err);
 	free(detail);
 	if (!rc && requeued)
-		rc = ls_event(s, uuid, "requeued", 0, w->uuid, NULL, err);
+		rc = ls_event(s, uuid, "requeued", 0, owner, NULL, err);
 	return rc;
 }
 
-static int finish_owned(struct ls_store *s, const struct ls_owner *w, const json_t *row,
-			const struct ls_ending *e, const json_t *now, struct verdict *v,
-			struct ls_err *err)
+int ls_queue_end(struct ls_store *s, const char *owner, const json_t *row,
+		 const struct ls_ending *e, const struct ls_verdict *v, struct ls_err *err)
 {
-	bool again = ls_col_int(now, "tries", 0) <= ls_col_int(now, "retries", 0);
-	judge(e, ls_col_int(now, "cancel", 0) != 0, again, ls_col_int(now, "requeue", 0) != 0, v);
 	int rc = close_attempt(s, row, e, v, err);
 	if (!rc)
 		rc = ls_sql_run(
@@ -360,14 +350,23 @@ static int finish_owned(struct ls_store *s, const struct ls_owner *w, const json
 			"NULL, gpus = NULL, lease_boot = NULL, lease_until = NULL, cancel = "
 			"0 WHERE id = ?",
 			"ssi", v->state, v->why, ls_col_int(row, "id", 0));
-	return rc < 0 ? rc : tell(s, w, row, v, err);
+	return rc < 0 ? rc : tell(s, owner, row, v, err);
+}
+
+static int finish_owned(struct ls_store *s, const struct ls_owner *w, const json_t *row,
+			const struct ls_ending *e, const json_t *now, struct ls_verdict *v,
+			struct ls_err *err)
+{
+	bool again = ls_col_int(now, "tries", 0) <= ls_col_int(now, "retries", 0);
+	judge(e, ls_col_int(now, "cancel", 0) != 0, again, ls_col_int(now, "requeue", 0) != 0, v);
+	return ls_queue_end(s, w->uuid, row, e, v, err);
 }
 
 int ls_queue_finish(struct ls_store *s, const struct ls_owner *w, const json_t *row,
 		    const struct ls_ending *e, const char **ret_state, struct ls_err *err)
 {
 	json_t *now = NULL;
-	struct verdict v = {0};
+	struct ls_verdict v = {0};
 	int rc = ls_tx_begin(s, err);
 	if (rc)
 		return rc;

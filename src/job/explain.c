@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "job/queue.h"
+#include "job/slurm_explain.h"
 #include "job/sql.h"
 
 static void add(json_t *reasons, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -90,15 +91,13 @@ static int explain_queued(struct ls_store *s, const json_t *row, json_t *reasons
 	json_t *workers = NULL;
 	size_t had = json_array_size(reasons);
 	const char *reason = ls_col_text(row, "reason");
+	if (strcmp(ls_col_text(row, "engine"), "slurm") == 0)
+		return ls_slurm_explain(s, row, reasons, err);
 	if (reason)
 		add(reasons, "its last attempt was %s", reason);
 	int rc = explain_after(s, row, reasons, err);
 	if (rc || json_array_size(reasons) > had + (reason ? 1 : 0))
 		return rc;
-	if (strcmp(ls_col_text(row, "engine"), "local") != 0) {
-		add(reasons, "it was given to %s", ls_col_text(row, "engine"));
-		return 0;
-	}
 	rc = ls_queue_workers(s, &workers, err);
 	if (!rc && json_array_size(workers) == 0)
 		add(reasons, "no worker is running here: `lockstep worker` starts one");

@@ -73,6 +73,19 @@ static int enqueue(struct ls_store *s, const json_t *row, const char *detail, st
 	return rc < 0 ? rc : 0;
 }
 
+/* batch: experiments of one command are given to Slurm all or none. */
+static int want_slurm(struct ls_store *s, const json_t *row, const struct ls_submit *how,
+		      struct ls_err *err)
+{
+	char *options = json_dumps(how->slurm, JSON_COMPACT | JSON_SORT_KEYS);
+	int rc = ls_sql_run(s, err,
+			    "INSERT OR REPLACE INTO slurm(experiment, options, batch) VALUES(?, ?, "
+			    "?)",
+			    "iss", ls_col_int(row, "id", 0), options, how->batch);
+	free(options);
+	return rc;
+}
+
 static int submit_one(struct ls_store *s, const json_t *row, const void *ctx, struct ls_err *err)
 {
 	const struct ls_submit *how = ctx;
@@ -91,6 +104,8 @@ static int submit_one(struct ls_store *s, const json_t *row, const void *ctx, st
 			    "siiidddii", how->engine, how->priority, how->retries, how->slots,
 			    how->soft, how->hard, how->grace, (int64_t)how->requeue,
 			    ls_col_int(row, "id", 0));
+	if (rc >= 0 && how->slurm)
+		rc = want_slurm(s, row, how, err);
 	return rc < 0 ? rc : enqueue(s, row, how->engine, err);
 }
 
@@ -103,6 +118,7 @@ int ls_queue_submit(struct ls_store *s, const char *const *names, size_t n,
 /* --- retry --- */
 
 struct retry {
+	char batch[LS_UUID_TEXT];
 	bool failed;
 	const int64_t *seed;
 };
@@ -132,7 +148,12 @@ static int retry_one(struct ls_store *s, const json_t *row, const void *ctx, str
 					    "tried again",
 					    ls_col_text(row, "name"), ls_col_text(row, "state"));
 	int rc = r->seed ? reseed(s, row, *r->seed, err) : 0;
-	return rc ? rc : enqueue(s, row, "retry", err);
+	if (!rc)
+		rc = ls_sql_run(s, err,
+				"UPDATE slurm SET batch = ?, uuid = NULL, job = NULL, missing = "
+				"NULL WHERE experiment = ?",
+				"si", r->batch, ls_col_int(row, "id", 0));
+	return rc < 0 ? rc : enqueue(s, row, "retry", err);
 }
 
 /* What a retry is about, as names. */
@@ -167,8 +188,9 @@ static int retry_names(struct ls_store *s, const char *const *names, size_t n, b
 int ls_queue_retry(struct ls_store *s, const char *const *names, size_t n, bool failed,
 		   const int64_t *seed, json_t **ret, struct ls_err *err)
 {
-	const struct retry how = {failed, seed};
+	struct retry how = {.failed = failed, .seed = seed};
 	json_t *list = json_array();
+	ls_uuid(how.batch);
 	int rc = ls_tx_begin(s, err);
 	if (!rc) {
 		rc = retry_names(s, names, n, failed, list, err);
@@ -191,15 +213,17 @@ static int cancel_one(struct ls_store *s, const json_t *row, const void *how, st
 	(void)how;
 	const char *uuid = ls_col_text(row, "uuid"), *name = ls_col_text(row, "name");
 	int64_t id = ls_col_int(row, "id", 0);
+	const char *engine = ls_col_text(row, "engine");
+	bool slurm = engine && strcmp(engine, "slurm") == 0;
 	int rc;
-	if (is(row, "queued")) {
+	if (is(row, "queued") && !slurm) {
 		rc = ls_sql_run(s, err,
 				"UPDATE experiment SET state = 'cancelled', reason = 'cancelled "
 				"before it ran' WHERE id = ?",
 				"i", id);
 		return rc < 0 ? rc : ls_event(s, uuid, "cancelled", 0, NULL, NULL, err);
 	}
-	if (!is(row, "running"))
+	if (!is(row, "running") && !is(row, "queued"))
 		return ls_err_set(err, LS_EINPUT, "%s is %s: there is nothing to cancel", name,
 				  ls_col_text(row, "state"));
 	rc = ls_sql_run(s, err, "UPDATE experiment SET cancel = 1 WHERE id = ? AND cancel = 0", "i",

@@ -14,6 +14,8 @@
 
 struct ls_submit {
 	const char *engine;       /* "local" or "slurm" */
+	const json_t *slurm;      /* for Slurm: ls_slurm_options_check; else NULL */
+	const char *batch;        /* likewise: a uuid for the command */
 	int64_t priority;         /* the largest first, then first in, first out */
 	int64_t retries;          /* of attempts that were lost */
 	int64_t slots;            /* processors, for experiments without GPUs */
@@ -28,8 +30,26 @@ int ls_queue_submit(struct ls_store *s, const char *const *names, size_t n,
  * names: all of them. seed: NULL or a new one. *ret: the names as an array. */
 int ls_queue_retry(struct ls_store *s, const char *const *names, size_t n, bool failed,
 		   const int64_t *seed, json_t **ret, struct ls_err *err);
-/* Queued: it is cancelled. Running: its supervisor is asked to end it. */
+/* Queued: it is cancelled. Running: its supervisor is asked to end it. What Slurm has is only
+ * marked: ls_slurm_refresh ends it there. */
 int ls_queue_cancel(struct ls_store *s, const char *const *names, size_t n, struct ls_err *err);
+
+/* --- what both engines call, inside a transaction --- */
+
+/* The next attempt begins. row gets "attempt", "token" and "folder" (of the attempt, below the
+ * project's folder); it has "gpus". lease: seconds. */
+int ls_queue_begin(struct ls_store *s, const char *owner, double lease, json_t *row,
+		   struct ls_err *err);
+
+struct ls_verdict {
+	const char *outcome; /* of the attempt: done, failed, cancelled, timeout or lost */
+	const char *state;   /* of the experiment */
+	char why[320];
+};
+
+/* The attempt that row names has ended. */
+int ls_queue_end(struct ls_store *s, const char *owner, const json_t *row,
+		 const struct ls_ending *e, const struct ls_verdict *v, struct ls_err *err);
 
 /* --- what the local worker calls --- */
 

@@ -53,7 +53,10 @@ static int complain(const char *program, const struct ls_proc_result *r, struct 
 {
 	const char *said = r->err.s ? r->err.s : r->out.s ? r->out.s : "";
 	struct ls_str line = {0};
+	size_t own = strlen(program); /* it says its name itself */
 	said += strspn(said, " \n");
+	if (strncmp(said, program, own) == 0 && said[own] == ':')
+		said += own + 1 + strspn(said + own + 1, " ");
 	char *first = ls_xstrndup(said, strcspn(said, "\n"));
 	ls_str_add_printable(&line, first);
 	if (r->timed_out)

@@ -1,0 +1,10 @@
+# Experiments on a real Slurm, which each case starts for itself: what users get.
+if(LS_USERS_BUILD)
+  file(GLOB slurm_cases CONFIGURE_DEPENDS tests/slurm/*.sh)
+  foreach(case ${slurm_cases})
+    get_filename_component(name ${case} NAME_WE)
+    add_test(NAME cli.slurm-${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR} ${case})
+    ls_label_from(${case} cli.slurm-${name} cli)
+    set_tests_properties(cli.slurm-${name} PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77)
+  endforeach()
+endif()
