@@ -306,14 +306,28 @@ static int by_key(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
+/* TensorBoard's files are named by time, host and process; those of one folder are paired in their
+ * order. */
+static char *events_key(const char *name)
+{
+	static const char mark[] = "events.out.tfevents.";
+	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+	if (!ls_str_starts(base, mark))
+		return ls_xstrdup(name);
+	return ls_xasprintf("%.*s%s*%s", (int)(base - name), name, mark,
+			    ls_str_ends(name, ".v2") ? ".v2" : "");
+}
+
 /* Names without what names the run, for the entries that the other side does not have under the
  * same name; the others keep theirs. Twins are told apart by their order. */
 static void find_keys(struct listing *l, struct listing *other, const struct ls_own_run *run)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct entry *e = &l->items[i];
-		bool alone = run && !find_entry(other, e->name);
-		e->key = alone ? ls_own_name(run, e->name) : ls_xstrdup(e->name);
+		bool alone = !find_entry(other, e->name);
+		e->key = !alone ? ls_xstrdup(e->name)
+			 : run  ? ls_own_name(run, e->name)
+				: events_key(e->name);
 	}
 }
 

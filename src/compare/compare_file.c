@@ -11,9 +11,12 @@
 #include "tensor/npy.h"
 #include "tensor/onnx.h"
 #include "tensor/safetensors.h"
+#include "tensor/tfevents.h"
 #include "tensor/torch/dcp.h"
 #include "tensor/torch/torch.h"
 #include "tensor/zip.h"
+
+enum { NOTEBOOK_LIMIT = 64 << 20 }; /* larger ones are compared as JSON, leaf by leaf */
 
 enum format {
 	BYTES,
@@ -27,6 +30,8 @@ enum format {
 	PICKLE,
 	GGUF,
 	HDF5,
+	KERAS,
+	EVENTS,
 	ONNX,
 	JSON,
 	NOTEBOOK,
@@ -47,6 +52,8 @@ static const char *const format_names[] = {
 	[PICKLE] = "pickle",
 	[GGUF] = "GGUF",
 	[HDF5] = "HDF5",
+	[KERAS] = "Keras",
+	[EVENTS] = "TensorBoard",
 	[ONNX] = "ONNX",
 	[JSON] = "JSON",
 	[NOTEBOOK] = "notebook",
@@ -77,6 +84,7 @@ static enum format by_name(const char *path)
 		     {".gguf", GGUF},
 		     {".h5", HDF5},
 		     {".hdf5", HDF5},
+		     {".keras", KERAS},
 		     {".onnx", ONNX},
 		     {".json", JSON},
 		     {".ipynb", NOTEBOOK},
@@ -96,9 +104,14 @@ static enum format zip_format(const char *path, const struct ls_map *m)
 	struct ls_zip zip;
 	enum format f = BYTES;
 	if (ls_zip_parse(m->data, m->len, path, &zip, NULL))
-		return ends(path, ".npz") ? NPZ : ends(path, ".zip") ? BYTES : TORCH;
+		return ends(path, ".keras") ? KERAS
+		       : ends(path, ".npz") ? NPZ
+		       : ends(path, ".zip") ? BYTES
+					    : TORCH;
 	if (ls_torch_pickle_of(&zip))
 		f = TORCH;
+	else if (ls_keras_is(&zip))
+		f = KERAS;
 	for (size_t i = 0; f == BYTES && i < zip.n; i++)
 		if (ends(zip.members[i].name, ".npy"))
 			f = NPZ;
@@ -142,10 +155,20 @@ static enum format format_of(const char *path, const struct ls_map *m)
 		return GGUF;
 	if (ls_hdf5_is(m->data, m->len))
 		return HDF5;
+	if (ls_tfevents_is(m->data, m->len))
+		return EVENTS;
 	if (looks_like_pickle(m))
 		return is_named(path, ".metadata") ? DCP : PICKLE;
 	enum format named = by_name(path);
 	return named == BYTES && looks_like_safetensors(m) ? SAFETENSORS : named;
+}
+
+static int open_hdf5(const char *path, struct ls_bundle **ret, struct ls_err *err)
+{
+	int rc = ls_hdf5_open(path, ret, err);
+	if (rc == 0)
+		ls_keras_expand(*ret);
+	return rc;
 }
 
 static int open_bundle(enum format f, const char *path, struct ls_bundle **ret, struct ls_err *err)
@@ -170,7 +193,11 @@ static int open_bundle(enum format f, const char *path, struct ls_bundle **ret, 
 	case GGUF:
 		return ls_gguf_open(path, ret, err);
 	case HDF5:
-		return ls_hdf5_open(path, ret, err);
+		return open_hdf5(path, ret, err);
+	case KERAS:
+		return ls_keras_open(path, ret, err);
+	case EVENTS:
+		return ls_tfevents_open(path, ret, err);
 	default:
 		return ls_onnx_open(path, ret, err);
 	}
@@ -252,8 +279,10 @@ static int compare_maps(enum format fa, enum format fb, const struct ls_map *a,
 			const struct ls_map *b, const struct ls_cmp_options *opt,
 			struct ls_cmp_file *f, struct ls_err *err)
 {
+	if (fa == fb && fa == NOTEBOOK && a->len <= NOTEBOOK_LIMIT && b->len <= NOTEBOOK_LIMIT)
+		return ls_cmp_notebooks(a, b, opt, f, err);
 	if (fa == fb && (fa == JSON || fa == NOTEBOOK))
-		return ls_cmp_json(a, b, fa == NOTEBOOK, opt, f, err);
+		return ls_cmp_json(a, b, opt, f, err);
 	if (fa == fb && fa == JSONL)
 		return ls_cmp_jsonl(a, b, opt, f, err);
 	if (fa == fb && (fa == CSV || fa == TSV))

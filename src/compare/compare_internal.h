@@ -39,9 +39,16 @@ int ls_cmp_jsonl(const struct ls_map *a, const struct ls_map *b, const struct ls
 		 struct ls_cmp_file *f, struct ls_err *err);
 int ls_cmp_bytes(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
 		 struct ls_cmp_file *f, struct ls_err *err);
-/* notebook: leave out what each run of a Jupyter notebook changes. */
-int ls_cmp_json(const struct ls_map *a, const struct ls_map *b, bool notebook,
-		const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err);
+int ls_cmp_json(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
+		struct ls_cmp_file *f, struct ls_err *err);
+int ls_cmp_notebooks(const struct ls_map *a, const struct ls_map *b,
+		     const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err);
+/* Whether an archive is Keras 3's, and its contents. */
+struct ls_zip;
+bool ls_keras_is(const struct ls_zip *zip);
+/* The JSON in the attributes of an HDF5 file that Keras wrote, as values. */
+void ls_keras_expand(struct ls_bundle *b);
+int ls_keras_open(const char *path, struct ls_bundle **ret, struct ls_err *err);
 /* Counts what is in a bundle, for a file that equals the other byte for byte. */
 void ls_cmp_count(const struct ls_bundle *b, const struct ls_cmp_options *opt,
 		  struct ls_cmp_file *f);
@@ -51,6 +58,8 @@ char *ls_value_text(const struct ls_value *v); /* for people; caller frees */
  * its counts. */
 void ls_cmp_own(const struct ls_own *own, const struct ls_map *a, const struct ls_map *b,
 		struct ls_cmp_file *f);
+/* The same for items whose names say so. */
+void ls_cmp_mark_own(struct ls_cmp_file *f, bool (*is_own)(const char *name));
 /* Compares two files of whatever format into f. strict: an unreadable file is an error, not a
  * comparison by bytes. */
 int ls_cmp_file(const char *a, const char *b, bool strict, const struct ls_cmp_options *opt,

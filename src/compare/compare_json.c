@@ -1,5 +1,4 @@
 /* JSON documents and JSON lines, leaf by leaf. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +13,7 @@ struct document {
 	struct ls_cmp_file *f;
 	const struct ls_map *maps[2];
 	size_t forgotten[2];
-	const char *const *skip; /* patterns of names that are never compared; ends with NULL */
 };
-
-static bool is_skipped(const struct document *d, const char *name)
-{
-	for (const char *const *p = d->skip; *p; p++)
-		if (fnmatch(*p, name, 0) == 0)
-			return true;
-	return false;
-}
 
 /* Whether the texts for people are the whole values. */
 static bool is_plain(const struct ls_json_token *a, const struct ls_json_token *b)
@@ -49,8 +39,6 @@ static void count_value(void *ctx, const char *name, const struct ls_json_token 
 	forget(d, 1, b);
 	if (!*name)
 		name = "(top)";
-	if (is_skipped(d, name))
-		return;
 	if (ls_cmp_ignored(d->opt, name)) {
 		d->f->ignored++;
 		return;
@@ -73,18 +61,11 @@ static void count_value(void *ctx, const char *name, const struct ls_json_token 
 	d->f->values_differ++;
 }
 
-/* Each run of a notebook has times of its own, and each cell an id drawn at random. */
-static const char *const notebook_skips[] = {"cells.*.metadata.execution*",
-					     "cells.*.metadata.papermill*", "metadata.papermill*",
-					     "cells.*.id", NULL};
-
-int ls_cmp_json(const struct ls_map *a, const struct ls_map *b, bool notebook,
-		const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err)
+int ls_cmp_json(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
+		struct ls_cmp_file *f, struct ls_err *err)
 {
-	static const char *const none[] = {NULL};
-	struct document d = {
-		.opt = opt, .f = f, .maps = {a, b}, .skip = notebook ? notebook_skips : none};
-	struct ls_json_sink sink = {count_value, &d};
+	struct document d = {.opt = opt, .f = f, .maps = {a, b}};
+	struct ls_json_sink sink = {.leaf = count_value, .ctx = &d};
 	return ls_json_pair_walk((const char *)a->data, a->len, "A", (const char *)b->data, b->len,
 				 "B", &sink, err);
 }
@@ -146,7 +127,7 @@ static int compare_lines(struct line_pair *p, struct lines *a, struct lines *b,
 			 struct ls_cmp_file *f, struct ls_err *err)
 {
 	uint64_t rows[2] = {0, 0};
-	struct ls_json_sink sink = {count_cell, p};
+	struct ls_json_sink sink = {.leaf = count_cell, .ctx = p};
 	for (;;) {
 		const char *s = NULL, *t = NULL;
 		size_t n = 0, m = 0;

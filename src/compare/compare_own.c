@@ -26,7 +26,7 @@ void ls_cmp_own(const struct ls_own *own, const struct ls_map *a, const struct l
 {
 	size_t real = 0;
 	for (size_t i = 0; i < f->n_items; i++)
-		if (is_own_value(own, &f->items[i]))
+		if (f->items[i].own || is_own_value(own, &f->items[i]))
 			mark(f, &f->items[i]);
 		else
 			real++;
@@ -35,5 +35,16 @@ void ls_cmp_own(const struct ls_own *own, const struct ls_map *a, const struct l
 			mark(f, &f->items[i]);
 		real = 0;
 	}
+	f->differs = real > 0;
+}
+
+void ls_cmp_mark_own(struct ls_cmp_file *f, bool (*is_own)(const char *name))
+{
+	size_t real = 0;
+	for (size_t i = 0; i < f->n_items; i++)
+		if (is_own(f->items[i].name))
+			mark(f, &f->items[i]);
+		else
+			real++;
 	f->differs = real > 0;
 }

@@ -510,6 +510,8 @@ static int visit_containers(struct walk *w, enum ls_json_kind kind)
 	char close = kind == LS_JSON_OBJECT ? '}' : ']';
 	w->a.at++;
 	w->b.at++;
+	if (w->sink->container)
+		w->sink->container(w->sink->ctx, w->path.s ? w->path.s : "", kind);
 	bool more_a = !take(&w->a, close), more_b = !take(&w->b, close);
 	struct ls_json_token empty = {.kind = kind};
 	if (!more_a && !more_b)

@@ -33,6 +33,8 @@ struct ls_json_sink {
 	void (*leaf)(void *ctx, const char *name, const struct ls_json_token *a,
 		     const struct ls_json_token *b);
 	void *ctx;
+	/* An array or object that both texts have under this name; or NULL. */
+	void (*container)(void *ctx, const char *name, enum ls_json_kind kind);
 };
 
 /* Fails on text that is not JSON; the message begins with the text's name and the byte. */

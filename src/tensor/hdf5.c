@@ -1,6 +1,7 @@
 #include "tensor/hdf5.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +33,31 @@ static int scratch_file(const char *name, struct ls_err *err)
 	return fd;
 }
 
-/* Runs the reader in a process of its own. */
-static int run_reader(const char *path, uint64_t len, int out, const char *name, struct ls_err *err)
+/* Runs the reader in a process of its own. copy: path is a copy that is removed as soon as the
+ * reader has opened it. */
+static int run_reader(const char *path, uint64_t len, int out, bool copy, const char *name,
+		      struct ls_err *err)
 {
-	int status = 0;
+	int status = 0, opened[2];
+	char byte;
+	if (pipe2(opened, O_CLOEXEC) < 0)
+		return ls_err_errno(err, name, "make a pipe to read");
 	pid_t child = fork();
-	if (child < 0)
+	close(opened[child == 0 ? 0 : 1]);
+	if (child < 0) {
+		close(opened[0]);
 		return ls_err_errno(err, name, "start a process to read");
+	}
 	if (child == 0) {
-		ls_h5_read(path, len, out);
+		ls_h5_read(path, len, out, opened[1]);
 		(_exit)(0); /* the child alone, and without what the parent does at its end */
 	}
+	/* ends with the reader at the latest */
+	while (read(opened[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	close(opened[0]);
+	if (copy)
+		unlink(path);
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return ls_err_errno(err, name, "wait for the process that reads");
@@ -54,13 +69,13 @@ static int run_reader(const char *path, uint64_t len, int out, const char *name,
 	return 0;
 }
 
-static int read_file(struct ls_bundle *b, const char *path, const uint8_t *data, size_t len,
-		     const char *name, struct ls_err *err)
+static int read_file(struct ls_bundle *b, const char *path, bool copy, const uint8_t *data,
+		     size_t len, const char *name, struct ls_err *err)
 {
 	int out = scratch_file(name, err);
 	if (out < 0)
 		return LS_EIO;
-	int rc = run_reader(path, len, out, name, err);
+	int rc = run_reader(path, len, out, copy, name, err);
 	struct ls_map dump;
 	if (rc == 0)
 		rc = ls_bundle_map_fd(b, out, &dump, err);
@@ -86,13 +101,15 @@ static int write_image(int fd, const uint8_t *data, size_t len)
 int ls_hdf5_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *name,
 		  struct ls_err *err)
 {
-	int fd = scratch_file(name, err);
+	/* libhdf5 wants a name: it follows links, and /proc/self/fd is one */
+	char path[] = "/tmp/lockstep-h5-XXXXXX";
+	int fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		return LS_EIO;
-	char *path = ls_xasprintf("/proc/self/fd/%d", fd);
-	int rc = write_image(fd, data, len) ? ls_err_errno(err, name, "write a copy of")
-					    : read_file(b, path, data, len, name, err);
-	free(path);
+		return ls_err_errno(err, path, "create");
+	int rc = write_image(fd, data, len) ? ls_err_errno(err, path, "write")
+					    : read_file(b, path, true, data, len, name, err);
+	if (rc)
+		unlink(path);
 	close(fd);
 	return rc;
 }
@@ -103,7 +120,7 @@ int ls_hdf5_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 	struct ls_map map;
 	int rc = ls_bundle_map(b, path, &map, err);
 	if (rc == 0)
-		rc = read_file(b, path, map.data, map.len, path, err);
+		rc = read_file(b, path, false, map.data, map.len, path, err);
 	if (rc == 0)
 		rc = ls_bundle_seal(b, path, err);
 	return ls_bundle_hand_take(b, rc, ret);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/sandbox.h"
 
@@ -134,12 +135,13 @@ static int visit_object(struct ls_h5_reader *r, int64_t object)
 	return rc ? rc : visit_attributes(r, object);
 }
 
-static void read_file(struct ls_h5_reader *r, const char *path, uint64_t file_len)
+static void read_file(struct ls_h5_reader *r, const char *path, uint64_t file_len, int opened)
 {
 	r->h5.quiet(0, NULL, NULL);
 	r->h5.plugins(0); /* a file may name a filter, and a filter is a program */
 	ls_sandbox_enter((uint64_t)2 << 30, file_len + r->budget + ((uint64_t)1 << 30), SECONDS);
 	int64_t file = r->h5.file_open(path, 0, 0);
+	close(opened);
 	if (file < 0) {
 		ls_h5_put_failure(r, false, "not an HDF5 file, or a damaged one");
 		return;
@@ -151,7 +153,7 @@ static void read_file(struct ls_h5_reader *r, const char *path, uint64_t file_le
 		putc(LS_H5_END, r->out);
 }
 
-void ls_h5_read(const char *path, uint64_t file_len, int out)
+void ls_h5_read(const char *path, uint64_t file_len, int out, int opened)
 {
 	struct ls_h5_reader r = {.out = fdopen(out, "wb"), .budget = UNPACK_SIZE};
 	struct ls_err err = {0};
@@ -163,6 +165,6 @@ void ls_h5_read(const char *path, uint64_t file_len, int out)
 	if (ls_h5_load(&r.h5, &err) || r.h5.open() < 0)
 		ls_h5_put_failure(&r, true, *err.msg ? err.msg : "libhdf5 does not start");
 	else
-		read_file(&r, path, file_len);
+		read_file(&r, path, file_len, opened);
 	fflush(r.out);
 }

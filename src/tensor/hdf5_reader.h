@@ -22,8 +22,9 @@ struct ls_h5_reader {
 	bool failed;     /* a record says why */
 };
 
-/* Writes the records of the file at path into out, and what went wrong. file_len: its length. */
-void ls_h5_read(const char *path, uint64_t file_len, int out);
+/* Writes the records of the file at path into out, and what went wrong. file_len: its length.
+ * opened: is closed when the file is open. */
+void ls_h5_read(const char *path, uint64_t file_len, int out, int opened);
 
 /* Each returns 0, or 1 after a failure, as the library's iterators want it. */
 int ls_h5_fail(struct ls_h5_reader *r, const char *what);

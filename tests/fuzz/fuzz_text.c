@@ -1,5 +1,5 @@
-/* Two JSON texts or two CSV files side by side: a first byte that says which, then both, parted by
- * the first byte 0. */
+/* Two JSON texts, notebooks or CSV files side by side: a first byte that says which, then both,
+ * parted by the first byte 0. */
 #include <stdint.h>
 #include <string.h>
 
@@ -18,7 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ls_cmp_file f = {0};
 	struct ls_err err;
 	if (data[0] == 'j')
-		ls_cmp_json(&a, &b, false, &opt, &f, &err);
+		ls_cmp_json(&a, &b, &opt, &f, &err);
+	else if (data[0] == 'n')
+		ls_cmp_notebooks(&a, &b, &opt, &f, &err);
 	else if (data[0] == 'l')
 		ls_cmp_jsonl(&a, &b, &opt, &f, &err);
 	else

@@ -372,6 +372,34 @@ def on_two_ranks(work):
     pathlib.Path("meet").unlink(missing_ok=True)
 
 
+def tensorboard_logs():
+    """Scalars by tag, whatever the time and the process."""
+    from torch.utils.tensorboard import SummaryWriter
+    for folder, value, suffix in (("tb1", 1.0, ".x"), ("tb2", 1.0, ".y"), ("tb3", 2.0, ".z")):
+        with SummaryWriter(folder, filename_suffix=suffix) as log:
+            for step in range(20):
+                log.add_scalar("train/loss", value / (step + 1), step * 10)
+                log.add_scalar("new", 0.5, step, new_style=True)
+                log.add_scalar("double", 0.5, step, new_style=True, double_precision=True)
+            log.add_histogram("h", np.arange(10.0), 3)
+            log.add_text("t", "hello")
+    out = compare("tb1", "tb2", status=0)
+    assert out["files"] == 1 and out["tensors"] == 6 and out["values"] > 2, out["verdict"]
+    found = differences(compare("tb1", "tb3", status=1))
+    assert list(found) == ["train/loss"] and found["train/loss"]["differing"] == 20
+    log = next(pathlib.Path("tb1").iterdir())
+    data = log.read_bytes()
+    # a step later, a damaged byte, a record cut short
+    with SummaryWriter("tb4") as other:
+        other.add_scalar("s", 1.0, 1)
+    with SummaryWriter("tb5") as other:
+        other.add_scalar("s", 1.0, 2)
+    assert list(differences(compare("tb4", "tb5", status=1))) == ["s: steps"]
+    for bad in (data[:-1], data[:100] + bytes([data[100] ^ 1]) + data[101:]):
+        pathlib.Path("bad").write_bytes(bad)
+        assert "damaged or cut short" in compare(log, "bad", status=2)
+
+
 def distributed_checkpoints():
     """Every save has an id of its own in .metadata; tensors and values decide."""
     import torch.distributed.checkpoint as dcp
@@ -644,7 +672,7 @@ def hostile():
 tests = [every_dtype, statistics_of_random_bits, tolerance, small_floats, complex_and_integers,
          views_and_shared_storages, values_of_other_kinds, tensors_of_other_layouts, whole_modules,
          modules_before_torch_1_6, programs, pickles,
-         shards_of_torch, distributed_checkpoints, checkpoints, legacy_files, safetensors_files, what_lockstep_writes,
+         shards_of_torch, tensorboard_logs, distributed_checkpoints, checkpoints, legacy_files, safetensors_files, what_lockstep_writes,
          numpy_files, onnx_files, hostile]
 for test in [globals()[name] for name in sys.argv[2:]] or tests:
     test()

@@ -44,6 +44,7 @@ def make_keras():
         model.compile("adam", "mse")
         model.save(f"{name}.keras")
         model.save_weights(f"{name}.weights.h5")
+        model.save(f"{name}.legacy.h5")
         time.sleep(1.1)
 
 

@@ -47,6 +47,42 @@ json '{"a": {"x": 1, "y": [2, 3]}, "b": 4}' '{"b": 4, "a": {"y": [2, 3.0], "x": 
 json '{"a": 1, "c": {"d": 2}}' '{"c": {"d": 3, "e": 5}, "b": 1}'
 json '{"a": 1} x' '{"a":  1} x'
 json '{"b": 0, "a": 1, "a": 2}' '{"a": 1, "b": 0}'
+# notebooks: lines or one text, a stream in pieces, counts, times and ids of the execution
+python3 - <<'PY'
+import copy, json
+
+stream = [{"name": "stdout", "output_type": "stream", "text": ["one\n", "two\n"]}, {"name": "stdout", "output_type": "stream", "text": ["three\n"]}]
+result = {"data": {"text/plain": ["[1,\n", " 2]"], "application/json": ["ab"]}, "execution_count": 1, "metadata": {}, "output_type": "execute_result"}
+cell = {"cell_type": "code", "execution_count": 1, "id": "aa", "metadata": {}, "outputs": [*stream, result], "source": ["x = 1\n", "x"]}
+a = {"cells": [cell, {"cell_type": "markdown", "id": "bb", "metadata": {}, "source": []}], "metadata": {"kernelspec": {"name": "python3"}}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def write(name, change):
+    b = copy.deepcopy(a)
+    change(b, b["cells"][0], b["cells"][0]["outputs"])
+    json.dump(b, open(f"{name}.ipynb", "w"))
+
+
+def again(b, cell, outputs):
+    cell.update(execution_count=7, id="cc", source="x = 1\nx", metadata={"execution": {"iopub.status.busy": "2026"}})
+    outputs[:2] = [{"name": "stdout", "output_type": "stream", "text": "one\ntwo\nthree\n"}]
+    outputs[1].update(execution_count=7)
+
+
+write("a", lambda b, cell, outputs: None)
+write("again", again)
+write("source", lambda b, cell, outputs: cell.update(source=["x = 2\n", "x"]))
+write("output", lambda b, cell, outputs: outputs[2]["data"].update({"text/plain": ["[1,\n", " 3]"]}))
+write("stream", lambda b, cell, outputs: outputs[1].update(name="stderr"))
+write("json", lambda b, cell, outputs: outputs[2]["data"].update({"application/json": ["a", "b"]}))
+write("cell", lambda b, cell, outputs: b["cells"].pop())
+write("kernel", lambda b, cell, outputs: b["metadata"]["kernelspec"].update(name="julia"))
+PY
+for other in again source output stream json cell kernel; do
+	echo "--- notebook $other"
+	lockstep compare a.ipynb $other.ipynb
+	echo "exit $?"
+done
 printf '{"cells": [{"id": "a1", "metadata": {"execution": {"iopub.status.busy": "2026-11-19T06:00"}}, "outputs": ["1"]}]}' >a.ipynb
 printf '{"cells": [{"id": "b2", "metadata": {"execution": {"iopub.status.busy": "2026-11-19T07:00"}}, "outputs": ["1"]}]}' >b.ipynb
 lockstep compare a.ipynb b.ipynb

@@ -11,6 +11,10 @@ show types-a.h5 types-c.h5
 show unread-a.h5 unread-b.h5
 show a.weights.h5 b.weights.h5
 show a.weights.h5 c.weights.h5
+show a.keras b.keras
+show a.keras c.keras
+show a.legacy.h5 b.legacy.h5
+show a.legacy.h5 c.legacy.h5
 # cut short, and another byte where the superblock is
 head -c 9000 "$f/types-a.h5" >cut.h5
 python3 - "$f/types-a.h5" <<'PY'
