@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,24 +18,45 @@
 
 /* --- who a process is --- */
 
-/* The moment a process was started, in ticks since boot: with its number, an identity. */
-static unsigned long long start_ticks(pid_t pid)
+struct identity {
+	char state; /* "R", "Z" … */
+	unsigned long flags;
+	long threads;
+	unsigned long long ticks; /* when it was started, since boot: with its number, who it is */
+};
+
+/* From /proc/PID/stat. False: there is no such process. */
+static bool look_at(pid_t pid, struct identity *ret)
 {
-	char path[64], *text = NULL;
+	enum { STATE = 0, FLAGS = 6, THREADS = 17, START = 19 };
+	char path[64], *text = NULL, *save = NULL;
 	size_t len;
-	unsigned long long ticks = 0;
+	*ret = (struct identity){0};
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	if (ls_file_read(path, 1 << 16, &text, &len, NULL))
-		return 0;
-	/* the name in parentheses may hold anything; the field wanted is the 20th behind it */
-	char *p = strrchr(text, ')'), *save = NULL;
+		return false;
+	/* the name in parentheses may hold anything; the fields follow it */
+	char *p = strrchr(text, ')');
 	p = p ? strtok_r(p + 1, " ", &save) : NULL;
-	for (int i = 0; p && i < 19; i++)
-		p = strtok_r(NULL, " ", &save);
-	if (p)
-		ticks = strtoull(p, NULL, 10);
+	for (int i = 0; p && i <= START; i++, p = strtok_r(NULL, " ", &save)) {
+		if (i == STATE)
+			ret->state = *p;
+		else if (i == FLAGS)
+			ret->flags = strtoul(p, NULL, 10);
+		else if (i == THREADS)
+			ret->threads = strtol(p, NULL, 10);
+		else if (i == START)
+			ret->ticks = strtoull(p, NULL, 10);
+	}
 	free(text);
-	return ticks;
+	return true;
+}
+
+static unsigned long long start_ticks(pid_t pid)
+{
+	struct identity id;
+	look_at(pid, &id);
+	return id.ticks;
 }
 
 /* --- the lock --- */
@@ -76,15 +98,24 @@ bool ls_attempt_alive(const char *lock)
 	return alive;
 }
 
-int ls_attempt_watch(const char *lock)
+/* Who signed; 0 where nobody did. */
+static long signer(const char *lock, unsigned long long *ret_ticks)
 {
 	char *text = NULL, *end;
 	size_t len;
+	*ret_ticks = 0;
 	if (ls_file_read(lock, 256, &text, &len, NULL))
-		return -1;
+		return 0;
 	long pid = strtol(text, &end, 10);
-	unsigned long long ticks = strtoull(end, NULL, 10);
+	*ret_ticks = strtoull(end, NULL, 10);
 	free(text);
+	return pid;
+}
+
+int ls_attempt_watch(const char *lock)
+{
+	unsigned long long ticks;
+	long pid = signer(lock, &ticks);
 	if (pid <= 1 || !ticks)
 		return -1;
 	int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
@@ -121,20 +152,58 @@ static bool carries(pid_t pid, const char *wanted)
 	return found;
 }
 
-int ls_attempt_kill(const char *token)
+/* Calls `each` with every process until it returns true. */
+static bool any_process(bool (*each)(pid_t pid, const void *ctx), const void *ctx)
 {
-	char *wanted = ls_xasprintf(LS_ATTEMPT_VARIABLE "=%s", token);
+	bool found = false;
 	DIR *dir = opendir("/proc");
-	int n = 0;
-	for (struct dirent *e; dir && (e = readdir(dir));) {
-		pid_t pid = isdigit((unsigned char)e->d_name[0])
-				    ? (pid_t)strtol(e->d_name, NULL, 10)
-				    : 0;
-		if (pid > 1 && pid != getpid() && carries(pid, wanted) && kill(pid, SIGKILL) == 0)
-			n++;
-	}
+	for (struct dirent *e; dir && !found && (e = readdir(dir));)
+		if (isdigit((unsigned char)e->d_name[0]))
+			found = each((pid_t)strtol(e->d_name, NULL, 10), ctx);
 	if (dir)
 		closedir(dir);
+	return found;
+}
+
+static bool is_dying(pid_t pid, const void *since)
+{
+	enum { EXITING = 4 }; /* PF_EXITING of the kernel's task flags */
+	struct identity id;
+	struct stat st;
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	if (stat(path, &st) || st.st_uid != geteuid() || !look_at(pid, &id))
+		return false;
+	/* a zombie has let go of everything, unless other threads of it are still ending */
+	bool gone = id.state == 'X' || (id.state == 'Z' && id.threads <= 1);
+	return (id.flags & EXITING) && !gone && id.ticks >= *(const unsigned long long *)since;
+}
+
+bool ls_attempt_dying(const char *lock)
+{
+	unsigned long long since;
+	signer(lock, &since);
+	return any_process(is_dying, &since);
+}
+
+struct hunt {
+	const char *wanted; /* "LOCKSTEP_ATTEMPT=token" */
+	int *n;
+};
+
+static bool kill_if_carries(pid_t pid, const void *ctx)
+{
+	const struct hunt *h = ctx;
+	if (pid > 1 && pid != getpid() && carries(pid, h->wanted) && kill(pid, SIGKILL) == 0)
+		++*h->n;
+	return false;
+}
+
+int ls_attempt_kill(const char *token)
+{
+	int n = 0;
+	char *wanted = ls_xasprintf(LS_ATTEMPT_VARIABLE "=%s", token);
+	any_process(kill_if_carries, &(struct hunt){wanted, &n});
 	free(wanted);
 	return n;
 }

@@ -28,6 +28,10 @@ bool ls_attempt_alive(const char *lock);
 int ls_attempt_watch(const char *lock);
 /* Asks the supervisor to end the job (SIGTERM, then the grace period, then SIGKILL). */
 void ls_attempt_stop(const char *lock);
+/* Whether a process of this user that began after the supervisor is just ending. It has lost its
+ * environment, so it cannot be told whose it is, but it may still hold files, locks and the memory
+ * of a GPU. */
+bool ls_attempt_dying(const char *lock);
 /* Kills every process that carries the token in its environment: for jobs without a supervisor.
  * Returns how many there were. */
 int ls_attempt_kill(const char *token);

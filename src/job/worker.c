@@ -138,8 +138,11 @@ static void settle(struct worker *w, size_t i)
 		ls_xasprintf("%s/%s/exit.json", ls_store_root(w->s), ls_col_text(j->row, "folder"));
 	ls_ending_read(path, &e);
 	free(path);
-	if (!e.known) /* also those that have let go of the lock */
-		ls_attempt_kill(ls_col_text(j->row, "token"));
+	/* Without a record nobody has waited for its processes: also those that have let go of the
+	 * lock must be gone before another attempt may begin. */
+	if (!e.known &&
+	    (ls_attempt_kill(ls_col_text(j->row, "token")) || ls_attempt_dying(j->lock)))
+		return;
 	if (!finish(w, j->row, &e))
 		return;
 	unlink(j->lock);
