@@ -112,29 +112,38 @@ static uint32_t masked_crc(const uint8_t *p, size_t n)
 	return (crc >> 15 | crc << 17) + 0xa282ead8U;
 }
 
-/* One record: an event of a time, and a summary of one tag with one number. */
-static struct ls_map event_file(uint8_t *buf, double time, const char *tag, float number)
+/* One record: an event of a time, and what follows it. */
+static struct ls_map record(uint8_t *buf, double time, const uint8_t *rest, size_t n)
 {
 	uint8_t *p = buf + 12;
-	uint64_t tag_len = strlen(tag), len = 9 + 2 + 2 + 2 + tag_len + 5;
+	uint64_t len = 9 + n;
 	uint32_t crc;
 	p[0] = 0x09;
 	memcpy(p + 1, &time, 8);
-	p[9] = 0x2a;
-	p[10] = (uint8_t)(tag_len + 9);
-	p[11] = 0x0a;
-	p[12] = (uint8_t)(tag_len + 7);
-	p[13] = 0x0a;
-	p[14] = (uint8_t)tag_len;
-	memcpy(p + 15, tag, tag_len);
-	p[15 + tag_len] = 0x15;
-	memcpy(p + 16 + tag_len, &number, 4);
+	memcpy(p + 9, rest, n);
 	memcpy(buf, &len, 8);
 	crc = masked_crc(buf, 8);
 	memcpy(buf + 8, &crc, 4);
 	crc = masked_crc(p, len);
 	memcpy(p + len, &crc, 4);
 	return (struct ls_map){buf, 12 + len + 4};
+}
+
+/* A summary of one tag with one number. */
+static struct ls_map event_file(uint8_t *buf, double time, const char *tag, float number)
+{
+	uint8_t p[128];
+	size_t tag_len = strlen(tag);
+	p[0] = 0x2a;
+	p[1] = (uint8_t)(tag_len + 9);
+	p[2] = 0x0a;
+	p[3] = (uint8_t)(tag_len + 7);
+	p[4] = 0x0a;
+	p[5] = (uint8_t)tag_len;
+	memcpy(p + 6, tag, tag_len);
+	p[6 + tag_len] = 0x15;
+	memcpy(p + 7 + tag_len, &number, 4);
+	return record(buf, time, p, tag_len + 11);
 }
 
 static bool same_events(double time_b, const char *tag, float number_a, float number_b)
@@ -161,12 +170,53 @@ static void event_files(void **state)
 	assert_false(ls_own_same_file(&runs, &x, &y));
 }
 
+/* A session of TensorBoard's hparams: a map of two names to numbers, which protobuf writes in
+ * either order. seed: the low byte of the second number. */
+static struct ls_map session(uint8_t *buf, double time, const char *tag, bool swapped, uint8_t seed)
+{
+	static const uint8_t head[] = {0x2a, 0x59, 0x0a, 0x57, 0x0a, 0x1c};
+	static const uint8_t middle[] = "J7\n5\n\x07hparams\x12*\x1a(";
+	static const uint8_t epochs[] = "\n\x13\n\x06"
+					"epochs\x12\t\x11\0\0\0\0\0\0\0@";
+	uint8_t second[] = "\n\x11\n\x04seed\x12\t\x11\0\0\0\0\0\0\x94@", p[128], *q = p;
+	enum { TAG = 28, EPOCHS = sizeof epochs - 1, SEED = sizeof second - 1 };
+	second[SEED - 8] = seed;
+	memcpy(q, head, sizeof head);
+	q += sizeof head;
+	memcpy(q, tag, TAG);
+	q += TAG;
+	memcpy(q, middle, sizeof middle - 1);
+	q += sizeof middle - 1;
+	memcpy(q + (swapped ? SEED : 0), epochs, EPOCHS);
+	memcpy(q + (swapped ? 0 : EPOCHS), second, SEED);
+	return record(buf, time, p, (size_t)(q - p) + EPOCHS + SEED);
+}
+
+static bool same_sessions(const char *tag, bool swapped, uint8_t seed)
+{
+	uint8_t a[256], b[256];
+	struct ls_map x = session(a, begin_a + 1.5, tag, false, 1);
+	struct ls_map y = session(b, begin_a + 3601, tag, swapped, seed);
+	assert_int_equal(x.len, 12 + 100 + 4);
+	return ls_own_same_file(&runs, &x, &y);
+}
+
+static void hyperparameters(void **state)
+{
+	(void)state;
+	assert_true(same_sessions("_hparams_/session_start_info", false, 1));
+	assert_true(same_sessions("_hparams_/session_start_info", true, 1));
+	assert_false(same_sessions("_hparams_/session_start_info", true, 2));
+	assert_false(same_sessions("_hparams_/session_start_xxxx", true, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_of_the_run), cmocka_unit_test(what_is_not_proved),
 		cmocka_unit_test(processes),        cmocka_unit_test(durations),
 		cmocka_unit_test(names_of_files),   cmocka_unit_test(event_files),
+		cmocka_unit_test(hyperparameters),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
