@@ -3,7 +3,7 @@
 # control. BIN holds lockstep and liblockstep_inject.so (default: build/device), PYTHON
 # has torch with CUDA (default: /opt/torch/.venv/bin/python3).
 #   1. Twin trainings are identical, and with another seed they are not: a CNN with 4
-#      workers, a transformer, Lightning's Trainer, two gloo ranks, JAX.
+#      workers, a transformer, Lightning's Trainer, two gloo ranks, JAX, and examples/.
 #   2. An operation without a deterministic form raises with its name; --warn-only records
 #      it.
 #   3. Float atomics without a policy differ, and --bisect names the line, in forward and
@@ -11,6 +11,8 @@
 #   4. Peak GPU memory and the GPU's identity are in the manifest.
 # The parts run at the same time. Exit status 0: passed, nothing skipped; 1: failed; 3: no
 # GPU, no torch, or a part could not run.
+# The parts are called by name, and what is not quoted is a number.
+# shellcheck disable=SC2086,SC2317
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bin=${1:-$root/build/device} py=${2:-/opt/torch/.venv/bin/python3} progs=$root/tests/run/progs worst=0
@@ -36,6 +38,17 @@ part_cnn() { has numpy || return 3; twin cnn "$py" "$progs/cnn.py" cuda; }
 part_transformer() { twin transformer "$py" "$progs/transformer.py" cuda; }
 part_trainer() { has lightning pytorch_lightning || return 3; twin trainer "$py" "$progs/trainer.py" gpu; }
 part_ranks() { twin ranks "$py" -m torch.distributed.run --standalone --nproc-per-node 2 "$progs/ranks.py" cuda; }
+
+example() { # example NAME SCRIPT [COMMAND…], started by COMMAND or by Python
+	local name=$1 script=$root/examples/$2.py
+	shift 2
+	twin "$name" "${@:-$py}" "$script" --device=cuda '--out={out}' '--seed={seed}'
+}
+part_lightning() { has lightning || return 3; example lightning lightning_trainer; }
+part_transformers() { has transformers || return 3; example transformers transformers_trainer; }
+part_nanogpt() { twin nanogpt "$py" "$root/examples/nanogpt.py" --device=cuda '--out_dir={out}' '--seed={seed}'; }
+part_accelerate() { has accelerate || return 3; example accelerate accelerate_loop; }
+part_ddp() { example ddp ddp "$py" -m torch.distributed.run --standalone --nproc-per-node gpu; }
 
 part_raise() {
 	lockstep run -o raise -- "$py" "$progs/atomics.py" bicubic cuda >raise.log 2>&1 && fail "it did not raise"
@@ -73,7 +86,7 @@ part_jax() {
 }
 
 shift $(($# < 2 ? $# : 2))
-parts=${*:-cnn transformer trainer ranks jax raise warn index_add bicubic}
+parts=${*:-cnn transformer trainer ranks jax raise warn index_add bicubic lightning transformers nanogpt accelerate ddp}
 declare -A job
 for p in $parts; do
 	"part_$p" >"$p.out" 2>&1 &

@@ -9,7 +9,7 @@ import json
 m = json.load(open("artifacts/verify/001/run1/run_manifest.json"))
 print(m["global_batch"], [(u["setting"], u["found"]) for u in m["hook"]["undone"]])
 PY
-lockstep verify --control seed -- "$bin/torchrun" --standalone --nproc-per-node 2 "$ROOT/tests/run/progs/ranks.py" 2>notes
+lockstep verify --control seed -- "$bin/torchrun" --standalone --nproc-per-node 2 "$ROOT/examples/ddp.py" --device cpu --out {out} --seed {seed} 2>notes
 echo "status $?"
 "$py" - <<'PY'
 import json

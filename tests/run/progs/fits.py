@@ -1,12 +1,14 @@
-"""Several of the programs beside this one in one process, which spares the imports: each with an output folder of its own
-below the run's. NAME…"""
+"""Several of examples/ in one process on the CPU, which spares the imports: each with an output
+folder of its own below the run's, and with the run's seed. NAME…"""
 import os
+import pathlib
 import runpy
 import sys
 
-here, out = os.path.dirname(os.path.abspath(__file__)), os.environ["LOCKSTEP_OUT"]
-names, sys.argv[1:] = sys.argv[1:], []
+examples = pathlib.Path(__file__).resolve().parents[3] / "examples"
+out, seed, names = os.environ["LOCKSTEP_OUT"], os.environ["LOCKSTEP_SEED"], sys.argv[1:]
 for name in names:
-    os.environ["LOCKSTEP_OUT"] = os.path.join(out, name)
-    os.mkdir(os.environ["LOCKSTEP_OUT"])
-    runpy.run_path(os.path.join(here, name + "_fit.py"), run_name="__main__")
+    folder = os.path.join(out, name)
+    option = "--out_dir" if name == "nanogpt" else "--out"
+    sys.argv = [name, f"{option}={folder}", "--device=cpu", f"--seed={seed}"]
+    runpy.run_path(str(examples / (name + ".py")), run_name="__main__")
