@@ -93,6 +93,25 @@ static int print_log(struct ls_store *s, const char *name, uint64_t attempt,
 	return status;
 }
 
+/* The experiment as it is; with --follow once its first attempt has begun, or it left the queue. */
+static int get(struct ls_store *s, const char *name, bool follow, json_t **ret)
+{
+	struct ls_err err = {0};
+	double next = 0;
+	for (;;) {
+		int status = ls_exp_refresh_sometimes(s, &next);
+		if (status)
+			return status;
+		if (ls_experiment_get(s, name, ret, &err))
+			return ls_cmd_fail(&err);
+		if (!follow || ls_col_int(*ret, "attempt", 0) ||
+		    strcmp(ls_col_text(*ret, "state"), "queued") != 0)
+			return 0;
+		json_decref(*ret);
+		poll(NULL, 0, LOOK_MS);
+	}
+}
+
 static int run_logs(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
@@ -108,10 +127,8 @@ static int run_logs(const struct ls_cmd *cmd, const struct ls_args *args)
 	int status = ls_exp_open(&s);
 	if (status)
 		return status;
-	status = ls_exp_refresh(s);
-	if (!status && ls_experiment_get(s, name, &row, &err)) {
-		status = ls_cmd_fail(&err);
-	} else if (!status) {
+	status = get(s, name, ls_args_has(args, "follow"), &row);
+	if (!status) {
 		attempt = attempt ? attempt : (uint64_t)ls_col_int(row, "attempt", 0);
 		if (attempt == 0)
 			status = ls_cmd_usage("logs: %s has not run yet; `lockstep exp explain "

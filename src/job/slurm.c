@@ -117,7 +117,9 @@ struct look {
 
 #define ACTIVE                                                                                     \
 	"SELECT e.id, e.uuid, name, state, reason, attempt, cancel, owner, s.uuid AS submission, " \
-	"task, job, missing FROM experiment e JOIN slurm s ON s.experiment = e.id WHERE engine = " \
+	"task, job, missing, CASE WHEN task < 0 THEN name ELSE grp END AS job_name, "              \
+	"CAST(strftime('%s', sent) AS INTEGER) AS sent_s FROM experiment e JOIN slurm s ON "       \
+	"s.experiment = e.id WHERE engine = "                                                      \
 	"'slurm' AND state IN ('queued', 'running')"
 
 static char *folder_of(struct ls_store *s, const json_t *row, int64_t attempt)
@@ -427,6 +429,23 @@ static int settle(struct look *l, json_t *row, struct ls_err *err)
 	return rc;
 }
 
+/* Jobs that squeue lists for some minutes after their end only: the accounting may know them. */
+static void ask_accounts(struct look *l, const json_t *rows)
+{
+	json_t *missing = json_array(), *row;
+	size_t i;
+	json_array_foreach((json_t *)(uintptr_t)rows, i, row)
+	{
+		const char *uuid = ls_col_text(row, "submission");
+		if (uuid && ls_col_int(row, "job", 0) &&
+		    !ls_slurm_find(&l->jobs, uuid, ls_col_int(row, "task", -1)))
+			json_array_append(missing, row);
+	}
+	if (json_array_size(missing) > 0)
+		ls_slurm_accounts(missing, &l->jobs);
+	json_decref(missing);
+}
+
 static int look_once(struct look *l, bool *ret_cancelled, struct ls_slurm_news *news,
 		     struct ls_err *err)
 {
@@ -440,6 +459,8 @@ static int look_once(struct look *l, bool *ret_cancelled, struct ls_slurm_news *
 		l->answered = ls_slurm_jobs(&l->jobs, &why) == 0;
 		news->answered = l->answered;
 		snprintf(news->why, sizeof news->why, "%.500s", why.msg);
+		if (l->answered)
+			ask_accounts(l, rows);
 	}
 	json_array_foreach(rows, i, row) rc = rc ? rc : settle(l, row, err);
 	if (!rc && news->jobs > 0 && l->answered)

@@ -59,13 +59,14 @@ int ls_slurm_explain(struct ls_store *s, const json_t *row, json_t *reasons, str
 	const char *uuid = ls_col_text(slurm, "uuid");
 	if (!uuid)
 		add(reasons, "it was not given to Slurm yet: another `lockstep exp` is about it");
-	else if (ls_slurm_jobs(&jobs, &why))
+	bool silent = uuid && ls_slurm_jobs(&jobs, &why);
+	if (silent)
 		add(reasons, "unknown: Slurm does not answer (%s)", why.msg);
 	const struct ls_slurm_job *job =
 		uuid ? ls_slurm_find(&jobs, uuid, ls_col_int(slurm, "task", -1)) : NULL;
 	if (job)
 		explain_job(job, reasons);
-	else if (ls_col_text(row, "reason"))
+	else if (!silent && ls_col_text(row, "reason"))
 		add(reasons, "%s", ls_col_text(row, "reason"));
 	ls_slurm_jobs_done(&jobs);
 	json_decref(slurm);

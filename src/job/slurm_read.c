@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "job/row.h"
 #include "job/slurm_tool.h"
 
 #define SEP LS_SLURM_SEPARATOR
@@ -79,15 +80,19 @@ static bool parse_line(char *line, struct ls_slurm_job *ret)
 	return true;
 }
 
+static void append(struct ls_slurm_jobs *to, const struct ls_slurm_job *job)
+{
+	to->items = ls_grow(to->items, to->n, &to->cap, sizeof *to->items);
+	to->items[to->n++] = *job;
+}
+
 void ls_slurm_jobs_parse(char *text, struct ls_slurm_jobs *ret)
 {
 	char *save = NULL;
 	struct ls_slurm_job job;
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		if (parse_line(line, &job)) {
-			ret->items = ls_grow(ret->items, ret->n, &ret->cap, sizeof *ret->items);
-			ret->items[ret->n++] = job;
-		}
+		if (parse_line(line, &job))
+			append(ret, &job);
 }
 
 int ls_slurm_jobs(struct ls_slurm_jobs *ret, struct ls_err *err)
@@ -102,6 +107,80 @@ int ls_slurm_jobs(struct ls_slurm_jobs *ret, struct ls_err *err)
 		ls_slurm_jobs_parse(text, ret);
 	free(text);
 	return rc;
+}
+
+/* --- accounting --- */
+
+enum { ID, SUBMITTED, ENDED_AS, NAME, ACCOUNT_FIELDS };
+enum { CLOCKS_DIFFER_S = 300 }; /* between this machine and the controller */
+
+static void job_text(const json_t *row, char ret[64])
+{
+	int64_t job = ls_col_int(row, "job", 0), task = ls_col_int(row, "task", -1);
+	if (task < 0)
+		snprintf(ret, 64, "%lld", (long long)job);
+	else
+		snprintf(ret, 64, "%lld_%lld", (long long)job, (long long)task);
+}
+
+static bool is_row(const json_t *row, char *f[ACCOUNT_FIELDS])
+{
+	char id[64];
+	const char *name = ls_col_text(row, "job_name");
+	job_text(row, id);
+	return strcmp(f[ID], id) == 0 && name && strcmp(f[NAME], name) == 0 &&
+	       number(f[SUBMITTED]) + CLOCKS_DIFFER_S >= ls_col_int(row, "sent_s", INT64_MAX / 2);
+}
+
+static void take_account(char *line, const json_t *rows, struct ls_slurm_jobs *ret)
+{
+	char *f[ACCOUNT_FIELDS];
+	const json_t *row;
+	size_t i;
+	for (int k = 0; k < ACCOUNT_FIELDS; k++)
+		if (!(f[k] = ls_slurm_field(&line)))
+			return;
+	f[ENDED_AS][strcspn(f[ENDED_AS], " +")] = 0; /* "CANCELLED by 1000" */
+	if (!among(f[ENDED_AS], over))
+		return; /* a job that the accounting has lost sight of */
+	json_array_foreach(rows, i, row)
+	{
+		const char *uuid = ls_col_text(row, "submission");
+		if (!uuid || !is_row(row, f))
+			continue;
+		struct ls_slurm_job job = {.job = ls_col_int(row, "job", 0),
+					   .task = ls_col_int(row, "task", -1)};
+		copy(job.uuid, sizeof job.uuid, uuid);
+		copy(job.state, sizeof job.state, f[ENDED_AS]);
+		append(ret, &job);
+	}
+}
+
+void ls_slurm_accounts_parse(char *text, const json_t *rows, struct ls_slurm_jobs *ret)
+{
+	char *save = NULL;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		take_account(line, rows, ret);
+}
+
+void ls_slurm_accounts(const json_t *rows, struct ls_slurm_jobs *ret)
+{
+	struct ls_str ids = {0};
+	const json_t *row;
+	char *text = NULL, id[64];
+	size_t i;
+	json_array_foreach(rows, i, row)
+	{
+		job_text(row, id);
+		ls_str_addf(&ids, "%s%s", i ? "," : "", id);
+	}
+	if (ids.s &&
+	    ls_slurm_ask((const char *[]){"sacct", "-n", "-X", "-P", "--delimiter=" SEP, "-o",
+					  "JobID,Submit,State,JobName", "-j", ids.s, NULL},
+			 &text, NULL) == 0)
+		ls_slurm_accounts_parse(text, rows, ret);
+	free(text);
+	ls_str_done(&ids);
 }
 
 void ls_slurm_jobs_done(struct ls_slurm_jobs *jobs)

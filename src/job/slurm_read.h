@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "job/store.h"
 
 /* Jobs carry it with the submission's uuid behind it: Slurm may give a job id twice. */
@@ -43,6 +44,13 @@ int ls_slurm_jobs(struct ls_slurm_jobs *ret, struct ls_err *err);
 /* The same from what squeue printed, which is changed. Lines of other jobs are left out. */
 void ls_slurm_jobs_parse(char *text, struct ls_slurm_jobs *ret);
 void ls_slurm_jobs_done(struct ls_slurm_jobs *jobs);
+
+/* What the accounting remembers of ended jobs that squeue no longer lists, appended to ret; where
+ * there is no accounting, nothing. rows have "submission", "job", "task", "job_name" and "sent_s".
+ * An entry is taken only when name and time of submission fit, because ids are given again. */
+void ls_slurm_accounts(const json_t *rows, struct ls_slurm_jobs *ret);
+/* The same from what sacct printed, which is changed. */
+void ls_slurm_accounts_parse(char *text, const json_t *rows, struct ls_slurm_jobs *ret);
 
 /* The job of a submission and its task; NULL: it is not listed. */
 const struct ls_slurm_job *ls_slurm_find(const struct ls_slurm_jobs *jobs, const char *uuid,

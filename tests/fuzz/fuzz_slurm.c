@@ -33,10 +33,27 @@ static void check_jobs(char *text)
 	ls_slurm_jobs_done(&jobs);
 }
 
+static void check_accounts(char *text)
+{
+	struct ls_slurm_jobs jobs = {0};
+	json_t *rows = json_pack("[{s:s,s:i,s:s,s:i}]", "submission",
+				 "12345678-1234-1234-1234-123456789abc", "job", 7, "job_name",
+				 "one", "sent_s", 1000);
+	ls_slurm_accounts_parse(text, rows, &jobs);
+	for (size_t i = 0; i < jobs.n; i++)
+		if (ls_slurm_class(jobs.items[i].state) != LS_SLURM_OVER)
+			abort();
+	ls_slurm_jobs_done(&jobs);
+	json_decref(rows);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *copy = ls_xstrndup((const char *)data, size);
 	check_jobs(copy);
+	free(copy);
+	copy = ls_xstrndup((const char *)data, size);
+	check_accounts(copy);
 	free(copy);
 	char *text = ls_xstrndup((const char *)data, size);
 	json_t *list = ls_slurm_partitions_parse(text), *p;

@@ -12,6 +12,9 @@ echo "attempt $1" >"$LOCKSTEP_OUT/kept"
 until [ -e go ]; do sleep 0.05; done 2>/dev/null
 echo went >>"$LOCKSTEP_OUT/kept"
 J
+# Jobs of others, which squeue lists, too: a throttled array, and comments that look like ours.
+sbatch -a 0-9%1 --comment='lockstep:' --wrap 'sleep 100000' >/dev/null
+sbatch --hold --comment="$(printf 'lockstep:\n1\x1fN/A\x1fRUNNING\x1f\x1f\x1f\x1f\x1flockstep:12345678-1234-1234-1234-123456789abc')" --wrap true >/dev/null
 states() { lockstep exp list --columns name,state,attempt,reason | sed -E 's/  +/ | /g; s/job [0-9]+/job N/; s/after [0-9]+ s/after S s/'; }
 gone() { ! squeue -h -j "$1" -t running,completing -o %T 2>/dev/null | grep -q .; }
 
@@ -51,7 +54,7 @@ saved() { # the controller has written its state since
 until_ok saved
 cluster kill slurmctld
 lockstep exp status 2>&1 | sed -E 's/  +/ | /g; s/job [0-9]+/job N/; s/old: .*/old: …/'
-lockstep exp explain waits 2>/dev/null | sed 's/(.*//'
+lockstep exp explain waits 2>/dev/null | sed 's/ (.*//'
 touch go
 until_ok test -e runs/runs/attempt-1/exit.json
 lockstep exp status 2>/dev/null | grep -c runs # its record is enough
@@ -91,6 +94,24 @@ until_ok are cancelled cut-before_seed1 cut-before_seed2
 lockstep exp submit cut-before --slurm >/dev/null
 until_ok are done cut-before_seed1 cut-before_seed2
 squeue -h -r -t all -o %j | grep -c cut-after # sent once
+
+echo '--- the accounting knows what squeue has forgotten'
+new old -- bash -c 'echo $$ >"$LOCKSTEP_OUT/pid"; while :; do sleep 0.1; done 2>/dev/null'
+lockstep exp submit old --slurm >/dev/null
+until_ok test -e runs/old/attempt-1/out/pid
+id=$(job old)
+cat >bin/squeue <<J
+#!/bin/bash
+$(command -v squeue) "\$@" | grep -v "^$id"
+J
+cat >bin/sacct <<J
+#!/bin/bash
+printf '$id\\x1f%s\\x1fNODE_FAIL\\x1fold\\n' "\$(date +%s)"
+J
+rm bin/sbatch
+chmod +x bin/*
+PATH=$PWD/bin:$PATH until_ok are dead old
+scancel "$id"
 
 echo '--- eight submitters at once'
 for i in 1 2 3 4 5 6 7 8; do new many$i --seeds 1,2 -- true; done

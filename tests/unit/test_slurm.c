@@ -119,6 +119,44 @@ static void jobs_are_told_from_others(void **state)
 	ls_slurm_jobs_done(&jobs);
 }
 
+static void accounts_fit_name_and_time(void **state)
+{
+	(void)state;
+	char text[] = "7\x1f"
+		      "1000\x1fTIMEOUT\x1fone\n"
+		      "8_3\x1f"
+		      "1000\x1f"
+		      "CANCELLED by 1000\x1fgroup\n"
+		      "9\x1f"
+		      "1000\x1fTIMEOUT\x1fwrong\n"
+		      "10\x1f"
+		      "600\x1f"
+		      "FAILED\x1fold\n"
+		      "11\x1f"
+		      "1000\x1fRUNNING\x1frunaway\n"
+		      "12\x1f"
+		      "Unknown\x1f"
+		      "FAILED\x1fodd\n"
+		      "13\n";
+	static const char *const names[] = {"one", "group", "nine", "old", "runaway", "odd"};
+	struct ls_slurm_jobs jobs = {0};
+	json_t *rows = json_array();
+	for (int i = 0; i < 6; i++) {
+		char uuid[LS_UUID_TEXT];
+		snprintf(uuid, sizeof uuid, "%036d", i);
+		json_array_append_new(rows, json_pack("{s:s,s:i,s:i,s:s,s:i}", "submission", uuid,
+						      "job", 7 + i, "task", i == 1 ? 3 : -1,
+						      "job_name", names[i], "sent_s", 1000));
+	}
+	ls_slurm_accounts_parse(text, rows, &jobs);
+	assert_int_equal(jobs.n, 2);
+	assert_string_equal(jobs.items[0].state, "TIMEOUT");
+	assert_string_equal(jobs.items[1].state, "CANCELLED");
+	assert_int_equal(jobs.items[1].task, 3);
+	json_decref(rows);
+	ls_slurm_jobs_done(&jobs);
+}
+
 static void unknown_states_are_alive(void **state)
 {
 	(void)state;
@@ -284,6 +322,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(partitions_add_up),
 		cmocka_unit_test(jobs_are_told_from_others),
+		cmocka_unit_test(accounts_fit_name_and_time),
 		cmocka_unit_test(unknown_states_are_alive),
 		cmocka_unit_test(reasons_have_words),
 		cmocka_unit_test(verdicts),
