@@ -324,10 +324,17 @@ def pickles():
     a = {"a": np.arange(3), "o": np.array([{}, None, "x"], dtype=object), "t": torch.ones(2), "f": np.asfortranarray(rng.normal(size=(2, 3))),
          "r": np.array([(1, 2.0)], dtype=np.dtype([("i", "<i2"), ("x", "<f8")], align=True)), "d": np.datetime64("2026-01-01"), "c": Config(1)}
     pathlib.Path("a.pkl").write_bytes(pickle.dumps(a))
+    a["e"] = "a\\b\n\u00e9\u20ac\U0001f600"
+    pathlib.Path("a.pkl").write_bytes(pickle.dumps(a))
     for protocol in (2, 3, 4, 5):
         pathlib.Path("b.pkl").write_bytes(pickle.dumps(dict(reversed(a.items())), protocol))
         out = compare("a.pkl", "b.pkl", status=0)
         assert out["tensors"] == 6 and out["values"] > 5, out["verdict"]
+    simple = {k: v for k, v in a.items() if k != "c"}  # slots need protocol 2
+    pathlib.Path("s.pkl").write_bytes(pickle.dumps(simple))
+    for protocol in (0, 1):
+        pathlib.Path("b.pkl").write_bytes(pickle.dumps(dict(reversed(simple.items())), protocol))
+        compare("s.pkl", "b.pkl", status=0)
     a["r"]["x"] = 3
     pathlib.Path("b.pkl").write_bytes(pickle.dumps(a))
     assert list(differences(compare("a.pkl", "b.pkl", status=1))) == ["r.x"]

@@ -230,20 +230,39 @@ static int op_float_line(struct vm *v)
 	return *end ? bad(v, "not a number") : push_real(v, x);
 }
 
-/* STRING and UNICODE lines: only those that need no escapes. */
-static int op_text_line(struct vm *v, bool quoted)
+/* UNICODE lines, whose text the pickle keeps where it is not written as it is. */
+static int op_unicode_line(struct vm *v)
+{
+	const char *s = NULL;
+	size_t len = 0;
+	bool plain = true;
+	int rc = take_line(v, &s, &len);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < len && plain; i++)
+		plain = s[i] != '\\' && (uint8_t)s[i] < 0x80;
+	if (plain)
+		return push_text(v, LS_PK_STR, s, len);
+	char *text = ls_pickle_raw_unicode(s, len, &len);
+	if (!text)
+		return ls_err_set(v->err, LS_ENOMEM, "pickle: no memory for a text");
+	v->p->texts = ls_grow(v->p->texts, v->p->n_texts, &v->p->cap_texts, sizeof *v->p->texts);
+	v->p->texts[v->p->n_texts++] = text;
+	return push_text(v, LS_PK_STR, text, len);
+}
+
+/* STRING lines: only those that need no escapes. */
+static int op_string_line(struct vm *v)
 {
 	const char *s = NULL;
 	size_t len = 0;
 	int rc = take_line(v, &s, &len);
 	if (rc)
 		return rc;
-	if (quoted) {
-		if (len < 2 || s[0] != s[len - 1] || (s[0] != '\'' && s[0] != '"'))
-			return bad(v, "a string without quotes");
-		s++;
-		len -= 2;
-	}
+	if (len < 2 || s[0] != s[len - 1] || (s[0] != '\'' && s[0] != '"'))
+		return bad(v, "a string without quotes");
+	s++;
+	len -= 2;
 	if (memchr(s, '\\', len))
 		return bad(v, "escapes in a text of protocol 0; save it with protocol 2");
 	return push_text(v, LS_PK_STR, s, len);
@@ -593,7 +612,7 @@ static int step_object(struct vm *v, uint8_t op)
 		return op_binfloat(v);
 	case 'S':
 	case 'V':
-		return op_text_line(v, op == 'S');
+		return op == 'S' ? op_string_line(v) : op_unicode_line(v);
 	case 'T':
 	case 'X':
 		return op_text(v, LS_PK_STR, 4);
@@ -737,6 +756,9 @@ void ls_pickle_free(struct ls_pickle *p)
 		free((void *)(uintptr_t)p->unknown[i].name);
 	}
 	free(p->unknown);
+	for (size_t i = 0; i < p->n_texts; i++)
+		free(p->texts[i]);
+	free(p->texts);
 	for (size_t i = 1; i < p->n; i++) {
 		uint8_t k = p->nodes[i].kind;
 		if (k == LS_PK_LIST || k == LS_PK_TUPLE || k == LS_PK_DICT || k == LS_PK_SET ||

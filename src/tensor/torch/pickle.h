@@ -64,6 +64,8 @@ struct ls_pickle {
 	uint32_t n_known;             /* entries of globals */
 	struct ls_pk_global *unknown; /* names that the table does not list; action -1 */
 	size_t n_unknown, cap_unknown;
+	char **texts; /* that are written in escapes */
+	size_t n_texts, cap_texts;
 	size_t used; /* bytes up to the end of STOP */
 };
 
@@ -74,5 +76,7 @@ const struct ls_pk_global *ls_pickle_global(const struct ls_pickle *p, const str
 int ls_pickle_parse(const uint8_t *data, size_t len, const struct ls_pk_global *globals,
 		    struct ls_pickle **ret, struct ls_err *err);
 void ls_pickle_free(struct ls_pickle *p);
+/* A text of protocol 0 as UTF-8; the caller frees. NULL: no memory. */
+char *ls_pickle_raw_unicode(const char *s, size_t len, size_t *ret_len);
 
 #endif

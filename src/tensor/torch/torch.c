@@ -198,12 +198,37 @@ int ls_torch_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
 	return ls_bundle_hand_take(b, rc, ret);
 }
 
+/* Compressions of joblib that are known and not read. */
+static const char *unread_compression(const struct ls_map *m)
+{
+	static const struct {
+		const char *magic, *name;
+		size_t len;
+	} known[] = {{"BZh", "bz2", 3},
+		     {"\xfd"
+		      "7zXZ",
+		      "xz", 5},
+		     {"\x5d\0\0", "lzma", 3},
+		     {"\x04\x22\x4d\x18", "lz4", 4},
+		     {"\x28\xb5\x2f\xfd", "zstd", 4}};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (m->len > known[i].len && memcmp(m->data, known[i].magic, known[i].len) == 0)
+			return known[i].name;
+	return NULL;
+}
+
 /* joblib compresses whole files. */
 static int unpack(struct ls_bundle *b, struct ls_map *map, struct ls_err *err)
 {
 	uint8_t *made = NULL;
 	bool zlib = map->len > 2 && map->data[0] == 0x78,
 	     gzip = map->len > 2 && map->data[0] == 0x1f && map->data[1] == 0x8b;
+	const char *other = unread_compression(map);
+	if (other)
+		return ls_err_set(err, LS_EINPUT,
+				  "compressed by %s; zlib and gzip are read: dump it once with "
+				  "compress=('zlib', 3)",
+				  other);
 	if (!zlib && !gzip)
 		return 0;
 	int rc = ls_unzlib(map->data, map->len, PICKLE_LIMIT, &made, &map->len, err);

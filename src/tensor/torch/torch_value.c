@@ -99,7 +99,9 @@ int ls_torch_bytes_of(struct ls_walk *w, const struct ls_pk_node *n, const uint8
 	if (ls_torch_is_call(w, n, A_BYTES))
 		n = ls_torch_arg(w, n, 0);
 	if (n && (n->kind == LS_PK_BYTES || n->kind == LS_PK_STR)) {
-		*ret = (const uint8_t *)n->s;
+		/* a text may live as long as the pickle only */
+		*ret = (const uint8_t *)(n->kind == LS_PK_STR ? ls_bundle_text(w->b, n->s, n->n)
+							      : n->s);
 		*ret_len = n->n;
 		return 0;
 	}
