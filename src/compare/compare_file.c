@@ -8,6 +8,7 @@
 #include "compare/compare_internal.h"
 #include "tensor/gguf.h"
 #include "tensor/hdf5.h"
+#include "tensor/mat.h"
 #include "tensor/npy.h"
 #include "tensor/onnx.h"
 #include "tensor/safetensors.h"
@@ -32,6 +33,7 @@ enum format {
 	HDF5,
 	KERAS,
 	EVENTS,
+	MAT,
 	ONNX,
 	JSON,
 	NOTEBOOK,
@@ -54,6 +56,7 @@ static const char *const format_names[] = {
 	[HDF5] = "HDF5",
 	[KERAS] = "Keras",
 	[EVENTS] = "TensorBoard",
+	[MAT] = "MATLAB",
 	[ONNX] = "ONNX",
 	[JSON] = "JSON",
 	[NOTEBOOK] = "notebook",
@@ -155,6 +158,8 @@ static enum format format_of(const char *path, const struct ls_map *m)
 		return GGUF;
 	if (ls_hdf5_is(m->data, m->len))
 		return HDF5;
+	if (ls_mat_is(m->data, m->len))
+		return MAT;
 	if (ls_tfevents_is(m->data, m->len))
 		return EVENTS;
 	if (looks_like_pickle(m))
@@ -196,6 +201,8 @@ static int open_bundle(enum format f, const char *path, struct ls_bundle **ret, 
 		return open_hdf5(path, ret, err);
 	case KERAS:
 		return ls_keras_open(path, ret, err);
+	case MAT:
+		return ls_mat_open(path, ret, err);
 	case EVENTS:
 		return ls_tfevents_open(path, ret, err);
 	default:

@@ -622,6 +622,35 @@ def numpy_files():
     assert "f.npy" in compare("packed.npz", "damaged.npz", status=2)
 
 
+def matlab_files():
+    """The header has the time of the save."""
+    import scipy.io
+    import scipy.sparse
+    a = {"f": rng.normal(size=(3, 4)), "z": rng.normal(size=4) * 1j, "i": np.arange(5, dtype=np.int16), "s": "text \u00e9", "b": np.array([True, False]),
+         "c": np.array([1, "a", np.eye(2)], dtype=object), "t": {"x": 1, "y": {"n": "m"}}, "e": np.zeros((0, 3)), "p": scipy.sparse.eye(4, format="csc"),
+         "d": np.arange(24.0).reshape(2, 3, 4), "h": np.float32(2.5), "r": np.array([(1, 2.0), (3, 4.0)], dtype=[("u", "i4"), ("v", "f8")])}
+    scipy.io.savemat("a.mat", a)
+    data = bytearray(pathlib.Path("a.mat").read_bytes())
+    data[60:64] = b"1999"
+    pathlib.Path("b.mat").write_bytes(data)
+    out = compare("a.mat", "b.mat", status=0)
+    assert out["tensors"] > 15 and out["values_not_read"] == 0, out["verdict"]
+    scipy.io.savemat("packed.mat", a, do_compression=True)
+    compare("a.mat", "packed.mat", status=0)
+    scipy.io.savemat("named.mat", dict(reversed(a.items())), long_field_names=True)
+    compare("a.mat", "named.mat", status=0)
+    for change in ({"f": a["f"].T}, {"f": a["f"] + 1}, {"z": a["z"].conj()}, {"i": a["i"].astype(np.int32)}, {"s": "text \u00e8"}, {"b": np.uint8([1, 0])},
+                   {"c": a["c"][:2]}, {"t": {"x": 1, "y": {"n": "o"}}}, {"t": {"x": 1}}, {"e": np.zeros((3, 0))},
+                   {"p": scipy.sparse.csc_matrix((np.ones(4), np.arange(4), np.arange(5)), shape=(5, 4))}, {"d": a["d"].reshape(4, 3, 2)}):
+        scipy.io.savemat("c.mat", a | change)
+        assert set(change) >= {name[0] for name in differences(compare("a.mat", "c.mat", status=1))}, change
+    damaged = bytearray(data)
+    damaged[136] ^= 0x7f
+    for bad in (data[:-9], damaged):
+        pathlib.Path("bad.mat").write_bytes(bad)
+        assert "bad.mat" in compare("a.mat", "bad.mat", status=2)
+
+
 # --- onnx ---
 
 def model(tensors):
@@ -680,7 +709,7 @@ tests = [every_dtype, statistics_of_random_bits, tolerance, small_floats, comple
          views_and_shared_storages, values_of_other_kinds, tensors_of_other_layouts, whole_modules,
          modules_before_torch_1_6, programs, pickles,
          shards_of_torch, tensorboard_logs, distributed_checkpoints, checkpoints, legacy_files, safetensors_files, what_lockstep_writes,
-         numpy_files, onnx_files, hostile]
+         numpy_files, matlab_files, onnx_files, hostile]
 for test in [globals()[name] for name in sys.argv[2:]] or tests:
     test()
     print("ok", test.__name__)
