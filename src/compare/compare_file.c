@@ -9,6 +9,7 @@
 #include "tensor/gguf.h"
 #include "tensor/hdf5.h"
 #include "tensor/mat.h"
+#include "tensor/msgpack.h"
 #include "tensor/npy.h"
 #include "tensor/onnx.h"
 #include "tensor/safetensors.h"
@@ -34,6 +35,7 @@ enum format {
 	KERAS,
 	EVENTS,
 	MAT,
+	MSGPACK,
 	ONNX,
 	JSON,
 	NOTEBOOK,
@@ -57,6 +59,7 @@ static const char *const format_names[] = {
 	[KERAS] = "Keras",
 	[EVENTS] = "TensorBoard",
 	[MAT] = "MATLAB",
+	[MSGPACK] = "MessagePack",
 	[ONNX] = "ONNX",
 	[JSON] = "JSON",
 	[NOTEBOOK] = "notebook",
@@ -88,6 +91,7 @@ static enum format by_name(const char *path)
 		     {".h5", HDF5},
 		     {".hdf5", HDF5},
 		     {".keras", KERAS},
+		     {".msgpack", MSGPACK},
 		     {".onnx", ONNX},
 		     {".json", JSON},
 		     {".ipynb", NOTEBOOK},
@@ -203,6 +207,8 @@ static int open_bundle(enum format f, const char *path, struct ls_bundle **ret, 
 		return ls_keras_open(path, ret, err);
 	case MAT:
 		return ls_mat_open(path, ret, err);
+	case MSGPACK:
+		return ls_msgpack_open(path, ret, err);
 	case EVENTS:
 		return ls_tfevents_open(path, ret, err);
 	default:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """make.py [WHAT…]: makes the files in this folder anew, with libraries that the gate does
-not install. WHAT is joblib, keras, gguf or hdf5; all of them without an argument.
+not install. WHAT is joblib, keras, gguf, flax or hdf5; all of them without an argument.
 
-  pip install scikit-learn==1.9.1 joblib==1.6.0 keras==3.15.1 h5py==3.14.0 gguf==0.19.0 jax
+  pip install scikit-learn==1.9.1 joblib==1.6.0 keras==3.15.1 h5py==3.14.0 gguf==0.19.0 flax==0.12.8
 """
 import os
 import pathlib
@@ -66,6 +66,16 @@ def make_gguf():
         writer.close()
 
 
+def make_flax():
+    """a and b hold the same in other orders; c does not."""
+    import flax.serialization
+    import jax.numpy as jnp
+    for name, value, turn in (("a", 1.0, False), ("b", 1.0, True), ("c", 2.0, False)):
+        params = {"kernel": jnp.full((2, 3), value), "bias": jnp.arange(3, dtype=jnp.bfloat16), "scale": np.float32(0.5)}
+        state = {"params": dict(reversed(params.items())) if turn else params, "step": 3, "z": 1j, "note": "x", "raw": b"y", "none": None, "empty": {}}
+        open(f"{name}.msgpack", "wb").write(flax.serialization.msgpack_serialize(state))
+
+
 def make_hdf5():
     """a and b hold the same in other forms of the format; c does not."""
     import h5py
@@ -96,5 +106,5 @@ def make_hdf5():
             f.create_dataset("filtered", data=np.arange(100), compression="lzf")
 
 
-for what in sys.argv[1:] or ["joblib", "keras", "gguf", "hdf5"]:
+for what in sys.argv[1:] or ["joblib", "keras", "gguf", "flax", "hdf5"]:
     globals()[f"make_{what}"]()

@@ -12,6 +12,11 @@ show a.joblib c.joblib
 show objects-a.joblib objects-c.joblib
 show a.gguf b.gguf
 show a.gguf c.gguf
+show a.msgpack b.msgpack
+show a.msgpack c.msgpack
+head -c 100 "$f/a.msgpack" >cut.msgpack
+lockstep compare "$f/a.msgpack" cut.msgpack 2>&1
+echo "exit $?"
 # cut short, a type that nobody knows, and a forged number of tensors
 for change in "size -40" "type 0x63" "count 0xff"; do
 	set -- $change
