@@ -7,7 +7,7 @@ find_library(LS_NVRTC NAMES libnvrtc.so.13 libnvrtc.so.12 HINTS /usr/local/cuda/
   NO_CMAKE_FIND_ROOT_PATH)
 file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/*.cu)
 file(GLOB_RECURSE kernel_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/num/*.h src/fm/*.h
-  src/gpu/device.h)
+  src/exact/*.h src/gpu/device.h)
 list(TRANSFORM kernels PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE kernels_abs)
 list(TRANSFORM kernel_headers PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE kernel_headers_abs)
 # the compiler options of the numerics contract have one home, src/gpu/nvrtc.c
@@ -73,8 +73,12 @@ endif()
 if(NOT by STREQUAL off)
   foreach(cu ${kernels})
     get_filename_component(name ${cu} NAME_WE)
+    set(command ${ptx_command})
+    if(name MATCHES "_80$" AND by STREQUAL nvcc) # for newer GPUs alone
+      list(TRANSFORM command REPLACE "^compute_.*" compute_80)
+    endif()
     add_custom_command(OUTPUT ${ptx_dir}/${name}
-      COMMAND ${ptx_command} ${CMAKE_SOURCE_DIR}/src/${cu} ${ptx_dir}/${name} ${ptx_options}
+      COMMAND ${command} ${CMAKE_SOURCE_DIR}/src/${cu} ${ptx_dir}/${name} ${ptx_options}
       DEPENDS ${CMAKE_SOURCE_DIR}/src/${cu} ${kernel_headers_abs} ${ptx_tool} VERBATIM)
     list(APPEND ptx_names ${name})
     list(APPEND ptx_files ${ptx_dir}/${name})
@@ -91,6 +95,9 @@ ls_embed(${CMAKE_BINARY_DIR}/gpu_ptx.c ls_gpu_ptx ${ptx_dir} "${ptx_files}" ${pt
 # for a machine with a GPU: kernels against the host, bit by bit (tests/gpu/selftest.sh)
 add_executable(gpu_selftest EXCLUDE_FROM_ALL tests/gpu/gpu_selftest.c)
 target_link_libraries(gpu_selftest PRIVATE ls_core)
+# exact products there, against the CPU
+add_executable(exact_gpu EXCLUDE_FROM_ALL tests/gpu/exact_gpu.c)
+target_link_libraries(exact_gpu PRIVATE ls_core)
 # and the figures of bench/gpu.md
 add_executable(bench_gpu EXCLUDE_FROM_ALL bench/gpu.c)
 target_link_libraries(bench_gpu PRIVATE ls_core)

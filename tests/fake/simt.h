@@ -364,4 +364,48 @@ SIMT_VECTOR(unsigned long long, ulonglong)
 SIMT_VECTOR(unsigned short, ushort)
 SIMT_VECTOR(unsigned char, uchar)
 
+/* --- exact/cuda/device/exact_mma.h --- */
+
+static inline void ls_copy16(void *to, const void *from)
+{
+	simt::check_aligned(to);
+	simt::check_aligned(from);
+	memcpy(to, from, 16);
+}
+static inline void ls_commit_copies()
+{
+}
+template <int N> void ls_wait_copies()
+{
+}
+static inline void ls_load_fragments(uint32_t r[4], const void *row)
+{
+	const void *rows[32];
+	simt::check_aligned(row);
+	simt::exchange(0xffffffffu, &row, sizeof row, rows);
+	for (unsigned i = 0; i < 4; i++)
+		r[i] = ((const uint32_t *)rows[8 * i + simt::lane() / 4])[simt::lane() % 4];
+}
+/* Byte k of a word, with or without its sign. */
+static inline int simt_byte(bool is_signed, uint32_t word, unsigned k)
+{
+	uint8_t byte = (uint8_t)(word >> (8 * k));
+	return is_signed ? (int8_t)byte : byte;
+}
+template <bool A_SIGNED, bool B_SIGNED>
+void ls_mma(int32_t c[4], const uint32_t a[4], const uint32_t b[2])
+{
+	struct fragments {
+		uint32_t a[4], b[2];
+	} own = {{a[0], a[1], a[2], a[3]}, {b[0], b[1]}}, all[32];
+	simt::exchange(0xffffffffu, &own, sizeof own, all);
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned k = 0; k < 32; k++) {
+			const fragments &x = all[simt::lane() / 4 * 4 + k % 16 / 4];
+			const fragments &y = all[(simt::lane() % 4 * 2 + i % 2) * 4 + k % 16 / 4];
+			c[i] += simt_byte(A_SIGNED, x.a[k / 16 * 2 + i / 2], k % 4) *
+				simt_byte(B_SIGNED, y.b[k / 16], k % 4);
+		}
+}
+
 #endif

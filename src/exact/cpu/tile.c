@@ -24,12 +24,15 @@ static void add(const double *a, const double *b, int64_t depth, int64_t *sum, i
 {
 	vec total[ROWS][VECTORS] = {{{0}}};
 	for (int64_t d = 0; d < depth; d++, a += ROWS, b += COLUMNS) {
+		vec y[VECTORS];
 		UNROLL
-		for (int v = 0; v < VECTORS; v++) {
-			vec y = *(const vec *)(b + v * LANES);
+		for (int v = 0; v < VECTORS; v++)
+			y[v] = *(const vec *)(b + v * LANES);
+		UNROLL
+		for (int i = 0; i < ROWS; i++) {
 			UNROLL
-			for (int i = 0; i < ROWS; i++)
-				total[i][v] += a[i] * y;
+			for (int v = 0; v < VECTORS; v++)
+				total[i][v] += a[i] * y[v];
 		}
 	}
 	for (int i = 0; i < ROWS; i++)
