@@ -10,3 +10,9 @@ if(LS_USERS_BUILD)
   ls_label(cli.validate cli long)
   set_tests_properties(cli.validate PROPERTIES TIMEOUT 900)
 endif()
+
+# The same on another machine: tools/validate-on and the notebook's cells, with a stand-in
+# program and an sshd of the test.
+add_test(NAME cli.validate-on COMMAND ${CMAKE_SOURCE_DIR}/tests/validate/on.sh)
+ls_label(cli.validate-on cli once)
+set_tests_properties(cli.validate-on PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
