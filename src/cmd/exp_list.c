@@ -254,6 +254,7 @@ static void print_experiment(const json_t *row, const json_t *more)
 	print_lines(json_object_get(more, "after"), "after", "name", "state");
 	print_lines(json_object_get(more, "tags"), "tags", "tag", NULL);
 	print_lines(json_object_get(more, "notes"), "notes", "at", "text");
+	print_lines(json_object_get(more, "slurm"), "slurm job", "job", "script");
 	print_lines(json_object_get(more, "attempts"), "attempts", "folder", "outcome");
 	print_metrics(json_object_get(row, "metrics"));
 	print_history(json_object_get(more, "history"));

@@ -329,6 +329,9 @@ int ls_experiment_more(struct ls_store *s, const json_t *row, json_t **ret, stru
 		 "SELECT number, token, folder, started, ended, outcome, status, signal, wall,"
 		 " user, system, peak_rss, gpus, manifest AS json_manifest FROM attempt"
 		 " WHERE experiment = ? ORDER BY number"},
+		{"slurm",
+		 "SELECT job || CASE WHEN task < 0 THEN '' ELSE '_' || task END AS job,"
+		 " script, sent, uuid, options AS json_options FROM slurm WHERE experiment = ?"},
 		{"artifacts", "SELECT attempt, path, bytes, sha256 FROM artifact WHERE experiment ="
 			      " ? ORDER BY attempt, path"},
 	};

@@ -208,9 +208,21 @@ int ls_queue_retry(struct ls_store *s, const char *const *names, size_t n, bool 
 
 /* --- cancel --- */
 
+struct named {
+	const char *const *names;
+	size_t n;
+};
+
+static bool is_among(const struct named *list, const char *name)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->names[i], name) == 0)
+			return true;
+	return false;
+}
+
 static int cancel_one(struct ls_store *s, const json_t *row, const void *how, struct ls_err *err)
 {
-	(void)how;
 	const char *uuid = ls_col_text(row, "uuid"), *name = ls_col_text(row, "name");
 	int64_t id = ls_col_int(row, "id", 0);
 	const char *engine = ls_col_text(row, "engine");
@@ -223,6 +235,8 @@ static int cancel_one(struct ls_store *s, const json_t *row, const void *how, st
 				"i", id);
 		return rc < 0 ? rc : ls_event(s, uuid, "cancelled", 0, NULL, NULL, err);
 	}
+	if (!is(row, "running") && !is(row, "queued") && !is_among(how, name))
+		return 0; /* of a group, those that have ended are left out */
 	if (!is(row, "running") && !is(row, "queued"))
 		return ls_err_set(err, LS_EINPUT, "%s is %s: there is nothing to cancel", name,
 				  ls_col_text(row, "state"));
@@ -257,7 +271,8 @@ static int stop_running(struct ls_store *s, struct ls_err *err)
 
 int ls_queue_cancel(struct ls_store *s, const char *const *names, size_t n, struct ls_err *err)
 {
-	int rc = for_names(s, names, n, cancel_one, NULL, err);
+	const struct named list = {names, n};
+	int rc = for_names(s, names, n, cancel_one, &list, err);
 	return rc ? rc : stop_running(s, err);
 }
 

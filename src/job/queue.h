@@ -1,6 +1,7 @@
-/* The queue: how an experiment's state changes. Each function is one transaction that also appends
- * to the history. A worker's changes name the owner and the attempt that they are about; where
- * these are no longer the ones in the store, nothing happens. One thread a store.
+/* The queue: how an experiment's state changes. Each function is one transaction that
+ * also appends to the history. A worker's changes name the owner and the attempt that
+ * they are about; where these are no longer the ones in the store, nothing happens. One
+ * thread a store.
  *
  *   new --submit--> queued --claim--> running --finish--> done | failed | cancelled | dead
  *                     ^                  |
@@ -26,18 +27,20 @@ struct ls_submit {
 /* Names of experiments or groups, in this order, all or none. */
 int ls_queue_submit(struct ls_store *s, const char *const *names, size_t n,
 		    const struct ls_submit *how, struct ls_err *err);
-/* Again, those that have ended: with failed only those that failed, died or were cancelled. No
- * names: all of them. seed: NULL or a new one. *ret: the names as an array. */
+/* Again, those that have ended: with failed only those that failed, died or were
+ * cancelled. No names: all of them. seed: NULL or a new one. *ret: the names as an array.
+ */
 int ls_queue_retry(struct ls_store *s, const char *const *names, size_t n, bool failed,
 		   const int64_t *seed, json_t **ret, struct ls_err *err);
-/* Queued: it is cancelled. Running: its supervisor is asked to end it. What Slurm has is only
- * marked: ls_slurm_refresh ends it there. */
+/* Those of a group that have ended are left out. Queued: it is cancelled. Running: its
+ * supervisor is asked to end it. What Slurm has is only marked: ls_slurm_refresh ends it
+ * there. */
 int ls_queue_cancel(struct ls_store *s, const char *const *names, size_t n, struct ls_err *err);
 
 /* --- what both engines call, inside a transaction --- */
 
-/* The next attempt begins. row gets "attempt", "token" and "folder" (of the attempt, below the
- * project's folder); it has "gpus". lease: seconds. */
+/* The next attempt begins. row gets "attempt", "token" and "folder" (of the attempt,
+ * below the project's folder); it has "gpus". lease: seconds. */
 int ls_queue_begin(struct ls_store *s, const char *owner, double lease, json_t *row,
 		   struct ls_err *err);
 
@@ -63,8 +66,8 @@ int ls_queue_register(struct ls_store *s, const struct ls_owner *w, struct ls_er
 /* Forgets workers that were killed: nobody holds their locks. */
 int ls_queue_bury(struct ls_store *s, struct ls_err *err);
 int ls_queue_leave(struct ls_store *s, const struct ls_owner *w, struct ls_err *err);
-/* Claims whatever fits beside what runs. *ret: the experiments' rows, with "token", "folder" (of
- * the attempt, below the project's folder) and gpus. */
+/* Claims whatever fits beside what runs. *ret: the experiments' rows, with "token",
+ * "folder" (of the attempt, below the project's folder) and gpus. */
 int ls_queue_claim(struct ls_store *s, const struct ls_owner *w, json_t **ret, struct ls_err *err);
 /* Running experiments that w does not own: {"id", "owner", "lease_over", …}. */
 int ls_queue_foreign(struct ls_store *s, const struct ls_owner *w, json_t **ret,
@@ -77,8 +80,8 @@ int ls_queue_renew(struct ls_store *s, const struct ls_owner *w, struct ls_err *
 /* Names of what w owns and shall cancel. */
 int ls_queue_cancelled(struct ls_store *s, const struct ls_owner *w, json_t **ret,
 		       struct ls_err *err);
-/* An attempt of w has ended. *ret_state is what became of the experiment, static; NULL: it was no
- * longer w's. */
+/* An attempt of w has ended. *ret_state is what became of the experiment, static; NULL:
+ * it was no longer w's. */
 int ls_queue_finish(struct ls_store *s, const struct ls_owner *w, const json_t *row,
 		    const struct ls_ending *e, const char **ret_state, struct ls_err *err);
 

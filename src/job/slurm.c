@@ -18,7 +18,8 @@
 
 /* --- submitting --- */
 
-/* Of what a command submitted, *ret as in the header. The first that was refused is the error. */
+/* Of what a command submitted, *ret as in the header. The first that was refused is the
+ * error. */
 static int sent_of(struct ls_store *s, const json_t *names, json_t **ret, struct ls_err *err)
 {
 	json_t *list = json_array(), *row;
@@ -128,7 +129,8 @@ static char *folder_of(struct ls_store *s, const json_t *row, int64_t attempt)
 			    (long long)attempt);
 }
 
-/* Whether the folder of the attempt behind the current one is there. New reference or NULL. */
+/* Whether the folder of the attempt behind the current one is there. New reference or
+ * NULL. */
 static json_t *next_start(struct ls_store *s, const json_t *row)
 {
 	char *folder = folder_of(s, row, ls_col_int(row, "attempt", 0) + 1);
@@ -261,14 +263,18 @@ static int note(struct look *l, const json_t *row, const struct ls_slurm_verdict
 
 /* --- one experiment --- */
 
-static void gather(struct look *l, const json_t *row, const json_t *next, struct ls_slurm_facts *f,
-		   struct ls_slurm_end *record)
+/* old: the row before Slurm was asked. */
+static void gather(struct look *l, const json_t *old, const json_t *row, const json_t *next,
+		   struct ls_slurm_facts *f, struct ls_slurm_end *record)
 {
 	char *folder = folder_of(l->s, row, ls_col_int(row, "attempt", 0));
 	double since = ls_col_real(row, "missing", -1);
 	*record = (struct ls_slurm_end){0};
 	*f = (struct ls_slurm_facts){.answered = l->answered,
 				     .running = is_running(row),
+				     .before = is_running(old) &&
+					       ls_col_int(old, "attempt", 0) ==
+						       ls_col_int(row, "attempt", 0),
 				     .next = next != NULL,
 				     .cancel = ls_col_int(row, "cancel", 0) != 0,
 				     .missing_s = since >= 0 ? fmax(l->now - since, 0) : 0};
@@ -311,8 +317,8 @@ static int reread(struct ls_store *s, const json_t *row, json_t **ret, struct ls
 			  ls_col_int(row, "id", 0), ls_col_text(row, "submission"));
 }
 
-/* What `lockstep run` recorded, where a level was asked for. A damaged one is for `exp harvest` to
- * complain of. */
+/* What `lockstep run` recorded, where a level was asked for. A damaged one is for `exp
+ * harvest` to complain of. */
 static void take_manifest(struct look *l, json_t *row)
 {
 	json_object_set_new(row, "folder",
@@ -321,35 +327,32 @@ static void take_manifest(struct look *l, json_t *row)
 	ls_harvest_manifest(l->s, row, NULL);
 }
 
-static int settle_once(struct look *l, const json_t *old, bool *ret_more, struct ls_err *err)
+/* Inside a transaction. ended: rows of attempts that are over. */
+static int settle_once(struct look *l, const json_t *old, json_t *ended, bool *ret_more,
+		       struct ls_err *err)
 {
 	json_t *row = NULL;
-	bool ended = false;
-	int rc = ls_tx_begin(l->s, err);
-	if (rc)
-		return rc;
-	rc = reread(l->s, old, &row, err);
+	int rc = reread(l->s, old, &row, err);
 	if (row) {
 		json_t *next = next_start(l->s, row);
 		struct ls_slurm_facts f;
 		struct ls_slurm_end record;
 		struct ls_slurm_verdict v;
-		gather(l, row, next, &f, &record);
+		gather(l, old, row, next, &f, &record);
 		ls_slurm_judge(&f, &v);
-		ended = f.running && (v.what == LS_SLURM_ENDED || v.what == LS_SLURM_REQUEUED);
 		rc = apply(l, row, &v, next, &record, ret_more, err);
+		if (f.running && (v.what == LS_SLURM_ENDED || v.what == LS_SLURM_REQUEUED))
+			json_array_append(ended, row);
 		json_decref(next);
 	}
-	rc = ls_tx_end(l->s, rc, err);
-	if (!rc && ended)
-		take_manifest(l, row);
 	json_decref(row);
 	return rc;
 }
 
 /* --- submissions that were cut off, and cancelled ones --- */
 
-/* A job that Slurm lists with our uuid, and whose id the submitter did not live to write down. */
+/* A job that Slurm lists with our uuid, and whose id the submitter did not live to write
+ * down. */
 static int keep_id(struct look *l, json_t *row, const struct ls_slurm_job *job, struct ls_err *err)
 {
 	int rc = ls_sql_run(l->s, err, "UPDATE slurm SET job = ? WHERE uuid = ?", "is", job->job,
@@ -358,22 +361,15 @@ static int keep_id(struct look *l, json_t *row, const struct ls_slurm_job *job, 
 	return rc < 0 ? rc : 0;
 }
 
-static int drop(struct look *l, const json_t *row, const char *why, struct ls_err *err)
-{
-	int rc = ls_tx_begin(l->s, err);
-	if (rc)
-		return rc;
-	return ls_tx_end(l->s, ls_slurm_drop(l->s, row, why, err), err);
-}
-
-/* Whether the row has a job to look for; else it is settled here, or left to its submitter. */
+/* Whether the row has a job to look for; else it is settled here, or left to its
+ * submitter. */
 static int find_job(struct look *l, json_t *row, bool *ret_has, struct ls_err *err)
 {
 	const char *submission = ls_col_text(row, "submission");
 	*ret_has = false;
 	if (!submission) /* to be sent, unless it was cancelled before that */
 		return l->alone && ls_col_int(row, "cancel", 0)
-			       ? drop(l, row, "cancelled before it ran", err)
+			       ? ls_slurm_drop(l->s, row, "cancelled before it ran", err)
 			       : 0;
 	const struct ls_slurm_job *job =
 		ls_slurm_find(&l->jobs, submission, ls_col_int(row, "task", -1));
@@ -386,7 +382,8 @@ static int find_job(struct look *l, json_t *row, bool *ret_has, struct ls_err *e
 	*ret_has = next != NULL;
 	json_decref(next);
 	return !*ret_has && l->alone && l->answered
-		       ? drop(l, row, "its submission was cut off before Slurm had it", err)
+		       ? ls_slurm_drop(l->s, row, "its submission was cut off before Slurm had it",
+				       err)
 		       : 0;
 }
 
@@ -418,18 +415,39 @@ static void scancel(struct look *l, const json_t *rows, bool *ret)
 
 /* --- the whole --- */
 
-static int settle(struct look *l, json_t *row, struct ls_err *err)
+static int settle(struct look *l, json_t *row, json_t *ended, struct ls_err *err)
 {
 	bool more = true, has;
 	int rc = find_job(l, row, &has, err);
 	for (int i = 0; !rc && has && more && i < 1000; i++) {
 		more = false;
-		rc = settle_once(l, row, &more, err);
+		rc = settle_once(l, row, ended, &more, err);
 	}
 	return rc;
 }
 
-/* Jobs that squeue lists for some minutes after their end only: the accounting may know them. */
+/* So many in one transaction: each costs a wait for the disk, and meanwhile nobody else
+ * writes. */
+enum { AT_ONCE = 100 };
+
+static int settle_some(struct look *l, const json_t *rows, size_t from, struct ls_err *err)
+{
+	json_t *ended = json_array(), *row;
+	size_t i;
+	int rc = ls_tx_begin(l->s, err);
+	if (!rc) {
+		for (i = from; !rc && i < json_array_size(rows) && i < from + AT_ONCE; i++)
+			rc = settle(l, json_array_get(rows, i), ended, err);
+		rc = ls_tx_end(l->s, rc, err);
+	}
+	if (!rc)
+		json_array_foreach(ended, i, row) take_manifest(l, row);
+	json_decref(ended);
+	return rc;
+}
+
+/* Jobs that squeue lists for some minutes after their end only: the accounting may know
+ * them. */
 static void ask_accounts(struct look *l, const json_t *rows)
 {
 	json_t *missing = json_array(), *row;
@@ -449,10 +467,10 @@ static void ask_accounts(struct look *l, const json_t *rows)
 static int look_once(struct look *l, bool *ret_cancelled, struct ls_slurm_news *news,
 		     struct ls_err *err)
 {
-	json_t *rows = NULL, *row;
+	json_t *rows = NULL;
 	struct ls_err why = {0};
-	size_t i;
-	/* first the store, then Slurm: a job in the store is one that Slurm has been given */
+	/* first the store, then Slurm: a job in the store is one that Slurm has been
+	 * given */
 	int rc = ls_sql_all(l->s, &rows, err, ACTIVE " ORDER BY e.id", "");
 	news->jobs = rc ? 0 : json_array_size(rows);
 	if (!rc && news->jobs > 0) {
@@ -462,7 +480,8 @@ static int look_once(struct look *l, bool *ret_cancelled, struct ls_slurm_news *
 		if (l->answered)
 			ask_accounts(l, rows);
 	}
-	json_array_foreach(rows, i, row) rc = rc ? rc : settle(l, row, err);
+	for (size_t i = 0; !rc && i < json_array_size(rows); i += AT_ONCE)
+		rc = settle_some(l, rows, i, err);
 	if (!rc && news->jobs > 0 && l->answered)
 		scancel(l, rows, ret_cancelled);
 	json_decref(rows);

@@ -23,9 +23,9 @@ stop() { stopped=$1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null; }
 trap 'stop told' TERM
 trap 'stop soft' USR1
 pause() { sleep "$1" & wait "$!"; }
-lease() { trap 'kill "$!"; exit' TERM; while pause 60; do touch "$folder/alive"; done; }
+lease() { trap 'kill "$!" 2>/dev/null; exit' TERM; while pause 60; do touch "$folder/alive"; done; }
 limit() {
-	trap 'kill "$!"; exit' TERM
+	trap 'kill "$!" 2>/dev/null; exit' TERM
 	pause "$soft_limit" && kill -USR1 "$$" && pause "$grace" && kill -KILL "$child"
 }
 begun=$(date +%s%N)

@@ -1,5 +1,5 @@
-/* What the script of a Slurm job leaves in the folder of an attempt. Paths are the caller's. Any
- * thread. */
+/* What the script of a Slurm job leaves in the folder of an attempt. Paths are the
+ * caller's. Any thread. */
 #ifndef LS_JOB_SLURM_FOLDER_H
 #define LS_JOB_SLURM_FOLDER_H
 
@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "job/attempt.h"
 
-/* start.json of a folder, when it is of that submission: {"job", "nodes", "gpus", "visible",
- * "started"}; NULL: there is none. New reference. */
+/* start.json of a folder, when it is of that submission: {"job", "nodes", "gpus",
+ * "visible", "started"}; NULL: there is none. New reference. */
 json_t *ls_slurm_start(const char *folder, const char *submission);
 
 struct ls_slurm_end {

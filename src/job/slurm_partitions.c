@@ -19,8 +19,8 @@ enum { PARTITION, AVAILABLE, TIME, NODE, STATE, CPUS, MEMORY, GRES, GRES_USED, F
 
 /* --- one line --- */
 
-/* Cuts a line into its fields, without the blanks behind them. False: it is too short, or a value
- * fills its field and may have been cut off. */
+/* Cuts a line into its fields, without the blanks behind them. False: it is too short, or
+ * a value fills its field and may have been cut off. */
 static bool cut(char *line, char *ret[FIELDS])
 {
 	size_t len = strlen(line), at = 0;
@@ -58,8 +58,8 @@ static int64_t seconds_of(const char *text)
 		      : part[0] * 60 + part[1];
 }
 
-/* A state begins with a word and may end in marks: "*" does not answer, "~" sleeps to save power
- * and wakes up for a job. */
+/* A state begins with a word and may end in marks: "*" does not answer, "~" sleeps to
+ * save power and wakes up for a job. */
 static bool is_usable(const char *state)
 {
 	static const char *const good[] = {"idle", "mix", "alloc", "comp", "plnd"};
@@ -81,8 +81,8 @@ struct gpus {
 	int64_t n;
 };
 
-/* "gpu:h200:2(S:0-1)", "gpu:4", "shard:…", separated by commas outside of parentheses. Returns the
- * number of kinds of GPU. */
+/* "gpu:h200:2(S:0-1)", "gpu:4", "shard:…", separated by commas outside of parentheses.
+ * Returns the number of kinds of GPU. */
 static size_t gpus_of(const char *gres, struct gpus ret[MOST_TYPES])
 {
 	size_t found = 0;

@@ -99,7 +99,8 @@ int ls_slurm_jobs(struct ls_slurm_jobs *ret, struct ls_err *err)
 {
 	char user[32], *text = NULL;
 	snprintf(user, sizeof user, "%u", (unsigned)getuid());
-	/* -r: a line for each task of an array, also for those that its throttle holds back */
+	/* -r: a line for each task of an array, also for those that its throttle holds
+	 * back */
 	int rc = ls_slurm_ask(
 		(const char *[]){"squeue", "-h", "-r", "-t", "all", "-u", user, "-o", format, NULL},
 		&text, err);

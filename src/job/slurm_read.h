@@ -38,16 +38,18 @@ enum ls_slurm_class {
 /* States that we do not know are alive: they are asked for again. */
 enum ls_slurm_class ls_slurm_class(const char *state);
 
-/* All jobs of this user that a lockstep submitted, the recently ended ones, too, by one call of
- * squeue. LS_EUNKNOWN: Slurm does not answer. */
+/* All jobs of this user that a lockstep submitted, the recently ended ones, too, by one
+ * call of squeue. LS_EUNKNOWN: Slurm does not answer. */
 int ls_slurm_jobs(struct ls_slurm_jobs *ret, struct ls_err *err);
-/* The same from what squeue printed, which is changed. Lines of other jobs are left out. */
+/* The same from what squeue printed, which is changed. Lines of other jobs are left out.
+ */
 void ls_slurm_jobs_parse(char *text, struct ls_slurm_jobs *ret);
 void ls_slurm_jobs_done(struct ls_slurm_jobs *jobs);
 
-/* What the accounting remembers of ended jobs that squeue no longer lists, appended to ret; where
- * there is no accounting, nothing. rows have "submission", "job", "task", "job_name" and "sent_s".
- * An entry is taken only when name and time of submission fit, because ids are given again. */
+/* What the accounting remembers of ended jobs that squeue no longer lists, appended to
+ * ret; where there is no accounting, nothing. rows have "submission", "job", "task",
+ * "job_name" and "sent_s". An entry is taken only when name and time of submission fit,
+ * because ids are given again. */
 void ls_slurm_accounts(const json_t *rows, struct ls_slurm_jobs *ret);
 /* The same from what sacct printed, which is changed. */
 void ls_slurm_accounts_parse(char *text, const json_t *rows, struct ls_slurm_jobs *ret);

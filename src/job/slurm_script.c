@@ -303,8 +303,8 @@ int ls_slurm_script(const struct ls_slurm_script *w, struct ls_str *out, struct 
 	add_names(w, out);
 	rc = add_program(w, out, err);
 	double soft = ls_col_real(row, "soft_limit", 0), grace = ls_col_real(row, "grace", 300);
-	ls_str_addf(out, "submission=%s soft_limit=%g grace=%g requeue=%s\n", w->uuid, soft, grace,
-		    ls_col_int(row, "requeue", 0) ? "true" : "false");
+	ls_str_addf(out, "submission=%s soft_limit=%.12g grace=%.12g requeue=%s\n", w->uuid, soft,
+		    grace, ls_col_int(row, "requeue", 0) ? "true" : "false");
 	const struct ls_blob *attempt = ls_embed_find("src/job/slurm_attempt.sh");
 	ls_str_add_bytes(out, attempt->data, attempt->len);
 	return rc;

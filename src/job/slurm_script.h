@@ -1,6 +1,6 @@
-/* The batch script of a submission: one experiment, or several as the tasks of an array. It is
- * plain bash, meant to be read, and runs again after a requeue, each time in a new attempt folder.
- * Any thread. */
+/* The batch script of a submission: one experiment, or several as the tasks of an array.
+ * It is plain bash, meant to be read, and runs again after a requeue, each time in a new
+ * attempt folder. Any thread. */
 #ifndef LS_JOB_SLURM_SCRIPT_H
 #define LS_JOB_SLURM_SCRIPT_H
 
@@ -19,8 +19,8 @@ struct ls_slurm_script {
 };
 
 /* {"partition", "gres", "time", "mem", "account", "qos", "constraint": texts; "nodes",
- *  "throttle": numbers; "sbatch": [words]}, all optional. Refuses what a line of a script cannot
- * hold. */
+ *  "throttle": numbers; "sbatch": [words]}, all optional. Refuses what a line of a script
+ * cannot hold. */
 int ls_slurm_options_check(const json_t *options, struct ls_err *err);
 
 /* The options of sbatch as an array of words; the script's directives are the same. */

@@ -68,8 +68,8 @@ static int drop_all(struct ls_store *s, const json_t *rows, const char *why, str
 
 /* --- what a command wants: submissions of one or more experiments --- */
 
-/* Members of a submission: "rows", "options", "after" (names), "uuid", "log" (path of Slurm's
- * messages below the project, without suffix), "job". */
+/* Members of a submission: "rows", "options", "after" (names), "uuid", "log" (path of
+ * Slurm's messages below the project, without suffix), "job". */
 
 /* Names of what an experiment comes after and that is not done. */
 static int after_of(struct ls_store *s, const json_t *row, json_t **ret, struct ls_err *err)
@@ -81,15 +81,18 @@ static int after_of(struct ls_store *s, const json_t *row, json_t **ret, struct 
 			  "i", ls_col_int(row, "id", 0));
 }
 
-/* Experiments whose keys are equal may be tasks of one array; NULL: one that has no group. */
+/* Experiments whose keys are equal may be tasks of one array; NULL: one that has no
+ * group. */
 static char *key_of(const json_t *row, const json_t *after)
 {
 	if (!ls_col_text(row, "group"))
 		return NULL;
-	json_t *key = json_pack("{s:O,s:O,s:O,s:O,s:[]}", "group", json_object_get(row, "group"),
-				"gpus", json_object_get(row, "num_gpus"), "partition",
-				json_object_get(row, "partition"), "options",
-				json_object_get(row, "slurm"), "after");
+	static const char *const same[] = {"group",      "num_gpus", "partition",
+					   "slurm",      "slots",    "soft_limit",
+					   "hard_limit", "grace",    "requeue"};
+	json_t *key = json_pack("{s:[]}", "after");
+	for (size_t k = 0; k < sizeof same / sizeof *same; k++)
+		json_object_set(key, same[k], json_object_get(row, same[k]));
 	const json_t *a;
 	size_t i;
 	json_array_foreach(after, i, a)
@@ -144,7 +147,8 @@ static int group(struct ls_store *s, const json_t *rows, json_t *subs, struct ls
 	return 0;
 }
 
-/* The script lies in the run folder of the experiment, or in one with the group's name. */
+/* The script lies in the run folder of the experiment, or in one with the group's name.
+ */
 static void name_script(json_t *sub)
 {
 	const json_t *rows = json_object_get(sub, "rows"), *row = json_array_get(rows, 0);
@@ -245,7 +249,8 @@ static int test(struct ls_store *s, json_t *sub, const char *self, struct ls_err
 
 /* --- dependencies --- */
 
-/* "afterok:12:13_2". *ret_later: it comes after one of the same command that is not sent yet. */
+/* "afterok:12:13_2". *ret_later: it comes after one of the same command that is not sent
+ * yet. */
 static int dependency_of(struct ls_store *s, const json_t *sub, struct ls_str *ret, bool *ret_later,
 			 struct ls_err *err)
 {

@@ -6,13 +6,14 @@
 #include "base/mem.h"
 #include "base/proc.h"
 
-/* A controller that restarts answers within this time; the programs try again until then. */
+/* A controller that restarts answers within this time; the programs try again until then.
+ */
 #define ANSWER_S 60.0
 
 enum { KEPT = 16 << 20 }; /* by ls_proc_run: more may have been cut off */
 
-/* What would hide or rearrange jobs and nodes, and what would override the directives that a
- * script has (SBATCH_… comes before #SBATCH). */
+/* What would hide or rearrange jobs and nodes, and what would override the directives
+ * that a script has (SBATCH_… comes before #SBATCH). */
 static const char *const taken_away[] = {
 	"SQUEUE_ACCOUNT",   "SQUEUE_ALL",      "SQUEUE_ARRAY",    "SQUEUE_FORMAT",
 	"SQUEUE_FORMAT2",   "SQUEUE_LICENSES", "SQUEUE_LOCAL",    "SQUEUE_NAMES",

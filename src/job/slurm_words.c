@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A code stands for all that begin with it where it ends in '*': AssocGrpCpuLimit and its kin. */
+/* A code stands for all that begin with it where it ends in '*': AssocGrpCpuLimit and its
+ * kin. */
 static const struct {
 	const char *code, *words;
 } table[] = {

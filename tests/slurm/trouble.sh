@@ -1,6 +1,7 @@
 # labels: slow
-# Experiments on a real Slurm that goes wrong: a requeue, a node that fails, a controller that is
-# killed while jobs run and wait, time limits, a submitter that is killed, a job id given twice.
+# Experiments on a real Slurm that goes wrong: a requeue, a node that fails, a controller
+# that is killed while jobs run and wait, an answer that is old, time limits, a submitter
+# that is killed, jobs that only the accounting remembers.
 . "$ROOT/tests/slurm/begin"
 lockstep exp init >/dev/null
 # Goes on from what the attempt before has kept; its first attempt waits for the end.
@@ -12,7 +13,7 @@ echo "attempt $1" >"$LOCKSTEP_OUT/kept"
 until [ -e go ]; do sleep 0.05; done 2>/dev/null
 echo went >>"$LOCKSTEP_OUT/kept"
 J
-# Jobs of others, which squeue lists, too: a throttled array, and comments that look like ours.
+# Jobs of others, which squeue lists, too: a throttled array, comments that look like ours.
 sbatch -a 0-9%1 --comment='lockstep:' --wrap 'sleep 100000' >/dev/null
 sbatch --hold --comment="$(printf 'lockstep:\n1\x1fN/A\x1fRUNNING\x1f\x1f\x1f\x1f\x1flockstep:12345678-1234-1234-1234-123456789abc')" --wrap true >/dev/null
 states() { lockstep exp list --columns name,state,attempt,reason | sed -E 's/  +/ | /g; s/job [0-9]+/job N/; s/after [0-9]+ s/after S s/'; }
@@ -73,6 +74,31 @@ until_ok are done soft
 lockstep exp logs soft
 history soft
 until_ok are failed hard
+
+echo '--- a job begins after Slurm was asked and before its folder is looked at'
+mkdir bin
+cat >bin/squeue <<J
+#!/bin/bash
+$(command -v squeue) "\$@" >answer
+touch asked
+until [ -e answer-now ]; do sleep 0.05; done
+cat answer
+J
+chmod +x bin/squeue
+new late --num-gpus 1 -- bash train.sh {attempt}
+lockstep exp submit late --slurm --sbatch=--hold >/dev/null
+PATH=$PWD/bin:$PATH lockstep exp status >/dev/null &
+looking=$!
+until_ok test -e asked
+scontrol release "$(job late)"
+until_ok test -e runs/late/attempt-1/out/kept
+touch answer-now
+wait $looking
+history late
+touch go
+until_ok are done late
+history late
+rm -r bin go
 
 echo '--- the submitter is killed before and after Slurm has the job'
 real=$(command -v sbatch)

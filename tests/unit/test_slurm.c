@@ -278,6 +278,7 @@ static void verdicts(void **state)
 		const struct ls_slurm_facts f = {.answered = c->slurm != NULL,
 						 .job = c->slurm && *c->slurm ? &job : NULL,
 						 .running = c->running,
+						 .before = true,
 						 .next = c->next,
 						 .end = ending_of(c->record),
 						 .cancel = c->cancel,
@@ -293,8 +294,25 @@ static void verdicts(void **state)
 	}
 }
 
-/* Whatever Slurm says or does not say: without a record, a word of its end, or a long absence
- * nothing ends. */
+/* Slurm was asked while the job waited; it began before its folder was looked at. */
+static void an_old_answer_takes_nothing_away(void **state)
+{
+	(void)state;
+	struct ls_slurm_job job = {.state = "PENDING"};
+	struct ls_slurm_facts f = {.answered = true, .job = &job, .running = true};
+	struct ls_slurm_verdict v;
+	ls_slurm_judge(&f, &v);
+	assert_int_equal(v.what, LS_SLURM_STAYS);
+	f.end = ending_of(STATUS_3);
+	ls_slurm_judge(&f, &v);
+	assert_int_equal(v.what, LS_SLURM_STAYS);
+	f.before = true;
+	ls_slurm_judge(&f, &v);
+	assert_int_equal(v.what, LS_SLURM_REQUEUED);
+}
+
+/* Whatever Slurm says or does not say: without a record, a word of its end, or a long
+ * absence nothing ends. */
 static void what_is_unknown_never_ends(void **state)
 {
 	(void)state;
@@ -308,6 +326,7 @@ static void what_is_unknown_never_ends(void **state)
 			const struct ls_slurm_facts f = {.answered = i < 8,
 							 .job = &job,
 							 .running = bits & 1,
+							 .before = true,
 							 .next = bits & 2,
 							 .cancel = bits & 4,
 							 .missing_s = 1e9,
@@ -326,6 +345,7 @@ int main(void)
 		cmocka_unit_test(unknown_states_are_alive),
 		cmocka_unit_test(reasons_have_words),
 		cmocka_unit_test(verdicts),
+		cmocka_unit_test(an_old_answer_takes_nothing_away),
 		cmocka_unit_test(what_is_unknown_never_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
