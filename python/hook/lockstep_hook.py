@@ -1,7 +1,8 @@
-"""Holds a run's policy inside one Python interpreter and leaves a record of what took hold.
+"""Holds a run's policy inside one Python interpreter and leaves a record of what took
+hold.
 
-Each interpreter, forked children too, writes one file of JSON lines into the run's private folder:
-
+Each interpreter, forked children too, writes one file of JSON lines into the run's
+private folder:
   start             who it is: process, place among the processes, command line
   module            a library, as it is imported, with the settings that took hold
   undone            a setting that the program changed
@@ -11,8 +12,8 @@ Each interpreter, forked children too, writes one file of JSON lines into the ru
   spawn             it starts a program that may not load the hook
   exit              everything read back
 
-Each line is written at once, so a killed process leaves the lines before. Only modules that every interpreter loads
-anyway are imported here: starting costs milliseconds.
+Each line is written at once, so a killed process leaves the lines before. Only modules
+that every interpreter loads anyway are imported here: starting costs milliseconds.
 """
 import atexit
 import os
@@ -45,10 +46,12 @@ def dumps(v):
     """JSON without importing json."""
     if v is None or v is True or v is False:
         return {None: "null", True: "true", False: "false"}[v]
-    if isinstance(v, str):  # bytes of a name that are no UTF-8 are surrogates here, which readers refuse
+    # Bytes of a name that are no UTF-8 are surrogates here, which readers refuse
+    if isinstance(v, str):
         return _quote(v if v.isascii() else v.encode("utf-8", "replace").decode("utf-8"))
     if isinstance(v, int):
-        return str(int(v)) if -2**63 <= v < 2**63 else _quote(str(int(v)))  # readers have 64 bits and a sign
+        # Readers have 64 bits and a sign
+        return str(int(v)) if -2**63 <= v < 2**63 else _quote(str(int(v)))
     if isinstance(v, float):
         return repr(v) if v - v == 0 else _quote(repr(v))
     if isinstance(v, dict):
@@ -59,7 +62,8 @@ def dumps(v):
 
 
 def emit(event, **fields):
-    """Appends one line. The file is opened each time: a program that closes or reuses descriptors cannot divert it."""
+    """Appends one line. The file is opened each time: a program that closes or reuses
+    descriptors cannot divert it."""
     fields = dict({"event": event, "time": round(time.time(), 6)}, **fields)
     fd = os.open(_state["path"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
@@ -69,7 +73,8 @@ def emit(event, **fields):
 
 
 def die(text):
-    """The policy cannot be held: say so and stop, whatever the program would have made of an exception."""
+    """The policy cannot be held: say so and stop, whatever the program would have made
+    of an exception."""
     os.write(2, ("lockstep: %s\n" % text).encode("utf-8", "replace"))
     try:
         emit("failed", reason=text)
@@ -78,7 +83,8 @@ def die(text):
 
 
 def frames(skip=(), limit=8, begin=None):
-    """The program's own stack, innermost first, as "file:line function"; frames under the folders in skip left out."""
+    """The program's own stack, innermost first, as "file:line function"; frames under
+    the folders in skip left out."""
     out, f = [], begin or sys._getframe(1)
     while f is not None and len(out) < limit:
         name = f.f_code.co_filename
@@ -110,7 +116,8 @@ def _env_now():
 
 
 def _watch_environ():
-    """The program's line is named when it changes a variable of the policy; with hold the change is refused."""
+    """The program's line is named when it changes a variable of the policy; with hold
+    the change is refused."""
     cls = type(os.environ)
     set_one, delete_one = cls.__setitem__, cls.__delitem__
 
@@ -135,7 +142,8 @@ def _watch_environ():
 
 
 def _expect(name, settings):
-    """Registers settings that were just applied and read back; what did not take hold ends the interpreter."""
+    """Registers settings that were just applied and read back; what did not take hold
+    ends the interpreter."""
     for setting, (wanted, found) in settings.items():
         if wanted != found:
             die("%s: %s was set to %r but reads %r: the policy did not take hold" % (name, setting, wanted, found))
@@ -150,8 +158,9 @@ def module_loaded(name, version, applied, reader=None, **more):
 
 
 def _part(name):
-    """Another file of the hook, whose folder is no longer on the path. Its bytecode is kept there, whatever the user's
-    settings: the next interpreter of the run starts faster."""
+    """Another file of the hook, whose folder is no longer on the path. Its bytecode is
+    kept there, whatever the user's settings: the next interpreter of the run starts
+    faster."""
     if name in sys.modules:
         return sys.modules[name]
     keep = sys.dont_write_bytecode, sys.pycache_prefix
@@ -185,7 +194,8 @@ def _next_child():
 
 
 def _on_posixsubprocess(module):
-    """subprocess and multiprocessing's spawn start their children here: each gets its number in its environment."""
+    """subprocess and multiprocessing's spawn start their children here: each gets its
+    number in its environment."""
     real = module.fork_exec
 
     def fork_exec(args, executables, close_fds, pass_fds, cwd, env, *rest):
@@ -201,7 +211,8 @@ def _on_posixsubprocess(module):
 
 
 def _keeps_out(words):
-    """A first look, which may be wrong, for options by which an interpreter ignores the hook; lockstep looks closer."""
+    """A first look, which may be wrong, for options by which an interpreter ignores the
+    hook; lockstep looks closer."""
     if len(words) > 2 and words[1] == "-c" and ("python" in words[2] or "pypy" in words[2]):
         return True
     return any(w[:1] == "-" and w[:2] != "--" and not set(w).isdisjoint("IESi") for w in words[:16])
@@ -250,7 +261,8 @@ def _wrap_spawn():
 
 
 def _watch(what, *args):
-    """Only an account is lost where a library is other than expected; the policy does not depend on it."""
+    """Only an account is lost where a library is other than expected; the policy does
+    not depend on it."""
     try:
         getattr(_part("lockstep_train"), what)(*args)
     except Exception as fault:  # pylint: disable=broad-except
@@ -364,7 +376,8 @@ def _image():
 
 
 def rank():
-    """This process's number among the ranks of a distributed program, as its launcher tells it, or None."""
+    """This process's number among the ranks of a distributed program, as its launcher
+    tells it, or None."""
     for name in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"):
         if name in os.environ:
             return os.environ[name]
@@ -387,7 +400,8 @@ def _open_record(parent):
 
 
 def nested(seen):
-    """Another lockstep run is around this one: it gets to know that this interpreter has a policy, though not its own."""
+    """Another lockstep run is around this one: it gets to know that this interpreter has
+    a policy, though not its own."""
     path = _state["path"]
     _state["path"] = os.path.join(seen, "%s-%d-%d.jsonl" % (os.uname().nodename, os.getpid(), time.time_ns()))
     try:
@@ -417,7 +431,8 @@ def _in_child():
 
 
 def _unhandled():
-    """An operation without a deterministic form raised and nobody caught it: keep its name and place."""
+    """An operation without a deterministic form raised and nobody caught it: keep its
+    name and place."""
     fault = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if fault is None:
         return
@@ -515,13 +530,14 @@ def _name_unnumbered():
 
 
 def _wrap_exec():
-    """exec replaces the interpreter without running its atexit handlers, and what follows in the same process needs a
-    record of its own."""
+    """exec replaces the interpreter without running its atexit handlers, and what
+    follows in the same process needs a record of its own."""
     import posix
     for name in ("execv", "execve"):
         def execute(path, argv, *env, _real=getattr(posix, name), **named):
             if not isinstance(path, int) and not os.access(path, os.X_OK):
-                return _real(path, argv, *env, **named)  # os.execvp tries one folder after the other
+                # os.execvp tries one folder after the other
+                return _real(path, argv, *env, **named)
             argv = list(argv)
             _exit()
             emit("exec", argv=[_text(path)] + [_text(a) for a in argv[1:]])

@@ -1,13 +1,18 @@
-"""--trace ops: every PyTorch operation's inputs and outputs, digested, with the line of the program that called it.
+"""--trace ops: every PyTorch operation's inputs and outputs, digested, with the line of
+the program that called it.
 
-One text file a process. "H" says what the file is, "S id frames" names a stack once, "O seq op stack inputs outputs
-time" is an operation, "E count digest" ends it; the digest of the log leaves the times out, which are microseconds. A
-tensor reads dtype[shape]@device:digest, or ~shared:digest after the device where other processes can write it. The digest
-depends on order and is taken where the tensor lies: XXH3 over memory on the CPU (BLAKE2b without our library), a sum of
-index-salted mixes elsewhere, exact in any order. Device digests are fetched in batches, so that the program does not wait.
+One text file a process. "H" says what the file is, "S id frames" names a stack once, "O
+seq op stack inputs outputs time" is an operation, "E count digest" ends it; the digest
+of the log leaves the times out, which are microseconds. A tensor reads
+dtype[shape]@device:digest, or ~shared:digest after the device where other processes can
+write it. The digest depends on order and is taken where the tensor lies: XXH3 over
+memory on the CPU (BLAKE2b without our library), a sum of index-salted mixes elsewhere,
+exact in any order. Device digests are fetched in batches, so that the program does not
+wait.
 
-Memory that nobody has written reads "unwritten", whatever it holds: reading it is told, allocating and copying it is not.
-The program's seeds are operations, too ("seed.random"): a seed taken from the clock is the first thing that differs.
+Memory that nobody has written reads "unwritten", whatever it holds: reading it is told,
+allocating and copying it is not. The program's seeds are operations, too
+("seed.random"): a seed taken from the clock is the first thing that differs.
 """
 import ctypes
 import hashlib
@@ -22,9 +27,11 @@ _BATCH = 64
 _SALTS = 1 << 22
 _BLANK = ("empty", "new_empty")  # their result is memory that nobody has written yet
 _UNREAD = _BLANK + ("resize_", "set_")  # nor is what these give read: it may be such memory, too
-_COPIES = ("clone", "copy_", "_to_copy", "contiguous")  # a copy of unwritten memory is not written either
+# A copy of unwritten memory is not written either
+_COPIES = ("clone", "copy_", "_to_copy", "contiguous")
 _FILLS = ("uniform_", "normal_", "random_", "fill_", "zero_", "copy_", "bernoulli_", "exponential_", "log_normal_",
-          "geometric_", "cauchy_", "set_", "resize_")  # what their first argument held before does not matter
+          # What their first argument held before does not matter
+          "geometric_", "cauchy_", "set_", "resize_")
 _modes = []
 
 
@@ -107,7 +114,8 @@ class _Blank:
         self.torch, self.digest, self.weak, self.known = torch, digest, StorageWeakRef, {}
 
     def _bytes(self, t):
-        """numpy and others write memory without torch knowing; on a device only torch's operations are seen."""
+        """numpy and others write memory without torch knowing; on a device only torch's
+        operations are seen."""
         storage = t.untyped_storage()
         if t.device.type != "cpu":
             return None
@@ -158,7 +166,8 @@ class Log:
 
     def stack_id(self):
         frames = hook.frames((self.package,), 12)
-        if not frames:  # a thread of the autograd engine: the caller of backward waits in another one
+        # A thread of the autograd engine: the caller of backward waits in another one
+        if not frames:
             frames = hook.frames((self.package,), 12, _backward_caller())
         text = "|".join(f.replace("\t", " ").replace("|", "/").replace("\n", " ") for f in frames)
         with self.lock:
@@ -237,7 +246,9 @@ class Log:
 
     def finish(self):
         with self.lock:
-            self.closed = True  # the mode is still on: fetching the last digests would be logged as the program's own
+            # The mode is still on: fetching the last digests would be logged as the
+            # program's own
+            self.closed = True
             if not self.count:
                 return None
             self.flush()
@@ -330,13 +341,16 @@ def start(torch, policy):
             result = func(*args, **kwargs)
             with torch.no_grad():
                 _note_memory(log, func, base, result, args, kwargs)
-                # a collective writes its buffers later, from another thread: reading them here would be a race
+                # a collective writes its buffers later, from another thread: reading them
+                # here would be a race
                 if not base.startswith(_UNREAD) and func.namespace not in ("c10d", "_c10d_functional"):
                     log.describe(_outputs(func, result, args, kwargs), after)
             log.write("%s.%s" % (func.namespace, func.__name__), stack, before, after)
             return result
 
-    _modes.append(Trace())  # torch's stack of modes borrows it: without a reference here, printing a tensor crashed
+    # Torch's stack of modes borrows it: without a reference here, printing a tensor
+    # crashed
+    _modes.append(Trace())
     _modes[0].__enter__()
     _watch_generators(torch, log)
     hook.at_child.append(log.reset)

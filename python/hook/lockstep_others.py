@@ -33,7 +33,8 @@ def on_jax(module):
 
 
 def _jax_memory():
-    """Peak memory of the GPUs that JAX has used; asking one that it has not used would take that GPU's memory."""
+    """Peak memory of the GPUs that JAX has used; asking one that it has not used would
+    take that GPU's memory."""
     bridge = sys.modules.get("jax._src.xla_bridge")
     gpus = []
     for backend in list(getattr(bridge, "_backends", {}).values()):

@@ -1,9 +1,12 @@
-"""Random numbers: what the policy seeds, what the program seeds itself, and which streams a process drew from.
+"""Random numbers: what the policy seeds, what the program seeds itself, and which
+streams a process drew from.
 
-Where Python and numpy would take the operating system's entropy, they get numbers made from the run's seed, the rank and
-the process's place among the processes of the run: "0" is the first, "0.2" the second child that it made. So processes
-draw different numbers, as they would without Lockstep, and the same ones in each run. The first process gets the
-seed itself. torch's generators begin with one seed in every process, as they do without Lockstep.
+Where Python and numpy would take the operating system's entropy, they get numbers made
+from the run's seed, the rank and the process's place among the processes of the run: "0"
+is the first, "0.2" the second child that it made. So processes draw different numbers,
+as they would without Lockstep, and the same ones in each run. The first process gets the
+seed itself. torch's generators begin with one seed in every process, as they do without
+Lockstep.
 """
 import os
 import sys
@@ -13,7 +16,8 @@ import lockstep_hook as hook
 POLICY = hook.POLICY
 SEED = POLICY["seed"]
 _MOST = 16       # seeds of the program that are recorded
-_streams = {}    # library -> [function that returns the state as a number, that number at the beginning]
+# Library -> [function that returns the state as a number, that number at the beginning]
+_streams = {}
 _entropy_drawn = [0]
 _seeds = set()
 
@@ -38,7 +42,8 @@ def _seed_for(library):
 
 
 def _entropy(k):
-    """Stands in for the operating system's entropy where numpy takes it for a generator without a seed."""
+    """Stands in for the operating system's entropy where numpy takes it for a generator
+    without a seed."""
     _entropy_drawn[0] += 1
     words = (_entropy_drawn[0],) if not place() else (_entropy_drawn[0], place())
     block = b"".join(_block(*words, i) for i in range(k // 256 + 1))
@@ -77,7 +82,8 @@ def _in_child():
 
 
 def _note(library, value):
-    """What the program seeds a generator with, and where. The workers of torch's loaders are seeded by torch."""
+    """What the program seeds a generator with, and where. The workers of torch's loaders
+    are seeded by torch."""
     frame = sys._getframe(2)
     if frame.f_globals.get("__name__", "").startswith("torch.utils.data"):
         return

@@ -1,7 +1,9 @@
-"""What a program was made of: its own source files with their digests, and the versions of the packages it imported.
+"""What a program was made of: its own source files with their digests, and the versions
+of the packages it imported.
 
-Read at the end of an interpreter, when everything has been imported. A file of the program's own is one that lies neither
-in the standard library nor among installed packages; whether git knows it does not matter.
+Read at the end of an interpreter, when everything has been imported. A file of the
+program's own is one that lies neither in the standard library nor among installed
+packages; whether git knows it does not matter.
 """
 import os
 import sys
@@ -44,12 +46,14 @@ def _digest(path):
 
 
 def _temporary(path):
-    """Whether a library wrote this file during the run, for itself: folders for that have random names."""
+    """Whether a library wrote this file during the run, for itself: folders for that
+    have random names."""
     return path.startswith(("/tmp/", "/var/tmp/", os.environ.get("TMPDIR", "/tmp") + os.sep))
 
 
 class _Own:
-    """Which paths are the program's own. Most modules are installed, so that is asked first and by folder."""
+    """Which paths are the program's own. Most modules are installed, so that is asked
+    first and by folder."""
 
     def __init__(self, skip):
         plain = os.path.dirname(os.__file__)
@@ -75,7 +79,8 @@ class _Own:
 
 
 def own_files(started, skip):
-    """{path: digest} of the program's own files; one that was changed after the interpreter started says so."""
+    """{path: digest} of the program's own files; one that was changed after the
+    interpreter started says so."""
     found, own = {}, _Own(skip)
     for path in list(_module_files()) + list(_argument_files()):
         if not path.startswith(os.sep):
@@ -126,7 +131,8 @@ def _read(*path):
 
 
 def _listed(folder, info, names):
-    """Those of the names that a distribution says it installed: at first by the small file, which older ones have."""
+    """Those of the names that a distribution says it installed: at first by the small
+    file, which older ones have."""
     tops = set(_read(folder, info, "top_level.txt").split())
     return names & tops
 

@@ -1,7 +1,9 @@
-"""Applies the policy to PyTorch right after its import, reads it back, and watches the switches afterwards.
+"""Applies the policy to PyTorch right after its import, reads it back, and watches the
+switches afterwards.
 
-A script (or a framework: Lightning's Trainer does it by default) that turns a switch back is not stopped, it is named:
-setting, value, and the line that did it. With "hold" the change is refused as well.
+A script (or a framework: Lightning's Trainer does it by default) that turns a switch
+back is not stopped, it is named: setting, value, and the line that did it. With "hold"
+the change is refused as well.
 """
 import os
 import sys
@@ -30,7 +32,8 @@ def _set_all(torch, policy):
         _set_autocast(torch, policy, want)
         _set_fp32(torch, policy, want)
     if policy["level"] >= 2:
-        # what torch.use_deterministic_algorithms does, without its import of torch._inductor (a second and more)
+        # what torch.use_deterministic_algorithms does, without its import of
+        # torch._inductor (a second and more)
         torch._C._set_deterministic_algorithms(True, warn_only=policy["warn_only"])
         if "torch._inductor.config" in sys.modules:
             set_inductor(sys.modules["torch._inductor.config"])
@@ -61,7 +64,8 @@ def set_inductor(config):
 
 
 def _set_autocast(torch, policy, want):
-    """bf16 and fp16 name the dtype of autocast regions that do not say one; float32 outside them stays strict."""
+    """bf16 and fp16 name the dtype of autocast regions that do not say one; float32
+    outside them stays strict."""
     dtype = {"bf16": "bfloat16", "fp16": "float16"}.get(policy["precision"])
     if dtype is None or not hasattr(torch, "set_autocast_dtype"):
         return
@@ -103,7 +107,8 @@ def _read(torch):
     return now
 
 
-# torch 2.9 and newer: precision of float32 products by (backend, operation); "none" takes that of the row above it
+# torch 2.9 and newer: precision of float32 products by (backend, operation); "none" takes
+# that of the row above it
 _FP32 = {
     ("generic", "all"): "torch.backends.fp32_precision",
     ("cuda", "all"): "torch.backends.cudnn.fp32_precision",
@@ -129,7 +134,8 @@ def _read_fp32(torch):
 
 
 def _read_again(torch, want):
-    """As at the beginning. "none" and "ieee" are both float32, so a change of one into the other undoes nothing."""
+    """As at the beginning. "none" and "ieee" are both float32, so a change of one into
+    the other undoes nothing."""
     now = _read(torch)
     for setting in _FP32.values():
         if {now.get(setting), want.get(setting)} == {"none", "ieee"}:
@@ -138,7 +144,8 @@ def _read_again(torch, want):
 
 
 def _set_fp32(torch, policy, want):
-    """The older switches were set before, and these follow them; one that still allows less than float32 is set."""
+    """The older switches were set before, and these follow them; one that still allows
+    less than float32 is set."""
     allowed = ("none", "ieee") + (("tf32",) if _tf32(policy) else ())
     for place, setting in _FP32.items():
         found = _read_fp32(torch).get(setting)
@@ -189,7 +196,8 @@ def _watched(torch, setting, real, wanted, hold):
 
     def switch(value, *args, **kwargs):
         changed = [(setting, value)] if value != wanted else []
-        if setting == "torch.deterministic_algorithms" and value:  # its other argument is a setting, too
+        # Its other argument is a setting, too
+        if setting == "torch.deterministic_algorithms" and value:
             mild = bool(kwargs.get("warn_only", False))
             if mild != hook._wanted["torch.deterministic_warn_only"]:
                 changed.append(("torch.deterministic_warn_only", mild))
@@ -220,7 +228,8 @@ def _watch(torch, want, policy):
 
 
 def _record_warnings():
-    """With warn_only an operation without a deterministic form warns; the warning's name and place are kept."""
+    """With warn_only an operation without a deterministic form warns; the warning's name
+    and place are kept."""
     real, seen = warnings._showwarnmsg, set()
     warnings.filterwarnings("always", message=".*does not have a deterministic implementation")
 

@@ -1,6 +1,8 @@
-"""What a training is, as the program has it: loaders, optimizers, schedulers, and what its framework was told.
+"""What a training is, as the program has it: loaders, optimizers, schedulers, and what
+its framework was told.
 
-Nothing of it is changed. Each wrapper adds a count or keeps a few plain values, so a step costs no more than before.
+Nothing of it is changed. Each wrapper adds a count or keeps a few plain values, so a
+step costs no more than before.
 """
 import functools
 import sys
@@ -13,7 +15,8 @@ _loaders = []     # {"batch_size", …}, as the program makes them
 _optimizers = []
 _schedulers = []
 _trainer = {}     # what a framework says of itself: "accumulate", "world_size", "max_steps", …
-_entry = weakref.WeakKeyDictionary()  # of an object; an attribute would get into the program's checkpoints
+# Of an object; an attribute would get into the program's checkpoints
+_entry = weakref.WeakKeyDictionary()
 _backward = [0]   # since the last step of any optimizer
 
 
@@ -70,7 +73,8 @@ def _count(counts, n):
 
 
 def _usual(counts):
-    """The number that four in five steps had, or None: a last batch or a skipped step may have another one."""
+    """The number that four in five steps had, or None: a last batch or a skipped step
+    may have another one."""
     total = sum(counts.values())
     for n, times in counts.items():
         if 5 * times >= 4 * total:

@@ -1,7 +1,8 @@
-"""Lockstep's way into every interpreter of a run, then whatever sitecustomize would have run without it.
+"""Lockstep's way into every interpreter of a run, then whatever sitecustomize would have
+run without it.
 
-Python ignores an exception that leaves this file and runs the program all the same, without the policy. So every
-failure of the hook ends the interpreter here.
+Python ignores an exception that leaves this file and runs the program all the same,
+without the policy. So every failure of the hook ends the interpreter here.
 """
 import os
 import sys
@@ -17,7 +18,8 @@ def _is_here(entry):
 
 
 def _load():
-    """Its bytecode is kept in the run's private folder, whatever the user's settings: the next interpreter is faster."""
+    """Its bytecode is kept in the run's private folder, whatever the user's settings:
+    the next interpreter is faster."""
     keep = sys.dont_write_bytecode, sys.pycache_prefix
     sys.dont_write_bytecode, sys.pycache_prefix = False, None
     try:
@@ -42,7 +44,8 @@ def _start():
 
 
 def _next():
-    """Python runs only the first sitecustomize on the path, which is ours; the next one is run from here."""
+    """Python runs only the first sitecustomize on the path, which is ours; the next one
+    is run from here."""
     from _frozen_importlib import module_from_spec
     from _frozen_importlib_external import PathFinder
     spec = PathFinder.find_spec("sitecustomize", sys.path)

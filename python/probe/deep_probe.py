@@ -1,7 +1,8 @@
-"""Run by `lockstep doctor --deep` in the interpreter that is looked at: one JSON object on the last line of stdout.
+"""Run by `lockstep doctor --deep` in the interpreter that is looked at: one JSON object
+on the last line of stdout.
 
-Standard library only. Every answer is either a value or absent; what went wrong is under "errors". The argument is a
-comma-separated list of distributions.
+Standard library only. Every answer is either a value or absent; what went wrong is under
+"errors". The argument is a comma-separated list of distributions.
 """
 import json
 import platform

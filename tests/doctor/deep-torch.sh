@@ -1,4 +1,5 @@
-# A real torch from the package index: what doctor reads from its files is what torch says of itself.
+# A real torch from the package index: what doctor reads from its files is what torch says
+# of itself.
 python=$("$ROOT/tools/venv") || { echo "no torch: tools/venv failed" >&2; exit 77; }
 echo '{"schema": 1, "name": "pin", "torch": ">=2"}' >pin.json
 lockstep doctor --python "$python" --deep --spec pin.json --fail-on-mismatch --json >r.json

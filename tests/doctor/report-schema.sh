@@ -1,4 +1,5 @@
-# The reports of every scripted machine, with and without a spec, agree with the documented schema; a damaged one does not.
+# The reports of every scripted machine, with and without a spec, agree with the
+# documented schema; a damaged one does not.
 py=$("$ROOT/tools/venv") || { echo "no check-jsonschema: tools/venv failed" >&2; exit 77; }
 . "$ROOT/tests/fake/machine.sh"
 check() { "$(dirname "$py")/check-jsonschema" --schemafile "$ROOT/docs/schema/doctor.schema.json" "$@"; }

@@ -1,4 +1,5 @@
-# A real torch with NVIDIA's wheels, in a farm of links to it: what doctor foretells of a damaged installation is what an
+# A real torch with NVIDIA's wheels, in a farm of links to it: what doctor foretells of a
+# damaged installation is what an
 # import says.
 # labels: slow
 python=$("$ROOT/tools/venv") || { echo "no torch: tools/venv failed" >&2; exit 77; }

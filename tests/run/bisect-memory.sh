@@ -1,5 +1,6 @@
 # labels: slow
-# bisect tells memory that nobody has written, memory shared between processes, and what comes from outside of PyTorch
+# bisect tells memory that nobody has written, memory shared between processes, and what
+# comes from outside of PyTorch
 py=$("$ROOT/tools/venv") || exit 77
 prog=$ROOT/tests/run/progs/nondeterministic.py
 for kind in memory shared entropy; do

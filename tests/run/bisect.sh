@@ -2,7 +2,9 @@
 py=$("$ROOT/tools/venv") || exit 77
 prog=$ROOT/tests/run/progs/nondeterministic.py
 for kind in unordered_set augment index_add "index_add device" copied spawned; do
-	read -r -a args <<<"$kind" # the last: with digests as on a GPU, a program of so few operations that its end fetches them
+	# "device": digests as on a GPU, in a program of so few operations that its end fetches
+	# them
+	read -r -a args <<<"$kind"
 	line=$(grep -n "LINE ${args[0]}" "$prog" | cut -d: -f1)
 	lockstep verify --bisect --json -- "$py" "$prog" "${args[@]}" >"$kind.json" 2>/dev/null
 	echo "$kind: status $?"
@@ -13,7 +15,8 @@ p = v["parting"]
 print(v["verdict"], p["kind"], p["operation"], "found" if f"nondeterministic.py:{sys.argv[2]} " in p["where"] else p["where"])
 PY
 done
-# an operation in a thread of the autograd engine, which has no Python frame of its own, is told by the line that called backward
+# an operation in a thread of the autograd engine, which has no Python frame of its own,
+# is told by the line that called backward
 cat >engine.py <<'PY'
 import ctypes, sys, torch
 ops, policy = sys.modules["lockstep_ops"], sys.modules["lockstep_policy"].POLICY

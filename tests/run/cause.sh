@@ -1,4 +1,5 @@
-# manifest diff names the cause: source outside of git, packages, environment, accumulation, schedule, optimizer, own seeds
+# manifest diff names the cause: source outside of git, packages, environment,
+# accumulation, schedule, optimizer, own seeds
 py=$("$ROOT/tools/venv") || exit 77
 mkdir -p project/parts site-packages/fakelib site-packages/fakelib-1.0.dist-info
 echo 'from . import net' >project/parts/__init__.py
@@ -39,7 +40,8 @@ echo same; causes a b
 lockstep manifest show a | grep -E '^(global|optimizer|scheduler)'
 edit() { sed -i "$2" "$1"; }
 try() { echo "$1"; run b -- "$py" project/fit.py project/config.yaml "${2:-2}"; causes a b; }
-edit project/parts/net.py 's/$/  # wider/'; try "a module, untracked"; edit project/parts/net.py 's/  # wider//'
+edit project/parts/net.py 's/$/  # wider/'; try "a module, untracked"
+edit project/parts/net.py 's/  # wider//'
 edit project/config.yaml 's/1/2/'; try "a configuration"; edit project/config.yaml 's/2/1/'
 mv site-packages/fakelib-1.0.dist-info site-packages/fakelib-1.1.dist-info; try "a package"
 mv site-packages/fakelib-1.1.dist-info site-packages/fakelib-1.0.dist-info

@@ -1,5 +1,6 @@
 # labels: slow
-# The example of Keras: models, weights and log are identical without any --ignore, and another seed differs
+# The example of Keras: models, weights and log are identical without any --ignore, and
+# another seed differs
 py=$("$ROOT/tools/venv" keras) || exit 77
 PATH="$(dirname "$py"):$PATH"
 line=$(grep -E '^lockstep verify.*keras' "$ROOT/examples/README.md")

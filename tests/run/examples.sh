@@ -1,5 +1,6 @@
 # labels: slow
-# Each example as examples/README.md has it: identical without any --ignore, and another seed differs
+# Each example as examples/README.md has it: identical without any --ignore, and another
+# seed differs
 py=$("$ROOT/tools/venv") || exit 77
 PATH="$(dirname "$py"):$PATH"
 grep -E '^lockstep verify' "$ROOT/examples/README.md" | grep -v -e keras -e 'per-node gpu' >commands

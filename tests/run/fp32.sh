@@ -1,5 +1,7 @@
-# torch's newer switches (2.9 and later): named with their line, and refused under --hold. Where the torch that is installed is
-# older, it gets them from a stand-in: the two functions of torch._C, and the attributes that call them.
+# torch's newer switches (2.9 and later): named with their line, and refused under --hold.
+# Where the torch that is installed is
+# older, it gets them from a stand-in: the two functions of torch._C, and the attributes
+# that call them.
 py=$("$ROOT/tools/venv") || exit 77
 mkdir shim
 cat >shim/sitecustomize.py <<'PY'

@@ -1,5 +1,6 @@
 # labels: slow
-# a PEX, which replaces its interpreter by an isolated one, and a frozen program: the policy reaches neither, and it is said
+# a PEX, which replaces its interpreter by an isolated one, and a frozen program: the
+# policy reaches neither, and it is said
 py=$("$ROOT/tools/venv") || exit 77
 cat >app.py <<'PY'
 import sys

@@ -1,4 +1,5 @@
-# real JAX: its precision is set and read back, a fit follows the run's seed, and the line that undoes the precision is named
+# real JAX: its precision is set and read back, a fit follows the run's seed, and the line
+# that undoes the precision is named
 py=$("$ROOT/tools/venv") || exit 77
 prog=$ROOT/tests/run/progs/jax_fit.py
 lockstep verify --control seed -- "$py" "$prog" 2>/dev/null | grep -v verify.html

@@ -1,4 +1,5 @@
-# every launch is logged in order, whatever ends the program; two runs name the first kernel that differs; nothing missing or
+# every launch is logged in order, whatever ends the program; two runs name the first
+# kernel that differs; nothing missing or
 # taken disturbs the program. With a stand-in libcupti.
 export LOCKSTEP_CUPTI=$BUILD/fake/libfake_cupti.so
 prog=$BUILD/fake/fake_launches
@@ -15,7 +16,8 @@ LOCKSTEP_CUPTI=/nowhere/libcupti.so lockstep run --trace kernels -o f -- sh -c "
 # a full disk, or a folder that is gone, ends the log and not the program
 lockstep run --trace kernels -o g -- sh -c "rm -r {out}/run_trace; $prog 10 exit" && log g
 echo "status $?"
-# a forked child's end does not touch its parent's log; one address for all names does not confuse them
+# a forked child's end does not touch its parent's log; one address for all names does not
+# confuse them
 lockstep run --trace kernels -o i -- "$prog" 20000 fork && log i
 lockstep run --trace kernels -o j -- "$prog" 20000 reuse && log j
 # a million launches keep their time

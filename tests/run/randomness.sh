@@ -1,4 +1,5 @@
-# Generators without a seed: other numbers in each worker, rank and child, the same ones in each run; and what is told of them
+# Generators without a seed: other numbers in each worker, rank and child, the same ones
+# in each run; and what is told of them
 py=$("$ROOT/tools/venv") || exit 77
 cat >draw.py <<'PY'
 import multiprocessing as mp

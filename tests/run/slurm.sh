@@ -1,4 +1,5 @@
-# srun on a real Slurm of two nodes: the policy reaches tasks that other daemons start, ranks are told, statuses come back
+# srun on a real Slurm of two nodes: the policy reaches tasks that other daemons start,
+# ranks are told, statuses come back
 eval "$("$ROOT/tests/slurm/cluster" start "$SCRATCH/slurm" 2>cluster.log)" || { cat cluster.log >&2; exit 1; }
 trap '"$ROOT/tests/slurm/cluster" stop "$SCRATCH/slurm"' EXIT
 [ -n "${SLURM_CONF:-}" ] || { cat cluster.log >&2; exit 1; }

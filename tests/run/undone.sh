@@ -1,11 +1,13 @@
-# what the program undoes is named with its line, or refused; an operation without a deterministic form raises or is recorded
+# what the program undoes is named with its line, or refused; an operation without a
+# deterministic form raises or is recorded
 py=$("$ROOT/tools/venv") || exit 77
 prog=$ROOT/tests/run/progs/undo.py
 lockstep run --strict -- "$py" "$prog" benchmark algorithms 2>&1
 echo "status $?"
 lockstep run --level 3 --hold -- "$py" "$prog" benchmark threads 2>&1
 echo "status $?"
-# the milder form of the switch, a variable, and an optimizer without a hash, which only loses its account
+# the milder form of the switch, a variable, and an optimizer without a hash, which only
+# loses its account
 cat >mild.py <<'PY'
 import os
 

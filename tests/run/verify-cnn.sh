@@ -1,4 +1,5 @@
-# twin fits of a CNN (4 workers, augmentation, dropout) and of a transformer are identical; another seed is not
+# twin fits of a CNN (4 workers, augmentation, dropout) and of a transformer are
+# identical; another seed is not
 py=$("$ROOT/tools/venv") || exit 77
 lockstep verify --control seed --html page.html -- "$py" "$ROOT/tests/run/progs/cnn.py"
 echo "status $?"

@@ -1,4 +1,5 @@
-"""Operations that a GPU does in any order: index_add with float atomics, and the gradient of bicubic interpolation."""
+"""Operations that a GPU does in any order: index_add with float atomics, and the
+gradient of bicubic interpolation."""
 import os
 import sys
 
@@ -8,7 +9,9 @@ torch.manual_seed(0)
 kind, device = sys.argv[1], sys.argv[2]
 if kind == "index_add":
     target = torch.zeros(7, device=device)
-    target.index_add_(0, torch.arange(1 << 20, device=device) % 7, torch.rand(1 << 20, device=device) * 1e3)  # LINE index_add
+    rows = torch.arange(1 << 20, device=device) % 7
+    added = torch.rand(1 << 20, device=device) * 1e3
+    target.index_add_(0, rows, added)  # LINE index_add
 else:
     x = torch.rand(2, 3, 64, 64, device=device, requires_grad=True)
     y = torch.nn.functional.interpolate(x, scale_factor=1.7, mode="bicubic")

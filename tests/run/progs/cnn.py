@@ -1,4 +1,5 @@
-"""A small CNN with augmentation, dropout and a DataLoader of 4 workers; writes a checkpoint. No seeds, no switches."""
+"""A small CNN with augmentation, dropout and a DataLoader of 4 workers; writes a
+checkpoint. No seeds, no switches."""
 import os
 import random
 import sys

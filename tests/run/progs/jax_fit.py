@@ -1,4 +1,5 @@
-"""A fit with JAX, whose keys come from the run's seed as JAX has no generator of its own; the data from numpy's. [undo]"""
+"""A fit with JAX, whose keys come from the run's seed as JAX has no generator of its
+own; the data from numpy's. [undo]"""
 import os
 import sys
 

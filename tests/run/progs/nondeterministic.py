@@ -8,7 +8,8 @@ import time
 import torch
 
 kind, out = sys.argv[1], os.environ["LOCKSTEP_OUT"]
-if "device" in sys.argv and "lockstep_ops" in sys.modules:  # digests as for tensors on a GPU: left there, fetched in batches
+# Digests as for tensors on a GPU: left there, fetched in batches
+if "device" in sys.argv and "lockstep_ops" in sys.modules:
     digester = sys.modules["lockstep_ops"]._Digester
     digester.on_cpu = digester.on_device
 
@@ -20,9 +21,11 @@ class Part:
 
 def unordered_set():
     total = torch.zeros(())
-    # addresses as a longer program would have them; of the same size, or one start in 64 had the order of another
+    # addresses as a longer program would have them; of the same size, or one start in 64
+    # had the order of another
     here = [Part(n) for n in range(int.from_bytes(os.urandom(2), "little"))]
-    for p in list({Part(n) for n in range(20000)})[:64]:  # hashed by address: another order in each process
+    # Hashed by address: another order in each process
+    for p in list({Part(n) for n in range(20000)})[:64]:
         total = total + p.value  # LINE unordered_set
     del here
     return total
@@ -49,7 +52,8 @@ def entropy():
 
 
 def copied():
-    here = [copy.deepcopy(torch.ones(1000)) for _ in range(50)]  # into memory that is never read before it is written
+    # Into memory that is never read before it is written
+    here = [copy.deepcopy(torch.ones(1000)) for _ in range(50)]
     torch.manual_seed(time.time_ns())  # LINE copied
     return sum(x.sum() for x in here) + torch.rand(())
 
@@ -62,12 +66,13 @@ def memory():
 
 
 def in_worker(number, shared, done):
-    import numpy
-    time.sleep(random.SystemRandom().random())  # the order in which workers start changes from run to run
+    from numpy.random import PCG64, Generator
+    # The order in which workers start changes from run to run
+    time.sleep(random.SystemRandom().random())
     if kind == "spawned":
         x = torch.ones(4) * (number + 1)
         if number == 1:
-            x = x * numpy.random.Generator(numpy.random.PCG64(time.time_ns())).random()  # LINE spawned
+            x = x * Generator(PCG64(time.time_ns())).random()  # LINE spawned
             shared.add_(x)
     else:
         shared.numpy()[:] = time.time()

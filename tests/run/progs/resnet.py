@@ -1,4 +1,5 @@
-"""A ResNet-like fit: DEVICE STEPS TIMES [benchmark]. Prints the seconds of so many steps so many times, without import and warm-up."""
+"""A ResNet-like fit: DEVICE STEPS TIMES [benchmark]. Prints the seconds of so many steps
+so many times, without import and warm-up."""
 import os
 import sys
 import time

@@ -1,4 +1,5 @@
-# A service on the CPU: its spec speaks of no GPU, so nothing is said about one, with and without a GPU in the machine.
+# A service on the CPU: its spec speaks of no GPU, so nothing is said about one, with and
+# without a GPU in the machine.
 . "$ROOT/tests/fake/machine.sh"
 service() {
 	base debian 12 2.36

@@ -1,4 +1,5 @@
-# A .pth file that runs Python may add site folders: what is not found is then unknown, not absent. What installers write
+# A .pth file that runs Python may add site folders: what is not found is then unknown,
+# not absent. What installers write
 # by themselves adds none.
 . "$ROOT/tests/fake/machine.sh"
 site=/usr/local/lib/python3.10/dist-packages

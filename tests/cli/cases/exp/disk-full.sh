@@ -1,4 +1,5 @@
-# A full disk: what was acknowledged stays, what is refused leaves nothing, a job that ends keeps its
+# A full disk: what was acknowledged stays, what is refused leaves nothing, a job that
+# ends keeps its
 # record, and the worker goes on when there is room again. The disk is a tmpfs of this user's own
 # mount namespace.
 set -u

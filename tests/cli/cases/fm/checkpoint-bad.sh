@@ -1,4 +1,5 @@
-# a checkpoint that is torn, foreign or of another kind is refused with the reason; the model is not touched
+# a checkpoint that is torn, foreign or of another kind is refused with the reason; the
+# model is not touched
 D=$ROOT/tests/data
 lockstep fm train $D/small.svm -o m --checkpoint c -q && lockstep fm train $D/small.svm -o m2 --checkpoint c2 --lr 0.1 -q
 try() { lockstep fm train "$@" -q; echo "status $?"; }

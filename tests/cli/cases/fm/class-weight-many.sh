@@ -1,4 +1,5 @@
-# weights of 100 classes are those of their rows, in the text's own column: the same parameters; a checkpoint has them all
+# weights of 100 classes are those of their rows, in the text's own column: the same
+# parameters; a checkpoint has them all
 awk 'BEGIN { for (i = 0; i < 600; i++) { c = i * 37 % 100; w = (c % 7 + 1) / 2; f = " " i % 11 ":1 " 11 + i % 13 ":1 " 24 + c % 9 ":1"
 	print c f >"plain.svm"; print c, w f >"weighted.svm" } }'
 weights=$(seq 0 99 | awk '{ printf "%s%g", (NR > 1 ? "," : ""), ($1 % 7 + 1) / 2 }')

@@ -1,4 +1,5 @@
-# Bad input, or a place that cannot be written to: what is wrong is named, the status is 2, nothing is left behind.
+# Bad input, or a place that cannot be written to: what is wrong is named, the status is
+# 2, nothing is left behind.
 d=$ROOT/tests/data
 no() { "$@" >/dev/null; echo "status $?" >&2; }
 printf '1 3:1\n\n# note\n0 7:1 -2:1\n' >negative.svm

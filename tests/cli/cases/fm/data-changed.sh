@@ -1,4 +1,5 @@
-# data that are written to during a training: no model comes of them, and no checkpoint; the same rows at another time do no harm
+# data that are written to during a training: no model comes of them, and no checkpoint;
+# the same rows at another time do no harm
 D=$ROOT/tests/data
 lockstep fm convert $D/small.ffm -o kept >/dev/null
 lockstep fm convert $D/small-valid.ffm -o kept-valid >/dev/null
@@ -6,7 +7,8 @@ lockstep fm train kept --batch 2 --epochs 32 --lr 1e-30 -q -o m
 lockstep fm digest m | cut -d ' ' -f 1 >want
 mkfifo log
 exec 3<>log
-# With the least that a pipe holds, training waits for its log before the next epoch ends, and so before the next checkpoint.
+# With the least that a pipe holds, training waits for its log before the next epoch ends,
+# and so before the next checkpoint.
 python3 -c 'import fcntl; fcntl.fcntl(3, 1031, 4096)'
 renew() { # of another time than what is written next
 	rm -f tr.lsd va.lsd m c

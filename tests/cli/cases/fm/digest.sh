@@ -1,5 +1,6 @@
 # labels: isa
-# the digest that a training prints is that of the file it leaves: of the last epoch, of the best one, of one before a resume
+# the digest that a training prints is that of the file it leaves: of the last epoch, of
+# the best one, of one before a resume
 D=$ROOT/tests/data
 try() { # NAME OPTION…
 	name=$1; shift

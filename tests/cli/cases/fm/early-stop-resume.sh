@@ -17,7 +17,8 @@ done
 # the log: steps where they were asked for, and what was lost on the mean of the rows so far
 lockstep fm train $D/small.svm --batch 128 --lr 1e-30 --shuffle none --epochs 2 --log-every 3 --log steps -o m -q
 sed 's/\(loss":0\.[0-9]\{7\}\).*/\1/' steps
-# checkpoints, too, in every epoch: 5 steps each, and after step 6 of this training nothing is finite
+# checkpoints, too, in every epoch: 5 steps each, and after step 6 of this training
+# nothing is finite
 lockstep fm train $D/regression.svm --task regression --optimizer sgd --lr 2 --epochs 20 --batch 120 --shuffle none --checkpoint c --checkpoint-every 3 -o m -q 2>/dev/null
 echo "status $?"
 grep -aom 1 'step..: [0-9]*' c

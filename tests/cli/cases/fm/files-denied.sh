@@ -1,4 +1,5 @@
-# a place that may not be written to is no mistake of the command line: status 4, and nothing is touched
+# a place that may not be written to is no mistake of the command line: status 4, and
+# nothing is touched
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cp $BUILD/lockstep $ROOT/tests/data/small.svm $place

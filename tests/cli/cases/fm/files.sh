@@ -1,4 +1,5 @@
-# what would fail or do harm after the training is refused before it: status 2, a sentence, and nothing is touched
+# what would fail or do harm after the training is refused before it: status 2, a
+# sentence, and nothing is touched
 D=$ROOT/tests/data
 no() { "$@" >/dev/null; echo "status $?" >&2; }
 train() { no lockstep fm train "$@" -q; }
@@ -45,7 +46,8 @@ rm m
 sha256sum -- * 2>/dev/null | cmp - ../before && ls
 train tr.svm -o "$(printf 'n%.0s' $(seq 300))"
 ln -s loop loop && train tr.svm -o loop; rm loop
-# links lead somewhere, also to where nothing is yet; what may be read by some is not replaced by what all may read
+# links lead somewhere, also to where nothing is yet; what may be read by some is not
+# replaced by what all may read
 ln -s folder/new to && ln -s to there
 train tr.svm -o there && cmp folder/new warm && readlink there to
 train tr.svm -o m --checkpoint to --log "$PWD/folder/new"
@@ -60,7 +62,8 @@ train tr.svm -o m --log log && train tr.svm -o m --log log && wc -l <log
 # a log that cannot be written is said, and costs nothing else
 train tr.svm -o full --checkpoint c --log /dev/full
 cmp full m && lockstep fm train tr.svm -o again --checkpoint c --resume -q && cmp again m
-# nor does a last checkpoint that cannot be written cost the model; with validation it is there already
+# nor does a last checkpoint that cannot be written cost the model; with validation it is
+# there already
 train tr.svm -o kept --checkpoint /dev/full
 cmp kept m && train tr.svm -o kept --checkpoint /dev/full --valid tr.svm --epochs 1 && cmp kept m
 # a log is added to logs alone

@@ -1,6 +1,7 @@
 # SIGINT and SIGTERM save the checkpoint and say how to go on; the rest gives the same bytes
 D=$ROOT/tests/data
-# under emulation all is slower, and on a busy machine a barrier of two threads takes a slice of the scheduler
+# under emulation all is slower, and on a busy machine a barrier of two threads takes a
+# slice of the scheduler
 threads=2 epochs=120
 [ -z "${ASAN_OPTIONS:-}" ] || epochs=20
 [ -z "${LS_EMULATOR:-}" ] || threads=1 epochs=12
@@ -9,7 +10,8 @@ stopped() { # stopped SIGNAL WORDS OPTION…: the training ends by the signal an
 	local signal=$1 words=$2
 	shift 2
 	rm -f log
-	env --default-signal=INT lockstep fm train "$@" -q --log log 2>err & # which a script's & leaves ignored
+	# which a script's & leaves ignored
+	env --default-signal=INT lockstep fm train "$@" -q --log log 2>err &
 	local pid=$!
 	for _ in $(seq 2000); do [ -s log ] && break; sleep 0.01; done
 	kill -$signal $pid

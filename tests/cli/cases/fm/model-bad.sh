@@ -1,4 +1,5 @@
-# a model whose metadata claim something else than its tensors are: refused by name, before memory is asked for
+# a model whose metadata claim something else than its tensors are: refused by name,
+# before memory is asked for
 D=$ROOT/tests/data
 for kind in fm ffm fwfm; do lockstep fm train $D/small.ffm --kind $kind -o $kind -q; done
 python3 - <<'P'

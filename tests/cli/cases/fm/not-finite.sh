@@ -1,4 +1,5 @@
-# a training in batches that leaves the finite numbers names the row and its step, which is the one after the last in the log,
+# a training in batches that leaves the finite numbers names the row and its step, which
+# is the one after the last in the log,
 # whatever the number of threads and however many steps are done at a time
 awk 'NR == 333 { print "0 1:7:3e38 2:20:3e38"; next } { print }' $ROOT/tests/data/regression.ffm >huge.ffm
 for shuffle in none rows blocks; do

@@ -1,4 +1,5 @@
-# an .npz or .npy that is damaged or not what it should be: a sentence with the file's name, status 2, nothing written
+# an .npz or .npy that is damaged or not what it should be: a sentence with the file's
+# name, status 2, nothing written
 python3 - <<'P'
 import struct, zipfile
 def npy(kind, shape, data):

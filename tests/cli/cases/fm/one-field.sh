@@ -7,7 +7,8 @@ for kind in ffm fwfm; do
 	lockstep fm predict whole data.ffm -o scores && wc -l < scores
 done
 
-# rows without entries have no field that could be missing: the bias alone speaks, whatever is beside them
+# rows without entries have no field that could be missing: the bias alone speaks,
+# whatever is beside them
 printf '1\n0\n' > empty
 lockstep fm convert empty -o empty.lsd >/dev/null
 for kind in fm ffm fwfm; do

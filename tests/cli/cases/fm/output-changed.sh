@@ -1,6 +1,8 @@
-# with validation the best epoch's model is written on the way: at the end it must still be that, whatever --threads
+# with validation the best epoch's model is written on the way: at the end it must still
+# be that, whatever --threads
 D=$ROOT/tests/data
-# its log, more than pipes hold, goes to one, so that it waits where the test wants it to; epoch 1 is the best of a training that learns nothing
+# its log, more than pipes hold, goes to one, so that it waits where the test wants it to;
+# epoch 1 is the best of a training that learns nothing
 args=($D/small.ffm --kind ffm --batch 2 --epochs 32 --valid $D/small-valid.ffm --early-stop 0 --lr 1e-30 -q --log log --log-every 1)
 lockstep fm train $D/small.ffm -o other -q
 lockstep fm train "${args[@]}" --epochs 1 --log /dev/null -o same

@@ -1,4 +1,5 @@
-# a score that is not finite is refused with its row, in whatever order fields come, and nothing is written
+# a score that is not finite is refused with its row, in whatever order fields come, and
+# nothing is written
 printf '1 0:0:1 1:1:1\n0 0:0:1 1:1:1\n' > train.ffm
 printf '1 0:0:1 1:1:1\n1 0:0:1 1:1:3e38\n' > ascending.ffm
 printf '1 1:1:3e38 0:0:1\n' > other.ffm

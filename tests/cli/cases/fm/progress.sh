@@ -1,5 +1,7 @@
-# The progress line: rows a second, loss, the last validation metric and the time left on a terminal of 40 columns, on a
-# narrower one those that fit, the bar in what room they leave. The training is stopped when a few lines have been seen.
+# The progress line: rows a second, loss, the last validation metric and the time left on
+# a terminal of 40 columns, on a
+# narrower one those that fit, the bar in what room they leave. The training is stopped
+# when a few lines have been seen.
 train() { # COLUMNS OPTION…, on a pseudo-terminal of Python's making
 	python3 - "$(command -v lockstep)" "$@" <<'PY'
 import fcntl, os, pty, re, signal, struct, sys, termios
@@ -24,7 +26,8 @@ status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 figures = {"time": r"\d+(:|h)\d\d( |$)", "loss": r"loss \d+\.\d+( |$)", "valid": r"val\S*( [a-z0-9-]+)? \d+\.\d+( |$)", "rate": r"\d[kM] rows/s( |$)",
            "percent": r"\d+% ", "bar": "^[█░]{3,20} ", "plain bar": "^[#.]{3,20} "}
 has = " ".join(n for n, p in figures.items() if drawn and re.search(p, drawn[-1]))
-parts = r"(\?|\d+(:|h)\d\d)( left)?( +(loss|val) \d+\.\d+| +\d+(\.\d+)?[kM] rows/s)*$" # of a narrow line, each whole
+# of a narrow line, each whole
+parts = r"(\?|\d+(:|h)\d\d)( left)?( +(loss|val) \d+\.\d+| +\d+(\.\d+)?[kM] rows/s)*$"
 broken = [l for l in drawn if int(columns) <= 40 and not re.match(parts, l)]
 fits = all(len(l) < int(columns) for l in drawn)
 print(f"status {status}, {columns} columns: {has}{', time unknown at first' if drawn[0].startswith('? ') or drawn[0].endswith('? left') else ''}{'' if fits else ', too long'}{f', broken: {broken}' if broken else ''}")
@@ -48,7 +51,8 @@ fcntl.fcntl(write, 1031, 4096)  # F_SETPIPE_SZ
 child = subprocess.Popen([sys.argv[1], "fm", "train", *sys.argv[2:]], stderr=write)
 os.close(write)
 before, now = None, " "
-while child.poll() is None and (before != now or now[0] != "S"):  # until it waits, and has used no processor meanwhile
+# until it waits, and has used no processor meanwhile
+while child.poll() is None and (before != now or now[0] != "S"):
     time.sleep(0.1)
     before, now = now, " ".join(open(f"/proc/{child.pid}/stat").read().rsplit(")", 1)[1].split()[:13])
 child.send_signal(signal.SIGTERM)

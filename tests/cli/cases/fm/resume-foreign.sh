@@ -1,4 +1,5 @@
-# what --resume takes from files is that training's own: the best epoch's model, the metric, the start, every byte of the checkpoint
+# what --resume takes from files is that training's own: the best epoch's model, the
+# metric, the start, every byte of the checkpoint
 D=$ROOT/tests/data
 valid="--valid $D/small-valid.svm --metric logloss --early-stop 0"
 train() { lockstep fm train $D/small.svm "$@" -q; echo "status $?"; }

@@ -1,4 +1,5 @@
-# a model that is trained on in its place goes on after a kill; a checkpoint beyond --epochs is refused
+# a model that is trained on in its place goes on after a kill; a checkpoint beyond
+# --epochs is refused
 D=$ROOT/tests/data
 args=($D/small.svm --valid $D/small-valid.svm --batch 64 --early-stop 0)
 lockstep fm train $D/small-valid.svm --batch 64 -o start -q

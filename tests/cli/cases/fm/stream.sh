@@ -1,4 +1,5 @@
-# standard input as it may come: in pieces, from the middle of a file, with byte-order mark, without a last line end, in few bytes
+# standard input as it may come: in pieces, from the middle of a file, with byte-order
+# mark, without a last line end, in few bytes
 set -e
 D=$ROOT/tests/data
 lockstep fm convert $D/small-valid.svm -o whole.lsd >/dev/null

@@ -1,4 +1,5 @@
-# what files and arguments hold reaches the terminal of an error message escaped, printable UTF-8 as it is
+# what files and arguments hold reaches the terminal of an error message escaped,
+# printable UTF-8 as it is
 python3 - <<'P'
 import json, struct, zipfile
 header = json.dumps({"a\x1b[2J\r\n\x9b\u202eé": {"dtype": "F99", "shape": [1], "data_offsets": [0, 4]}}).encode()

@@ -1,4 +1,5 @@
-# An option that would do nothing beside the others is refused with status 2, and nothing is left behind; the same option
+# An option that would do nothing beside the others is refused with status 2, and nothing
+# is left behind; the same option
 # where it means something is taken.
 D=$ROOT/tests/data
 try() { lockstep fm train "$D/small.svm" -o m -q "$@"; echo "status $?: $*"; rm -f m; }

@@ -1,4 +1,5 @@
-# a model or checkpoint that an earlier version trained with --online is refused with a sentence, wherever it is given
+# a model or checkpoint that an earlier version trained with --online is refused with a
+# sentence, wherever it is given
 D=$ROOT/tests/data
 lockstep fm train $D/small.ffm --kind ffm --batch 1 -o new -q --checkpoint new.ckpt
 python3 - <<'P'

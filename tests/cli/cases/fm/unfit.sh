@@ -1,4 +1,5 @@
-# rows that do not fit the task, or count for nothing, or are too long to be normalised: refused by name, in training, validation and use
+# rows that do not fit the task, or count for nothing, or are too long to be normalised:
+# refused by name, in training, validation and use
 D=$ROOT/tests/data
 try() { lockstep fm "$@"; echo "status $?"; }
 lockstep fm train $D/small.svm -o m -q && lockstep fm train $D/multiclass.svm --task multiclass -o c -q

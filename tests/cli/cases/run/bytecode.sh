@@ -1,4 +1,5 @@
-# the hook is compiled once, and not in each run; an entry that is damaged is made again; a cache that others may write to is not read
+# the hook is compiled once, and not in each run; an entry that is damaged is made again;
+# a cache that others may write to is not read
 unset PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX
 came() { lockstep run -- python3 -v -c pass 2>&1 | grep -cE "code object from .*/__pycache__/lockstep_hook\.[^/]*\.pyc'"; }
 entries=$XDG_CACHE_HOME/lockstep/hook

@@ -1,4 +1,5 @@
-# spawned, forked and multiprocessing children are reached, a sitecustomize that was there still runs
+# spawned, forked and multiprocessing children are reached, a sitecustomize that was there
+# still runs
 mkdir site && echo 'print("x", file=open("site.log", "a"))' >site/sitecustomize.py
 cat >prog.py <<'PY'
 import multiprocessing as mp, os, random, subprocess, sys

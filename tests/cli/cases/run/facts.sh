@@ -1,4 +1,5 @@
-# the program does not wait for the facts of the machine: an nvcc that answers only once the program runs is heard all the same
+# the program does not wait for the facts of the machine: an nvcc that answers only once
+# the program runs is heard all the same
 mkdir bin
 cat >bin/nvcc <<SH
 #!/bin/sh

@@ -1,9 +1,11 @@
-# one run at a time in a folder; what a killed one left goes; an output folder inside an input is no input; a run inside a run
+# one run at a time in a folder; what a killed one left goes; an output folder inside an
+# input is no input; a run inside a run
 lockstep run -o a -- sh -c 'echo $$ >pid; exec sleep 60' &
 while [ ! -s pid ]; do sleep 0.05; done
 lockstep run -o a -- true 2>&1
 echo "status $?"
-until grep -q '"environment"' a/run_manifest.json; do sleep 0.05; done # gathered while the program runs, and there whatever happens
+# gathered while the program runs, and there whatever happens
+until grep -q '"environment"' a/run_manifest.json; do sleep 0.05; done
 kill -9 $!
 wait $! 2>/dev/null
 kill "$(cat pid)"

@@ -1,4 +1,5 @@
-# how much of a GPU's memory was in use, for a program in any language: before, and at most while it ran
+# how much of a GPU's memory was in use, for a program in any language: before, and at
+# most while it ran
 . "$ROOT/tests/fake/machine.sh"
 base debian 12 2.36
 driver 535.104.05 12020

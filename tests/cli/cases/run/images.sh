@@ -1,4 +1,5 @@
-# each process image of Python must leave a record of its own: what exec puts in the place of a recorded one, or embeds Python
+# each process image of Python must leave a record of its own: what exec puts in the place
+# of a recorded one, or embeds Python
 echo 'print("ran")' >p.py
 try() {
 	lockstep run -- "$@" 2>notes
@@ -14,7 +15,8 @@ except OSError: print("not executable")
 try: os.execvp("no-such-program", ["x"])
 except OSError: print("no such program")'
 try python3 -c 'import subprocess, sys; subprocess.run([sys.executable, "-I", "-c", "import time; time.sleep(0.4)"], preexec_fn=lambda: None)'
-# a child that is gone before anybody sees it, or is seen as well: by its options, by its environment, through a shell, by posix_spawn
+# a child that is gone before anybody sees it, or is seen as well: by its options, by its
+# environment, through a shell, by posix_spawn
 try python3 -c 'import subprocess, sys; subprocess.run([sys.executable, "-I", "p.py"])'
 try python3 -c 'import subprocess, sys; subprocess.run([sys.executable, "p.py"], env={})'
 try python3 -c 'import os; os.system("python3 -S p.py; true")' | sed 's/lockstep: .*//; /^$/d' | sort -u

@@ -1,4 +1,5 @@
-# a killed program leaves a finished manifest; a killed lockstep leaves one that says it is unfinished; SIGTERM is passed on
+# a killed program leaves a finished manifest; a killed lockstep leaves one that says it
+# is unfinished; SIGTERM is passed on
 lockstep run -o a -- python3 -c 'import os; open(os.environ["LOCKSTEP_OUT"] + "/half", "w").write("x"); os.kill(os.getpid(), 9)'
 echo "status $?"
 lockstep manifest show a | grep -E '^(state|held|result|outputs)' 

@@ -1,4 +1,5 @@
-# the same random numbers, hash order and output digests twice; another seed gives others; the hook leaves nothing behind
+# the same random numbers, hash order and output digests twice; another seed gives others;
+# the hook leaves nothing behind
 cat >prog.py <<'PY'
 import os, random
 text = f"{random.random()} {list({'a', 'b', 'c', 'd', 'e', 'f'})}"

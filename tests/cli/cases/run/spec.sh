@@ -1,4 +1,5 @@
-# a machine that does not agree with the spec starts nothing: 1; one that cannot be judged: 3; agreement is recorded
+# a machine that does not agree with the spec starts nothing: 1; one that cannot be
+# judged: 3; agreement is recorded
 lockstep run --spec nowhere.json -- touch started
 echo "status $?"
 spec() { printf '{"schema": 1, "name": "mine", "python": "%s"}' "$1"; }

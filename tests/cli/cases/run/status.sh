@@ -1,4 +1,5 @@
-# the status is the command's own; a signal is 128 + its number; what the command prints passes through
+# the status is the command's own; a signal is 128 + its number; what the command prints
+# passes through
 lockstep run -- sh -c 'echo out; exit 7'
 echo "status $?"
 lockstep run -- sh -c 'kill -9 $$'

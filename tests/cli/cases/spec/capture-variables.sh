@@ -1,4 +1,5 @@
-# Variables that were not set are part of a capture: one that comes is drift, and doctor sees it. So are all
+# Variables that were not set are part of a capture: one that comes is drift, and doctor
+# sees it. So are all
 # distributions, and the names of GPUs of several kinds.
 . "$ROOT/tests/fake/machine.sh"
 capture() { # as doctor() of machine.sh, with the same environment

@@ -1,4 +1,5 @@
-# What a program writes elsewhere, a run that fails, settings that it undoes, and the warning before hours of training
+# What a program writes elsewhere, a run that fails, settings that it undoes, and the
+# warning before hours of training
 said() {
 	"$@" 2>notes
 	echo "status $?"

@@ -21,7 +21,8 @@ seeds 3 --metric 'final f1' --against 'env "SHIFT=0.001" python3 prog.py {out}' 
 seeds 3 --metric log.jsonl:val/f1 --margin 0.02 --vary SHIFT=0,0.001 -- python3 prog.py {out}
 # the same bytes need no test
 seeds 2 --metric val/f1 --vary UNUSED=1,2 -- python3 prog.py {out}
-# {seed} for programs that take it as an option; a seed that is not followed; a run that diverges; one that fails
+# {seed} for programs that take it as an option; a seed that is not followed; a run that
+# diverges; one that fails
 seeds 2 --metric loss -- sh -c 'echo loss=0.{seed}'
 seeds 3 --metric loss -- sh -c 'echo loss=0.5'
 seeds 2 --metric loss -- sh -c 'echo loss=nan'
