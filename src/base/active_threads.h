@@ -29,16 +29,16 @@ struct ls_active_threads {
 };
 
 /* All threads work at first. */
-void ls_active_init(struct ls_active_threads *crew, int threads);
+void ls_active_init(struct ls_active_threads *active, int threads);
 /* Fixes the number of threads: for tests, and where the user asked for more threads than
  * there are processors. */
-void ls_active_hold(struct ls_active_threads *crew, int threads);
+void ls_active_hold(struct ls_active_threads *active, int threads);
 /* Another number of threads in every stretch, of a few units each: for tests. */
-void ls_active_drill(struct ls_active_threads *crew);
+void ls_active_drill(struct ls_active_threads *active);
 /* Units of work, at least one, until this stretch is over. */
-uint64_t ls_active_units(const struct ls_active_threads *crew);
-/* Reports that crew->now threads did so many units in so many seconds, for which the
- * processors worked cpu seconds (all threads together). May change crew->now. */
-void ls_active_did(struct ls_active_threads *crew, uint64_t units, double seconds, double cpu);
+uint64_t ls_active_units(const struct ls_active_threads *active);
+/* Reports that active->now threads did so many units in so many seconds, for which the
+ * processors worked cpu seconds (all threads together). May change active->now. */
+void ls_active_did(struct ls_active_threads *active, uint64_t units, double seconds, double cpu);
 
 #endif

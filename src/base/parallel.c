@@ -4,7 +4,7 @@
 
 #include "base/pool.h"
 
-struct crew {
+struct job {
 	atomic_size_t next;
 	size_t tasks;
 	void (*run)(void *ctx, size_t task);
@@ -13,21 +13,21 @@ struct crew {
 
 static void work(void *arg, int thread, int threads)
 {
-	struct crew *c = arg;
+	struct job *job = arg;
 	(void)thread, (void)threads;
-	for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->tasks;)
-		c->run(c->ctx, i);
+	for (size_t i; (i = atomic_fetch_add(&job->next, 1)) < job->tasks;)
+		job->run(job->ctx, i);
 }
 
 void ls_parallel(int threads, size_t tasks, void (*run)(void *ctx, size_t task), void *ctx)
 {
-	struct crew crew = {.tasks = tasks, .run = run, .ctx = ctx};
+	struct job job = {.tasks = tasks, .run = run, .ctx = ctx};
 	int n = threads > 1 && tasks < (size_t)threads ? (int)tasks : threads;
 	struct ls_pool *pool;
 	if (n < 2 || ls_pool_new(n, &pool, NULL)) {
-		work(&crew, 0, 1);
+		work(&job, 0, 1);
 		return;
 	}
-	ls_pool_run(pool, work, &crew);
+	ls_pool_run(pool, work, &job);
 	ls_pool_free(pool);
 }

@@ -36,7 +36,7 @@ struct machine {
 	double seconds; /* so far */
 };
 
-/* A call's work, or the stretch's: what the crew does of it. Returns the seconds. */
+/* A call's work, or the stretch's: what the active does of it. Returns the seconds. */
 static double work(struct machine *m, struct ls_active_threads *c, uint64_t most)
 {
 	uint64_t units = ls_active_units(c);
@@ -122,7 +122,7 @@ static void who_waits_now_and_then_stays(void **state)
 	assert_true(share_of(&m, &c, 2, 100.0, UINT64_MAX) > 0.95);
 }
 
-/* One thread, and a crew that was told, are asked nothing; nor does time that cannot be
+/* One thread, and a active that was told, are asked nothing; nor does time that cannot be
  * change anything. */
 static void some_never_change(void **state)
 {
