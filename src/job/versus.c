@@ -141,15 +141,22 @@ static bool is_measured(const char *name)
 	return false;
 }
 
-static void compare_metric(struct ls_versus *v, const char *name)
+static void compare_metric(struct ls_versus *v, const char *name, const json_t *curves)
 {
 	struct ls_versus_metric m = {.name = ls_xstrdup(name)};
 	for (int i = 0; i < 2; i++) {
 		const json_t *value = ls_metric_value(v->row[i], name);
 		m.value[i] = ls_metric_of_json(value, &m.has[i]);
+		m.points[i] = (size_t)ls_col_int(
+			json_object_get(json_object_get(v->row[i], "metrics"), name), "points", 0);
 	}
+	const json_t *c = json_object_get(curves, name);
+	m.steps = (size_t)ls_col_int(c, "steps", 0);
+	m.steps_differ = (size_t)ls_col_int(c, "differ", 0);
+	m.first = ls_col_int(c, "first", 0);
 	bool both = m.has[0] && m.has[1];
-	m.equal = both && (m.value[0] == m.value[1] || (isnan(m.value[0]) && isnan(m.value[1])));
+	m.equal = both && m.steps_differ == 0 && m.points[0] == m.points[1] &&
+		  (m.value[0] == m.value[1] || (isnan(m.value[0]) && isnan(m.value[1])));
 	m.measured = is_measured(name);
 	v->metrics_equal += m.equal && !m.measured;
 	v->metrics_differ += both && !m.equal && !m.measured;
@@ -157,13 +164,38 @@ static void compare_metric(struct ls_versus *v, const char *name)
 	v->metrics[v->n_metrics++] = m;
 }
 
-static void compare_metrics(struct ls_versus *v)
+/* {metric: {"steps", "differ", "first"}} of the steps that both have; NULL, not a number, is equal
+ * to itself. */
+static int compare_curves(struct ls_store *s, const struct ls_versus *v, json_t *to,
+			  struct ls_err *err)
 {
+	json_t *rows = NULL, *row;
+	size_t i;
+	int rc = ls_sql_all(
+		s, &rows, err,
+		"SELECT name, count(*) AS steps,"
+		" count(*) FILTER (WHERE a.value IS NOT b.value) AS differ,"
+		" min(step) FILTER (WHERE a.value IS NOT b.value) AS first"
+		" FROM metric a JOIN metric b USING(name, step) WHERE a.experiment = ? AND"
+		" a.attempt = ? AND b.experiment = ? AND b.attempt = ? GROUP BY name",
+		"iiii", ls_col_int(v->row[0], "id", 0), ls_col_int(v->row[0], "attempt", 0),
+		ls_col_int(v->row[1], "id", 0), ls_col_int(v->row[1], "attempt", 0));
+	json_array_foreach(rows, i, row) json_object_set(to, ls_col_text(row, "name"), row);
+	json_decref(rows);
+	return rc;
+}
+
+static int compare_metrics(struct ls_store *s, struct ls_versus *v, struct ls_err *err)
+{
+	json_t *curves = json_object();
+	int rc = compare_curves(s, v, curves, err);
 	json_t *all = json_copy(json_object_get(v->row[0], "metrics")), *value;
 	const char *key;
 	json_object_update(all, json_object_get(v->row[1], "metrics"));
-	json_object_foreach(all, key, value) compare_metric(v, key);
+	json_object_foreach(all, key, value) compare_metric(v, key, curves);
 	json_decref(all);
+	json_decref(curves);
+	return rc;
 }
 
 static const json_t *digest_of(const json_t *row, const char *path)
@@ -368,6 +400,8 @@ int ls_versus_make(struct ls_store *s, const char *a, const char *b, struct ls_v
 	int rc = read_row(s, a, &v.row[0], err);
 	if (!rc)
 		rc = read_row(s, b, &v.row[1], err);
+	if (!rc)
+		rc = compare_metrics(s, &v, err);
 	if (rc) {
 		ls_versus_done(&v);
 		return rc;
@@ -376,7 +410,6 @@ int ls_versus_make(struct ls_store *s, const char *a, const char *b, struct ls_v
 	compare_manifests(&v);
 	if (v.d.n)
 		qsort(v.d.items, v.d.n, sizeof *v.d.items, by_weight);
-	compare_metrics(&v);
 	compare_files(&v);
 	judge(&v);
 	*ret = v;

@@ -19,8 +19,11 @@ struct ls_versus_metric {
 	char *name;
 	bool has[2]; /* whether a and b have it */
 	double value[2];
-	bool equal;    /* the last values, bit by bit but for NaN */
+	bool equal;    /* as many values, equal at all common steps and at the end, NaN to NaN */
 	bool measured; /* how long something took, or on how many threads: shown and not judged */
+	size_t points[2];
+	size_t steps, steps_differ; /* that both have; of these, where the values differ */
+	int64_t first;              /* the first of steps_differ */
 };
 
 struct ls_versus {

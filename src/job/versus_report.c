@@ -19,20 +19,44 @@ static char *value_text(const struct ls_versus_metric *m, int side)
 	return m->has[side] ? ls_xasprintf("%.9g", m->value[side]) : ls_xstrdup("-");
 }
 
+/* Where curves part, and what only one of them has. */
+static void add_steps(const struct ls_versus_metric *m, struct ls_str *out)
+{
+	size_t a = m->points[0], b = m->points[1];
+	if (m->steps_differ && m->steps > 1)
+		ls_str_addf(out, ", first at step %lld", (long long)m->first);
+	if (a != b)
+		ls_str_addf(out, ", %s has %zu more value%s", a > b ? "A" : "B",
+			    a > b ? a - b : b - a, a - b == 1 || b - a == 1 ? "" : "s");
+}
+
+static void add_distance(const struct ls_versus_metric *m, struct ls_str *out)
+{
+	double a = m->value[0], d = m->value[1] - a;
+	if (m->equal)
+		ls_str_add(out, "equal");
+	else if (m->steps && !m->steps_differ)
+		ls_str_addf(out, "equal at %zu steps", m->steps);
+	else if (d == 0 || (isnan(a) && isnan(m->value[1])))
+		ls_str_add(out, "equal at the end");
+	else if (!isfinite(d))
+		ls_str_add(out, "not finite");
+	else if (a == 0)
+		ls_str_addf(out, "%+.3g", d);
+	else
+		ls_str_addf(out, "%+.3g (%+.2g %%)", d, 100 * d / fabs(a));
+}
+
 static char *difference_text(const struct ls_versus_metric *m)
 {
-	double d = m->value[1] - m->value[0];
+	struct ls_str out = {0};
 	if (!m->has[0] || !m->has[1])
 		return ls_xstrdup("");
-	if (m->equal)
-		return ls_xstrdup("equal");
-	if (m->measured)
+	if (m->measured && !m->equal)
 		return ls_xstrdup("measures the run, not judged");
-	if (!isfinite(d))
-		return ls_xstrdup("not finite");
-	if (m->value[0] == 0)
-		return ls_xasprintf("%+.3g", d);
-	return ls_xasprintf("%+.3g (%+.2g %%)", d, 100 * d / fabs(m->value[0]));
+	add_distance(m, &out);
+	add_steps(m, &out);
+	return ls_str_take(&out);
 }
 
 static void add_table(const struct ls_table *t, struct ls_str *out)
@@ -103,10 +127,12 @@ json_t *ls_versus_json(const struct ls_versus *v)
 		const struct ls_versus_metric *m = &v->metrics[i];
 		json_object_set_new(
 			metrics, m->name,
-			json_pack("{s:o,s:o,s:b}", "a",
+			json_pack("{s:o,s:o,s:b,s:I,s:I,s:o}", "a",
 				  m->has[0] ? ls_metric_to_json(m->value[0]) : json_null(), "b",
 				  m->has[1] ? ls_metric_to_json(m->value[1]) : json_null(), "equal",
-				  m->equal));
+				  m->equal, "steps", (json_int_t)m->steps, "steps_differ",
+				  (json_int_t)m->steps_differ, "first_step",
+				  m->steps_differ ? json_integer(m->first) : json_null()));
 	}
 	json_t *d = ls_differences_json(&v->d);
 	json_t *all = json_pack(
@@ -121,18 +147,20 @@ json_t *ls_versus_json(const struct ls_versus *v)
 /* --- a page --- */
 
 static const char style[] =
-	":root{--fg:#1a1f24;--bg:#fff;--soft:#59636e;--line:#d8dee4}"
-	"@media(prefers-color-scheme:dark){:root{--fg:#e6edf3;--bg:#0d1117;--soft:#9198a1;--line:"
-	"#30363d}}"
+	":root{color-scheme:light dark;--fg:#1a1f24;--bg:#fff;--soft:#59636e;--line:#d8dee4;"
+	"--bad:#b3261e;--good:#1a7f37}"
+	"@media(prefers-color-scheme:dark){:root{--fg:#e6edf3;--bg:#0d1117;--soft:#9198a1;"
+	"--line:#30363d;--bad:#ff7b72;--good:#3fb950}}"
 	"body{margin:2rem auto;max-width:64rem;padding:0 1rem;font:15px/1.5 "
 	"system-ui,sans-serif;color:var(--fg);background:var(--bg)}"
 	"h1{font-size:1.5rem;margin:0 0 .3rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}"
-	".verdict{font-size:1.1rem}table{border-collapse:collapse;width:100%;"
+	".verdict{font-size:1.1rem}.differ{color:var(--bad)}.same{color:var(--good)}"
+	"table{border-collapse:collapse;width:100%;"
 	"font-variant-numeric:tabular-nums}th,td{text-align:left;padding:.3rem .6rem;"
 	"border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}"
 	"th{color:var(--soft);font-weight:600}td.v{font-family:ui-monospace,monospace;font-size:"
-	"13px}"
-	"body>svg{max-width:100%;height:auto;display:block;margin:.6rem 0}";
+	"13px}figure{margin:.6rem 0 1.6rem}figcaption{color:var(--soft)}"
+	"figure>svg{width:100%;height:auto;display:block}";
 
 static void cell(struct ls_str *out, const char *class, const char *text)
 {
@@ -195,7 +223,9 @@ static void files_html(const struct ls_versus *v, struct ls_str *out)
 	{
 		ls_str_add(out, "<tr>");
 		cell(out, " class=v", path);
-		cell(out, "", json_string_value(how));
+		cell(out, "",
+		     strcmp(json_string_value(how), "log") == 0 ? "by its metrics"
+								: json_string_value(how));
 		ls_str_add(out, "</tr>\n");
 	}
 	ls_str_add(out, "</table>\n");
@@ -216,19 +246,51 @@ static void series_of(json_t *points, const char *name, struct ls_plot_series *r
 	json_decref(points);
 }
 
-static int curve(struct ls_store *s, const struct ls_versus *v, const char *metric,
+static size_t not_finite(const struct ls_plot_series *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		n += isfinite(s->y[i]) ? 0 : 1;
+	return n;
+}
+
+static void caption(const struct ls_versus_metric *m, const struct ls_plot_series *series,
+		    struct ls_str *out)
+{
+	ls_str_add(out, "<figcaption>");
+	if (m->steps == 0)
+		ls_str_add(out, "They have no step in common.");
+	else if (m->steps_differ == 0)
+		ls_str_addf(out, "Equal at all %zu common steps.", m->steps);
+	else
+		ls_str_addf(out, "Different at %zu of %zu common steps, first at step %lld.",
+			    m->steps_differ, m->steps, (long long)m->first);
+	if (m->measured)
+		ls_str_add(out, " It measures the run and is not judged.");
+	for (size_t i = 0; i < 2; i++)
+		if (not_finite(&series[i]))
+			ls_str_addf(out, " Not finite in %s: %zu.", i ? "B" : "A",
+				    not_finite(&series[i]));
+	ls_str_add(out, "</figcaption>");
+}
+
+static int curve(struct ls_store *s, const struct ls_versus *v, const struct ls_versus_metric *m,
 		 struct ls_str *out, struct ls_err *err)
 {
 	struct ls_plot_series series[2] = {0};
 	int rc = 0;
 	for (int i = 0; i < 2 && !rc; i++) {
 		json_t *points = NULL;
-		rc = ls_metric_curve(s, v->row[i], metric, &points, err);
+		rc = ls_metric_curve(s, v->row[i], m->name, &points, err);
 		if (!rc)
 			series_of(points, ls_col_text(v->row[i], "name"), &series[i]);
 	}
-	if (!rc && (series[0].n > 1 || series[1].n > 1))
-		ls_plot_curves(series, 2, metric, out);
+	if (!rc) {
+		ls_str_add(out, "<figure>");
+		ls_plot_curves(series, 2, m->name, m->steps_differ ? (double)m->first : NAN, out);
+		caption(m, series, out);
+		ls_str_add(out, "</figure>\n");
+	}
 	for (int i = 0; i < 2; i++) {
 		free((double *)(uintptr_t)series[i].x);
 		free((double *)(uintptr_t)series[i].y);
@@ -236,43 +298,63 @@ static int curve(struct ls_store *s, const struct ls_versus *v, const char *metr
 	return rc;
 }
 
+/* 0: judged and different, 1: judged and equal, 2: measures the run; -1: no curve of both. */
+static int curve_rank(const struct ls_versus_metric *m)
+{
+	if (!m->has[0] || !m->has[1] || (m->points[0] < 2 && m->points[1] < 2))
+		return -1;
+	return m->measured ? 2 : m->equal;
+}
+
+/* What differs comes first, so that it is there where not all are drawn. */
 static int curves(struct ls_store *s, const struct ls_versus *v, struct ls_str *out,
 		  struct ls_err *err)
 {
-	size_t drawn = 0;
+	size_t all = 0, drawn = 0;
 	int rc = 0;
-	struct ls_str plots = {0};
-	for (size_t i = 0; i < v->n_metrics && !rc && drawn < CURVES_MOST; i++) {
-		const struct ls_versus_metric *m = &v->metrics[i];
-		size_t before = plots.len;
-		if (m->has[0] && m->has[1])
-			rc = curve(s, v, m->name, &plots, err);
-		drawn += plots.len > before;
-	}
-	if (drawn)
-		ls_str_addf(out, "<h2>Curves</h2>\n%s", plots.s);
-	if (drawn == CURVES_MOST)
-		ls_str_addf(out, "<p>The first %d.</p>\n", CURVES_MOST);
-	ls_str_done(&plots);
+	for (size_t i = 0; i < v->n_metrics; i++)
+		all += curve_rank(&v->metrics[i]) >= 0;
+	if (all)
+		ls_str_add(out, "<h2>Curves</h2>\n");
+	for (int rank = 0; rank < 3; rank++)
+		for (size_t i = 0; i < v->n_metrics && !rc && drawn < CURVES_MOST; i++) {
+			if (curve_rank(&v->metrics[i]) != rank)
+				continue;
+			rc = curve(s, v, &v->metrics[i], out, err);
+			drawn++;
+		}
+	if (drawn < all)
+		ls_str_addf(out,
+			    "<p>These are %zu of %zu curves; <code>lockstep exp export "
+			    "--curves</code> has the values of all.</p>\n",
+			    drawn, all);
 	return rc;
+}
+
+static void heading(const struct ls_versus *v, struct ls_str *out)
+{
+	const char *a = ls_col_text(v->row[0], "name"), *b = ls_col_text(v->row[1], "name");
+	ls_str_addf(out,
+		    "<!doctype html>\n<html lang=en><meta charset=utf-8>"
+		    "<meta name=viewport content=\"width=device-width\"><title>%s and %s</title>"
+		    "<style>%s</style>\n<h1>%s and %s</h1>\n<p class=\"verdict %s\">",
+		    a, b, style, a, b, verdicts[v->verdict]);
+	ls_str_add_html(out, v->sentence);
+	ls_str_add(out, "</p>\n<p>");
+	for (int i = 0; i < 2; i++)
+		ls_str_addf(out, "%s is %s (%s, attempt %lld)%s", i ? "B" : "A", i ? b : a,
+			    ls_col_text(v->row[i], "state"),
+			    (long long)ls_col_int(v->row[i], "attempt", 0), i ? ".</p>\n" : ", ");
 }
 
 int ls_versus_html(struct ls_store *s, const struct ls_versus *v, struct ls_str *out,
 		   struct ls_err *err)
 {
-	ls_str_addf(out,
-		    "<!doctype html>\n<html lang=en><meta charset=utf-8>"
-		    "<meta name=viewport content=\"width=device-width\"><title>%s and %s</title>"
-		    "<style>%s</style>\n<h1>%s and %s</h1>\n<p class=verdict>",
-		    ls_col_text(v->row[0], "name"), ls_col_text(v->row[1], "name"), style,
-		    ls_col_text(v->row[0], "name"), ls_col_text(v->row[1], "name"));
-	ls_str_add_html(out, v->sentence);
-	ls_str_addf(out, "</p>\n<p>A is %s, B is %s.</p>\n", ls_col_text(v->row[0], "name"),
-		    ls_col_text(v->row[1], "name"));
+	heading(v, out);
 	differences_html(v, out);
 	metrics_html(v, out);
-	files_html(v, out);
 	int rc = curves(s, v, out, err);
+	files_html(v, out);
 	ls_str_add(out, "</html>\n");
 	return rc;
 }

@@ -13,8 +13,12 @@ enum {
 	FOOT = 44,
 	CURVE_LEFT = 84,
 	CURVE_HEIGHT = 220,
-	NAME_MOST = 24, /* characters of a name that fit on the left */
-	SERIES = 4
+	NAME_MOST = 24,        /* characters of a name that fit on the left, or in a legend */
+	TITLE_MOST = 84,       /* of a title */
+	CURVE_TITLE_MOST = 34, /* of a title beside a legend of two */
+	SERIES = 4,
+	DASHED_MOST = 300, /* points of a curve that can be dashed */
+	POINTS_MOST = 60   /* of a curve whose points are drawn one by one */
 };
 
 static const char style[] =
@@ -23,7 +27,8 @@ static const char style[] =
 	"@media(prefers-color-scheme:dark){svg{--fg:#e6edf3;--bg:#0d1117;--soft:#9198a1;"
 	"--grid:#30363d;--c0:#79a6e8;--c1:#f0883e;--c2:#3fb950;--c3:#d2a8ff}}"
 	"text{font:12px ui-monospace,monospace;fill:var(--fg)}.t{font-size:14px;font-weight:600}"
-	".s{fill:var(--soft)}.g{stroke:var(--grid)}.l{fill:none;stroke-width:1.6}</style>";
+	".s{fill:var(--soft)}.g{stroke:var(--grid)}.l{fill:none;stroke-width:1.8;"
+	"stroke-linecap:round;stroke-linejoin:round}</style>";
 
 /* --- axes --- */
 
@@ -106,7 +111,21 @@ static void widen(struct range *r, double v)
 	r->any = true;
 }
 
-static void begin(struct ls_str *out, int height, const char *title, const char *kind)
+/* A name, cut at whole characters where it has more than `most`. */
+static void add_name(struct ls_str *out, const char *name, size_t most)
+{
+	char text[512];
+	size_t bytes = 0, characters = 0;
+	while (name[bytes] && bytes < sizeof text - 8 &&
+	       (characters < most - 1 || ((unsigned char)name[bytes] & 0xc0) == 0x80)) {
+		bytes++;
+		characters += ((unsigned char)name[bytes] & 0xc0) != 0x80;
+	}
+	snprintf(text, sizeof text, "%.*s%s", (int)bytes, name, name[bytes] ? "…" : "");
+	ls_str_add_html(out, text);
+}
+
+static void begin(struct ls_str *out, int height, const char *title, size_t most, const char *kind)
 {
 	ls_str_addf(out,
 		    "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" "
@@ -114,22 +133,8 @@ static void begin(struct ls_str *out, int height, const char *title, const char 
 		    WIDTH, height, WIDTH, height);
 	ls_str_add_html(out, title);
 	ls_str_addf(out, ": %s\">%s<text class=\"t\" x=\"12\" y=\"22\">", kind, style);
-	ls_str_add_html(out, title);
+	add_name(out, title, most);
 	ls_str_add(out, "</text>");
-}
-
-/* A name, cut at whole characters where it is too long. */
-static void add_name(struct ls_str *out, const char *name)
-{
-	char text[256];
-	size_t bytes = 0, characters = 0;
-	while (name[bytes] && bytes < sizeof text - 8 &&
-	       (characters < NAME_MOST - 1 || ((unsigned char)name[bytes] & 0xc0) == 0x80)) {
-		bytes++;
-		characters += ((unsigned char)name[bytes] & 0xc0) != 0x80;
-	}
-	snprintf(text, sizeof text, "%.*s%s", (int)bytes, name, name[bytes] ? "…" : "");
-	ls_str_add_html(out, text);
 }
 
 /* --- strips --- */
@@ -201,7 +206,7 @@ void ls_plot_strip(const struct ls_plot_group *groups, size_t n, const char *met
 	double end = TOP + ROW * (double)n;
 	strip_range(groups, n, &r);
 	axis_init(&a, r.low, r.high, LEFT, WIDTH - RIGHT);
-	begin(out, (int)end + FOOT, metric, "values and 95 % intervals of the means");
+	begin(out, (int)end + FOOT, metric, TITLE_MOST, "values and 95 % intervals of the means");
 	if (r.any)
 		ticks(&a, true, TOP, end, out);
 	for (size_t i = 0; i < n; i++) {
@@ -209,7 +214,7 @@ void ls_plot_strip(const struct ls_plot_group *groups, size_t n, const char *met
 		ls_str_addf(out, "<text x=\"12\" y=\"%.1f\"><title>", y + 28);
 		ls_str_add_html(out, groups[i].name);
 		ls_str_add(out, "</title>");
-		add_name(out, groups[i].name);
+		add_name(out, groups[i].name, NAME_MOST);
 		ls_str_add(out, "</text>");
 		summary(&groups[i], y + 46, out);
 		dots(&groups[i], &a, y + 26, i, out);
@@ -220,69 +225,134 @@ void ls_plot_strip(const struct ls_plot_group *groups, size_t n, const char *met
 
 /* --- curves --- */
 
+/* Every second line is dashed, so that one below it is seen where both are equal; dashes of a long
+ * and noisy curve would look like gaps, so the lower one shines through it. */
+static void begin_line(struct ls_str *out, size_t colour, bool is_long)
+{
+	ls_str_addf(out, "<path class=\"l\" style=\"stroke:var(--c%zu)%s\" d=\"", colour % SERIES,
+		    colour % 2 == 0 ? ""
+		    : is_long       ? ";stroke-opacity:.65"
+				    : ";stroke-dasharray:4 7");
+}
+
 static void legend(const struct ls_plot_series *series, size_t n, struct ls_str *out)
 {
 	for (size_t i = 0; i < n; i++) {
-		double x = WIDTH - RIGHT - 200 * (double)(n - i);
-		ls_str_addf(out,
-			    "<rect x=\"%.1f\" y=\"12\" width=\"14\" height=\"4\" "
-			    "style=\"fill:var(--c%zu)\"/><text x=\"%.1f\" y=\"19\">",
-			    x, i % SERIES, x + 20);
-		add_name(out, series[i].name);
+		double x = WIDTH - RIGHT - 205 * (double)(n - i);
+		begin_line(out, i, series[i].n > DASHED_MOST);
+		ls_str_addf(out, "M%.1f 15h20\"/><text x=\"%.1f\" y=\"19\">", x, x + 28);
+		add_name(out, series[i].name, NAME_MOST);
 		ls_str_add(out, "</text>");
 	}
+}
+
+/* The points that fall on the same half pixel: as one stroke from the least to the most, so that
+ * a long curve is no longer in the file than it is wide. */
+struct column {
+	double x, first, low, high, last;
+	bool any;
+};
+
+static void end_column(struct column *c, bool *on, struct ls_str *out)
+{
+	if (!c->any)
+		return;
+	/* a point alone is a stroke of no length, which the round ends make a dot */
+	ls_str_addf(out, *on ? "L%.1f %.1f" : "M%.1f %.1fh0", c->x, c->first);
+	if (c->low < c->high)
+		ls_str_addf(out, "V%.1fV%.1fV%.1f", c->low, c->high, c->last);
+	c->any = false;
+	*on = true;
+}
+
+static bool drawn(const struct ls_plot_series *s, size_t i)
+{
+	return isfinite(s->y[i]) && isfinite(s->x[i]);
 }
 
 static void line(const struct ls_plot_series *s, const struct axis *x, const struct axis *y,
 		 size_t colour, struct ls_str *out)
 {
+	struct column c = {0};
 	bool on = false;
-	ls_str_addf(out, "<path class=\"l\" style=\"stroke:var(--c%zu)\" d=\"", colour % SERIES);
+	begin_line(out, colour, s->n > DASHED_MOST);
 	for (size_t i = 0; i < s->n; i++) {
-		bool drawn = isfinite(s->y[i]) && isfinite(s->x[i]);
-		if (drawn)
-			ls_str_addf(out, "%s%.1f %.1f", on ? "L" : "M", at(x, s->x[i]),
-				    at(y, s->y[i]));
-		on = drawn;
+		double px = round(2 * at(x, s->x[i])) / 2, py = at(y, s->y[i]);
+		if (!c.any || px != c.x || !drawn(s, i))
+			end_column(&c, &on, out);
+		on = on && drawn(s, i);
+		if (!drawn(s, i))
+			continue;
+		if (!c.any)
+			c = (struct column){px, py, py, py, py, true};
+		c.low = fmin(c.low, py);
+		c.high = fmax(c.high, py);
+		c.last = py;
 	}
+	end_column(&c, &on, out);
 	ls_str_add(out, "\"/>");
-	if (s->n <= 60)
-		for (size_t i = 0; i < s->n; i++)
-			if (isfinite(s->y[i]) && isfinite(s->x[i]))
-				ls_str_addf(out,
-					    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" "
-					    "style=\"fill:var(--c%zu)\"><title>step %.9g: "
-					    "%.9g</title></circle>",
-					    at(x, s->x[i]), at(y, s->y[i]), colour % SERIES,
-					    s->x[i], s->y[i]);
 }
 
-void ls_plot_curves(const struct ls_plot_series *series, size_t n, const char *metric,
-		    struct ls_str *out)
+/* Points of a short curve, each with its value when pointed at. The first series has the largest,
+ * so that it is seen below the others. */
+static void points(const struct ls_plot_series *s, const struct axis *x, const struct axis *y,
+		   size_t colour, struct ls_str *out)
+{
+	for (size_t i = 0; s->n <= POINTS_MOST && i < s->n; i++)
+		if (drawn(s, i))
+			ls_str_addf(out,
+				    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" "
+				    "style=\"fill:var(--c%zu)\"><title>step %.9g: "
+				    "%.9g</title></circle>",
+				    at(x, s->x[i]), at(y, s->y[i]),
+				    3.6 - 0.7 * (double)(colour % SERIES), colour % SERIES, s->x[i],
+				    s->y[i]);
+}
+
+static void marker(const struct axis *x, double step, double end, struct ls_str *out)
+{
+	if (isfinite(step))
+		ls_str_addf(out,
+			    "<path class=\"m\" style=\"stroke:var(--soft);stroke-dasharray:2 3\" "
+			    "d=\"M%.1f %dV%.1f\"><title>step %.9g</title></path>",
+			    at(x, step), TOP, end, step);
+}
+
+static void curve_axes(const struct ls_plot_series *series, size_t n, double end, struct axis *x,
+		       struct axis *y, struct ls_str *out)
 {
 	struct range rx = {0}, ry = {0};
-	struct axis x, y;
-	n = n > SERIES ? SERIES : n;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < series[i].n; k++) {
 			widen(&rx, series[i].x[k]);
 			widen(&ry, series[i].y[k]);
 		}
-	double end = TOP + CURVE_HEIGHT;
-	axis_init(&x, rx.low, rx.high, CURVE_LEFT, WIDTH - RIGHT);
-	if (x.tick < 1) { /* steps are whole */
-		x.tick = 1;
-		x.decimals = 0;
+	axis_init(x, rx.low, rx.high, CURVE_LEFT, WIDTH - RIGHT);
+	if (x->tick < 1) { /* steps are whole */
+		x->tick = 1;
+		x->decimals = 0;
 	}
-	axis_init(&y, ry.low, ry.high, end, TOP);
-	begin(out, (int)end + FOOT, metric, "curves over steps");
-	legend(series, n, out);
+	axis_init(y, ry.low, ry.high, end, TOP);
 	if (rx.any && ry.any) {
-		ticks(&x, true, TOP, end, out);
-		ticks(&y, false, CURVE_LEFT, WIDTH - RIGHT, out);
+		ticks(x, true, TOP, end, out);
+		ticks(y, false, CURVE_LEFT, WIDTH - RIGHT, out);
 	}
+}
+
+void ls_plot_curves(const struct ls_plot_series *series, size_t n, const char *metric, double mark,
+		    struct ls_str *out)
+{
+	struct axis x, y;
+	n = n > SERIES ? SERIES : n;
+	double end = TOP + CURVE_HEIGHT;
+	begin(out, (int)end + FOOT, metric, CURVE_TITLE_MOST, "curves over steps");
+	legend(series, n, out);
+	curve_axes(series, n, end, &x, &y, out);
+	marker(&x, mark, end, out);
 	for (size_t i = 0; i < n; i++)
 		line(&series[i], &x, &y, i, out);
+	for (size_t i = 0; i < n; i++)
+		points(&series[i], &x, &y, i, out);
 	ls_str_addf(out, "<text class=\"s\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">step</text>",
 		    WIDTH - RIGHT, end + 36);
 	ls_str_add(out, "</svg>\n");

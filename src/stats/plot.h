@@ -25,8 +25,8 @@ struct ls_plot_series {
 	size_t n;
 };
 
-/* Lines over steps, at most four. */
-void ls_plot_curves(const struct ls_plot_series *series, size_t n, const char *metric,
+/* Lines over steps, at most four. mark: a step with a line from top to bottom, or NAN. */
+void ls_plot_curves(const struct ls_plot_series *series, size_t n, const char *metric, double mark,
 		    struct ls_str *out);
 
 #endif
