@@ -125,6 +125,8 @@ static int run_note(const struct ls_cmd *cmd, const struct ls_args *args)
 	for (size_t i = 1; i < args->n_pos; i++)
 		ls_str_addf(&text, "%s%s", i > 1 ? " " : "", args->pos[i]);
 	status = ls_experiment_note(s, args->pos[0], text.s, &err) ? ls_cmd_fail(&err) : 0;
+	if (!status)
+		ls_exp_json_names(args, args->pos, 1);
 	ls_str_done(&text);
 	ls_store_close(s);
 	return status;
@@ -156,6 +158,8 @@ static int run_tag(const struct ls_cmd *cmd, const struct ls_args *args)
 		if (ls_experiment_tag(s, args->pos[0], args->pos[i], ls_args_has(args, "remove"),
 				      &err))
 			status = ls_cmd_fail(&err);
+	if (!status)
+		ls_exp_json_names(args, args->pos, 1);
 	ls_store_close(s);
 	return status;
 }
@@ -215,6 +219,8 @@ static int run_rm(const struct ls_cmd *cmd, const struct ls_args *args)
 		status = LS_EXIT_INPUT;
 	for (size_t i = 0; !status && i < args->n_pos; i++)
 		status = remove_one(s, args->pos[i], ls_args_has(args, "artifacts"));
+	if (!status)
+		ls_exp_json_names(args, args->pos, args->n_pos);
 	ls_store_close(s);
 	return status;
 }

@@ -20,6 +20,8 @@ int ls_exp_open(struct ls_store **ret);
 /* The experiment of args: its first positional or --exp-id; NULL after a message where both or
  * neither were given. */
 const char *ls_exp_name(const char *command, const struct ls_args *args);
+/* With --json: {"experiments": [names]}, which were changed. */
+void ls_exp_json_names(const struct ls_args *args, const char *const *names, size_t n);
 #define LS_EXP_ID_OPT                                                                              \
 	{                                                                                          \
 		"exp-id", 0, "NAME", "the experiment, instead of the first argument"               \

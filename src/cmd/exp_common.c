@@ -24,6 +24,16 @@ const char *ls_exp_name(const char *command, const struct ls_args *args)
 	return NULL;
 }
 
+void ls_exp_json_names(const struct ls_args *args, const char *const *names, size_t n)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, ls_json_lossy(names[i]));
+	if (ls_args_has(args, "json"))
+		ls_cmd_print_json_take(json_pack("{s:O}", "experiments", list));
+	json_decref(list);
+}
+
 int ls_exp_rows(struct ls_store *s, const struct ls_args *args, json_t **ret)
 {
 	struct ls_err err = {0};

@@ -189,6 +189,27 @@ static void print_lines(const json_t *list, const char *label, const char *key, 
 	}
 }
 
+/* "done  12.5 s, processors 21.3 s, at most 1.2 GiB": what has no record of its end has less. */
+static void print_attempts(const json_t *list)
+{
+	const json_t *a;
+	size_t i;
+	json_array_foreach(list, i, a)
+	{
+		const char *outcome = ls_col_text(a, "outcome");
+		double wall = ls_col_real(a, "wall", -1);
+		printf("%-12s %s  %s", i ? "" : "attempts", ls_col_text(a, "folder"),
+		       outcome ? outcome : "runs");
+		if (wall >= 0) {
+			char memory[LS_SIZE_TEXT];
+			ls_str_of_size((uint64_t)ls_col_int(a, "peak_rss", 0), memory);
+			printf("  %.1f s, processors %.1f s, memory %s", wall,
+			       ls_col_real(a, "user", 0) + ls_col_real(a, "system", 0), memory);
+		}
+		puts("");
+	}
+}
+
 static void print_metrics(const json_t *metrics)
 {
 	const char *key, *label = "metrics";
@@ -255,7 +276,7 @@ static void print_experiment(const json_t *row, const json_t *more)
 	print_lines(json_object_get(more, "tags"), "tags", "tag", NULL);
 	print_lines(json_object_get(more, "notes"), "notes", "at", "text");
 	print_lines(json_object_get(more, "slurm"), "slurm job", "job", "script");
-	print_lines(json_object_get(more, "attempts"), "attempts", "folder", "outcome");
+	print_attempts(json_object_get(more, "attempts"));
 	print_metrics(json_object_get(row, "metrics"));
 	print_history(json_object_get(more, "history"));
 }

@@ -113,6 +113,8 @@ static int run_submit(const struct ls_cmd *cmd, const struct ls_args *args)
 		status = ls_exp_slurm_submit(s, args, names, n, &how);
 	else if (ls_queue_submit(s, names, n, &how, &err))
 		status = ls_cmd_fail(&err);
+	else
+		ls_exp_json_names(args, names, n);
 	free(names);
 	ls_store_close(s);
 	return status;
@@ -150,8 +152,8 @@ static int run_cancel(const struct ls_cmd *cmd, const struct ls_args *args)
 		status = ls_cmd_usage("cancel: which experiments?");
 	else if (ls_queue_cancel(s, names, n, &err))
 		status = ls_cmd_fail(&err);
-	else
-		status = ls_exp_refresh(s);
+	else if (!(status = ls_exp_refresh(s)))
+		ls_exp_json_names(args, names, n);
 	free(names);
 	ls_store_close(s);
 	return status;

@@ -10,16 +10,7 @@ fi
 mkdir disk
 mount -t tmpfs -o size=1500k tmpfs disk || exit 9
 cd disk || exit 9
-fails() { "$@" 2>&1; echo "exit $?"; }
-until_ok() {
-	for _ in $(seq 3000); do
-		if "$@" 2>/dev/null; then return; fi
-		sleep 0.02
-	done
-	echo "never: $*"
-	exit 9
-}
-state_is() { [ "$(lockstep exp list --columns state --where "name=$1" | tail -n 1 | tr -d ' ')" = "$2" ]; }
+. "$ROOT/tests/job/wait.sh"
 fill() { # to the last byte
 	dd if=/dev/zero of=filler bs=64k 2>/dev/null
 	dd if=/dev/zero of=filler2 bs=1 2>/dev/null

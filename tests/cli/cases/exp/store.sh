@@ -39,7 +39,7 @@ lockstep exp list --tag paper --columns name
 lockstep exp list --group b15 --sort -seed --columns name
 lockstep exp note b15_h200 the same bytes
 lockstep exp tag b15_h200 fast cheap
-lockstep exp tag b15_h200 --remove cheap
+lockstep exp tag b15_h200 --remove cheap --json
 show b15_h200
 show b15_seed123 | grep -A9 ^after
 lockstep exp show b15_h200 --diff | grep '^[+-]'
@@ -48,7 +48,7 @@ lockstep exp show --json b15_h200 | python3 -c 'import json, sys; d = json.load(
 echo '--- rm'
 fails lockstep exp rm b15_h200 </dev/null
 fails lockstep exp rm -y b15_baseline
-lockstep exp rm -y b15_h200
+lockstep exp rm -y --json b15_h200
 fails lockstep exp show b15_h200
 lockstep exp check
 

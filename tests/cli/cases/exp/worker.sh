@@ -2,18 +2,7 @@
 # supervisor neither loses a job nor lets one run twice. Everything waits for files and states.
 set -u
 trap 'kill $(jobs -p) 2>/dev/null' EXIT
-until_ok() { # waits for a condition, with a bound far beyond what it takes
-	for _ in $(seq 1000); do
-		if "$@" 2>/dev/null; then return; fi
-		sleep 0.02
-	done
-	echo "never: $*"
-	exit 9
-}
-state_is() { [ "$(lockstep exp list --json | python3 -c 'import json, sys; print(*[e["state"] for e in json.load(sys.stdin)["experiments"] if e["name"] == sys.argv[1]])' "$1")" = "$2" ]; }
-history() { lockstep exp show --json "$1" | python3 -c 'import json, sys; print(*[e["kind"] + (str(e["attempt"]) if e["attempt"] else "") for e in json.load(sys.stdin)["history"]])'; }
-fails() { "$@" 2>&1; echo "exit $?"; }
-quiet() { "$@" 2>/dev/null; }
+. "$ROOT/tests/job/wait.sh"
 table() { lockstep exp list --columns name,state,attempt,reason; }
 
 lockstep exp init >/dev/null
@@ -23,14 +12,14 @@ quiet lockstep exp new e --after b --num-gpus 2 -- sh -c 'echo {name} on $CUDA_V
 quiet lockstep exp new big --num-gpus 3 -- true >/dev/null
 lockstep exp submit a
 lockstep exp submit e b c big
-lockstep exp submit d --priority 5
+lockstep exp submit d --priority 5 --json
 lockstep exp explain e
 lockstep exp explain a
 fails lockstep exp submit a
 quiet lockstep worker --once --gpus 4,7 --cpus 1
 cat order gpus
 table
-lockstep exp cancel big
+lockstep exp cancel big --json
 fails lockstep exp cancel big
 
 echo '--- how they end'
@@ -64,6 +53,7 @@ lockstep exp retry fail
 fails quiet lockstep worker --once --gpus none
 lockstep exp logs fail
 lockstep exp logs fail --attempt 1
+lockstep exp show fail | grep attempt-[12] | sed -E 's/[0-9.]+ (s|[KM]iB)/N/g'
 history fail
 lockstep exp status --json | python3 -c 'import json, sys; d = json.load(sys.stdin); w = d["counts"]["window"]; print(d["counts"]["done"], w["ended"] > w["done"] > 5, d["workers"])'
 
