@@ -1,0 +1,2 @@
+# the data that the examples train on
+cp "$ROOT/tests/data/small.svm" data.svm
