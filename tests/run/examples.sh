@@ -4,7 +4,7 @@
 py=$("$ROOT/tools/venv") || exit 77
 PATH="$(dirname "$py"):$PATH"
 grep -E '^lockstep verify' "$ROOT/examples/README.md" | grep -v -e keras -e 'per-node gpu' >commands
-[ "$(wc -l <commands)" = 5 ] || echo "5 examples expected"
+[ "$(wc -l <commands)" = 6 ] || echo "6 examples expected"
 cd "$ROOT" || exit
 while read -r line; do
 	echo "$line"
