@@ -103,6 +103,20 @@ void ls_str_add_html(struct ls_str *str, const char *text)
 	}
 }
 
+void ls_str_add_markdown(struct ls_str *str, const char *text)
+{
+	struct ls_str clean = {0};
+	if (text)
+		ls_str_add_printable(&clean, text);
+	for (const char *p = clean.s; p && *p; p++) {
+		if (strchr("|`<>&*_[]\\#~@", *p))
+			ls_str_addf(str, "&#%d;", *p);
+		else
+			ls_str_add_bytes(str, p, 1);
+	}
+	ls_str_done(&clean);
+}
+
 char *ls_str_take(struct ls_str *str)
 {
 	char *s = str->s ? str->s : ls_xstrdup("");

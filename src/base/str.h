@@ -24,6 +24,10 @@ void ls_str_addf(struct ls_str *str, const char *fmt, ...) __attribute__((format
 void ls_str_add_printable(struct ls_str *str, const char *text);
 /* Appends text for a page of HTML or SVG, also between quotes. NULL is nothing. */
 void ls_str_add_html(struct ls_str *str, const char *text);
+/* Appends text for Markdown, also into a cell of a table: what could become markup, a
+ * link, a mention or the end of a cell is written as a character reference. NULL is
+ * nothing. */
+void ls_str_add_markdown(struct ls_str *str, const char *text);
 char *ls_str_take(struct ls_str *str); /* the caller frees; never NULL */
 
 /* A word quoted for a shell where that is necessary; the caller frees. */

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
+#include "cmd/tolerance.h"
 #include "compare/compare.h"
 
 enum { LINES_SHOWN = 40, PROGRESS_FROM = 256 << 20 };
@@ -12,8 +13,7 @@ enum { LINES_SHOWN = 40, PROGRESS_FROM = 256 << 20 };
 static const struct ls_opt opts[] = {
 	{"ignore", 0, "GLOB",
 	 "leave out tensors, values, columns and files of these names; may be repeated"},
-	{"tolerance", 0, "RULE",
-	 "[GLOB:]abs=X,rel=X,ulp=N: a second verdict beside the exact one; may be repeated"},
+	LS_TOLERANCE_OPT,
 	{"html", 0, "FILE", "also write a page with tables and histograms"},
 	{"markdown", 0, "FILE", "also write the result for a pull request"},
 	{"all", 0, NULL, "print every difference, not only the first 40 of a file"},
@@ -81,34 +81,6 @@ static int report(const struct ls_comparison *c, const struct ls_args *args)
 	return c->undecided ? LS_EXIT_UNKNOWN : c->differs ? LS_EXIT_NO : LS_EXIT_YES;
 }
 
-/* The rules, and their texts in one line for the reports. */
-struct rules {
-	struct ls_tolerance *items;
-	size_t n;
-	struct ls_str text;
-};
-
-static int read_rules(const struct ls_args *args, struct rules *r, struct ls_err *err)
-{
-	size_t cap = 0;
-	const char *text;
-	for (; (text = ls_args_nth(args, "tolerance", r->n)); r->n++) {
-		r->items = ls_grow(r->items, r->n, &cap, sizeof *r->items);
-		if (ls_tolerance_parse(text, &r->items[r->n], err))
-			return LS_EINPUT;
-		ls_str_addf(&r->text, "%s%s", r->n ? "; " : "", text);
-	}
-	return 0;
-}
-
-static void rules_done(struct rules *r)
-{
-	for (size_t i = 0; i < r->n; i++)
-		ls_tolerance_done(&r->items[i]);
-	free(r->items);
-	ls_str_done(&r->text);
-}
-
 static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
@@ -118,9 +90,9 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	uint64_t threads = 0;
 	if (ls_args_u64(args, "threads", 1, 64, &threads, &err))
 		return ls_cmd_fail(&err);
-	struct rules rules = {0};
-	if (read_rules(args, &rules, &err)) {
-		rules_done(&rules);
+	struct ls_tolerance_rules rules = {0};
+	if (ls_cmd_tolerance(args, &rules, &err)) {
+		ls_tolerance_rules_done(&rules);
 		return ls_cmd_fail(&err);
 	}
 	opt.tolerance = rules.items;
@@ -142,7 +114,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 									    : report(c, args);
 	ls_comparison_free(c);
 	free(ignore);
-	rules_done(&rules);
+	ls_tolerance_rules_done(&rules);
 	return status;
 }
 

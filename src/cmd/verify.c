@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/runopts.h"
+#include "cmd/tolerance.h"
 #include "cmd/verify_seeds.h"
 #include "run/verify.h"
 
@@ -18,7 +19,9 @@ static const struct ls_opt opts[] = {
 	 "when runs differ, trace two and name the operation at which they part"},
 	{"collect", 0, "PATH", "what COMMAND writes elsewhere than under {out}; may be repeated"},
 	{"strict", 0, NULL, "fail also when the program undid a setting"},
+	LS_TOLERANCE_OPT,
 	{"html", 0, "FILE", "write the page here too (it is always in the folder of the runs)"},
+	{"markdown", 0, "FILE", "also write the result for a pull request"},
 	{"out", 'o', "DIR",
 	 "folder for the runs, which get a new number in it (default artifacts/verify)"},
 	{"ignore", 0, "GLOB", "names of files, tensors and values not to compare; may be repeated"},
@@ -57,6 +60,15 @@ static void print_parting(const struct ls_verify *v)
 	free(stack);
 }
 
+static void print_second_verdict(const struct ls_verify *v)
+{
+	struct ls_str s = {0};
+	ls_verify_second_verdict(v, &s);
+	if (s.len)
+		printf("%s\n", s.s);
+	ls_str_done(&s);
+}
+
 static void print_text(const struct ls_verify *v)
 {
 	bool yes = v->verdict == LS_VERIFY_IDENTICAL;
@@ -76,25 +88,34 @@ static void print_text(const struct ls_verify *v)
 		printf("bisect: %s\n", v->bisect_note);
 	printf("%s%s%s\n", ls_cmd_colour(stdout, yes ? "green" : "red"), v->sentence,
 	       ls_cmd_colour(stdout, "off"));
+	print_second_verdict(v);
 	printf("%s/verify.html\n", v->dir);
 }
 
-static int write_reports(const struct ls_verify *v, const char *html, struct ls_err *err)
+/* The pages in the folder of the runs, and those that options name. */
+static int write_reports(const struct ls_verify *v, const struct ls_args *args, struct ls_err *err)
 {
-	struct ls_str page = {0};
+	const char *html = ls_args_get(args, "html"), *markdown = ls_args_get(args, "markdown");
+	struct ls_str page = {0}, copy = {0}, text = {0};
 	char *path = ls_xasprintf("%s/verify.html", v->dir),
 	     *json_path = ls_xasprintf("%s/verify.json", v->dir);
 	json_t *doc = ls_verify_json(v);
-	ls_verify_html(v, &page);
+	ls_verify_html(v, true, &page);
+	ls_verify_html(v, false, &copy);
+	ls_verify_markdown(v, &text);
 	int rc = ls_file_write_atomic(path, page.s, page.len, err);
-	if (rc == 0 && html)
-		rc = ls_file_write_atomic(html, page.s, page.len, err);
 	if (rc == 0)
 		rc = ls_json_write(json_path, doc, err);
+	if (rc == 0 && html)
+		rc = ls_file_write_atomic(html, copy.s, copy.len, err);
+	if (rc == 0 && markdown)
+		rc = ls_file_write_atomic(markdown, text.s, text.len, err);
 	json_decref(doc);
 	free(path);
 	free(json_path);
 	ls_str_done(&page);
+	ls_str_done(&copy);
+	ls_str_done(&text);
 	return rc;
 }
 
@@ -184,22 +205,28 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (ls_verify_seeds_wanted(args))
 		return ls_verify_seeds(args);
 	struct ls_runopts o;
+	struct ls_tolerance_rules rules = {0};
 	struct ls_verify_request ask;
 	struct ls_verify v;
 	struct ls_err err = {0};
 	if (ls_runopts_init(&o, args, &err))
 		return ls_cmd_fail(&err);
-	int rc = fill(&ask, &o, args, &err);
+	int rc = ls_cmd_tolerance(args, &rules, &err);
 	if (rc == 0)
+		rc = fill(&ask, &o, args, &err);
+	if (rc == 0) {
+		ask.tolerance = &rules;
 		rc = ls_verify(&ask, &v, &err);
+	}
 	ls_runopts_done(&o);
+	ls_tolerance_rules_done(&rules);
 	if (rc)
 		return ls_cmd_fail(&err);
-	rc = write_reports(&v, ls_args_get(args, "html"), &err);
+	rc = write_reports(&v, args, &err);
 	print_notices(&v);
-	if (rc == 0 && ls_args_has(args, "json"))
+	if (ls_args_has(args, "json")) /* also where a page could not be written: hours went by */
 		ls_cmd_print_json_take(ls_verify_json(&v));
-	else if (rc == 0)
+	else
 		print_text(&v);
 	int status = rc ? ls_cmd_fail(&err) : status_of(&v);
 	ls_verify_done(&v);
@@ -211,8 +238,9 @@ const struct ls_cmd ls_cmd_verify = {
 	.summary = "run a program several times and compare everything it wrote",
 	.synopsis = "[--runs N] [--level 0|1|2|3] [--seed N] [--precision fp32|tf32|bf16|fp16] "
 		    "[--vary NAME=A,B] "
-		    "[--control seed] [--collect PATH] [--strict] [--bisect] [--html FILE] "
-		    "[--] COMMAND …\n"
+		    "[--control seed] [--collect PATH] [--strict] [--bisect] [--tolerance RULE] "
+		    "[--html FILE] "
+		    "[--markdown FILE] [--] COMMAND …\n"
 		    "--seeds N --metric NAME [--vary NAME=A,B] [--against COMMAND] "
 		    "[--margin SHARE%|VALUE] [--] COMMAND …",
 	.details = "COMMAND writes under {out}, which is also $LOCKSTEP_OUT: a folder of its own "

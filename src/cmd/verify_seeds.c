@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/runopts.h"
 #include "run/seeds.h"
+#include "run/words.h"
 
 bool ls_verify_seeds_wanted(const struct ls_args *args)
 {
@@ -38,78 +39,6 @@ static int check_options(const struct ls_args *args, struct ls_err *err)
 	return 0;
 }
 
-struct words {
-	char **w;
-	size_t n, cap;
-	struct ls_str word;
-	bool open; /* a word has begun, though it may be empty */
-};
-
-static void end_word(struct words *l)
-{
-	if (l->open) {
-		l->w = ls_grow(l->w, l->n + 1, &l->cap, sizeof *l->w);
-		l->w[l->n++] = ls_str_take(&l->word);
-		l->w[l->n] = NULL;
-	}
-	l->open = false;
-}
-
-static void add_char(struct words *l, const char *c)
-{
-	ls_str_add_bytes(&l->word, c, 1);
-	l->open = true;
-}
-
-/* The quoted part at p with its quotes; NULL where they are not closed. */
-static const char *quoted(struct words *l, const char *p)
-{
-	char quote = *p++;
-	l->open = true;
-	for (; *p && *p != quote; p++) {
-		if (quote == '"' && *p == '\\' && p[1] && strchr("\"\\$`", p[1]))
-			p++;
-		add_char(l, p);
-	}
-	return *p ? p + 1 : NULL;
-}
-
-/* Words as a shell would make them, of quotes and blanks alone: no shell runs, so what it
- * would do beyond that is refused. */
-static int split(const char *text, struct words *l, struct ls_err *err)
-{
-	for (const char *p = text; *p;) {
-		if (strchr("'\"", *p)) {
-			p = quoted(l, p);
-			if (!p)
-				return ls_err_set(err, LS_EINPUT,
-						  "option --against: a quote is not closed");
-		} else if (strchr(" \t\n", *p)) {
-			end_word(l);
-			p++;
-		} else if (strchr("$`|&;<>()*?#~", *p)) {
-			return ls_err_set(
-				err, LS_EINPUT,
-				"option --against: no shell reads it; quote the \"%c\", or "
-				"write sh -c '…'",
-				*p);
-		} else {
-			p += *p == '\\' && p[1];
-			add_char(l, p++);
-		}
-	}
-	end_word(l);
-	return l->n ? 0 : ls_err_set(err, LS_EINPUT, "option --against: the command is empty");
-}
-
-static void words_done(struct words *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		free(l->w[i]);
-	free(l->w);
-	ls_str_done(&l->word);
-}
-
 static void print_line(void *ctx, const char *line)
 {
 	(void)ctx;
@@ -117,7 +46,7 @@ static void print_line(void *ctx, const char *line)
 }
 
 static int fill(struct ls_seeds_request *ask, struct ls_runopts *o, const struct ls_args *args,
-		struct words *against, struct ls_err *err)
+		struct ls_words *against, struct ls_err *err)
 {
 	uint64_t seeds = 0;
 	const char *other = ls_args_get(args, "against"), *out = ls_args_get(args, "out");
@@ -128,7 +57,7 @@ static int fill(struct ls_seeds_request *ask, struct ls_runopts *o, const struct
 	if (rc == 0)
 		rc = ls_stats_margin(ls_args_get(args, "margin"), &how, err);
 	if (rc == 0 && other)
-		rc = split(other, against, err);
+		rc = ls_words_split(other, "option --against", against, err);
 	o->request.inputs = ls_runopts_list(o, args, "input");
 	if (rc == 0)
 		rc = ls_runopts_prepare(o, args, err);
@@ -203,7 +132,7 @@ int ls_verify_seeds(const struct ls_args *args)
 	struct ls_runopts o;
 	struct ls_seeds_request ask;
 	struct ls_seeds s;
-	struct words against = {0};
+	struct ls_words against = {0};
 	struct ls_err err = {0};
 	if (ls_runopts_init(&o, args, &err))
 		return ls_cmd_fail(&err);
@@ -211,7 +140,7 @@ int ls_verify_seeds(const struct ls_args *args)
 	if (rc == 0)
 		rc = ls_seeds(&ask, &s, &err);
 	ls_runopts_done(&o);
-	words_done(&against);
+	ls_words_done(&against);
 	if (rc)
 		return ls_cmd_fail(&err);
 	int status = report(&s, ls_args_has(args, "json"), &err);

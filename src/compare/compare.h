@@ -91,8 +91,15 @@ void ls_comparison_free(struct ls_comparison *c);
 void ls_comparison_text(const struct ls_comparison *c, size_t limit, struct ls_str *out);
 json_t *ls_comparison_json(const struct ls_comparison *c);
 void ls_comparison_html(const struct ls_comparison *c, struct ls_str *out);
-/* The same for a pull request, as GitHub's Markdown; limit: rows a file. */
+/* The parts of that page, for pages that hold more: its head up to <body>, the one or two verdicts,
+ * and what differs, files that differ first. */
+void ls_comparison_html_head(const char *title, struct ls_str *out);
+void ls_comparison_html_verdict(const struct ls_comparison *c, struct ls_str *out);
+void ls_comparison_html_details(const struct ls_comparison *c, struct ls_str *out);
+/* The same for a pull request, as GitHub's Markdown, and only its table of differences, which is
+ * nothing where there are none; limit: rows of all files together, 0 for all. */
 void ls_comparison_markdown(const struct ls_comparison *c, size_t limit, struct ls_str *out);
+void ls_comparison_markdown_table(const struct ls_comparison *c, size_t limit, struct ls_str *out);
 /* "within tolerance: 0/202 tensors beyond it"; only where a tolerance was given. */
 void ls_comparison_second_verdict(const struct ls_comparison *c, struct ls_str *out);
 /* "identical: 0/202 tensors differ": the one line that says it all. */

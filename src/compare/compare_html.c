@@ -1,4 +1,4 @@
-/* A comparison as one page: no script, nothing loaded from elsewhere. */
+/* A comparison as one page, or as a part of one: no script, nothing loaded from elsewhere. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +26,14 @@ static const char style[] =
 	"th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid "
 	"var(--line);vertical-align:top}"
 	"th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;white-space:nowrap}"
-	"tr:nth-child(even) td{background:var(--zebra)}.wide{overflow-x:auto;margin-bottom:1.2rem}"
+	"tr:nth-child(even)>*{background:var(--zebra)}.wide{overflow-x:auto;margin-bottom:1.2rem}"
+	"h3{font-size:1rem;margin:1.4rem 0 .4rem}h4{font-size:.9rem;margin:.8rem 0 .3rem}"
+	"pre{overflow-x:auto;background:var(--zebra);padding:.6rem;font:13px/1.5 "
+	"ui-monospace,monospace}a{color:var(--bar)}"
 	"details{margin:.4rem 0}summary{cursor:pointer}svg text{fill:var(--fg);font:12px "
 	"ui-monospace,monospace}"
-	"svg rect{fill:var(--bar)}";
+	"svg rect{fill:var(--bar)}svg{max-width:100%;height:auto}.wide "
+	"td:first-child{min-width:14rem}";
 
 static void add_cell(struct ls_str *out, const char *class, const char *text)
 {
@@ -105,8 +109,14 @@ static void add_stats_row(struct ls_str *out, const struct ls_cmp_item *item, bo
 
 static bool has_stats(const struct ls_cmp_item *item)
 {
-	return item->status == LS_CMP_DIFFERS && item->kind != LS_CMP_VALUE &&
+	return !item->own && item->status == LS_CMP_DIFFERS && item->kind != LS_CMP_VALUE &&
 	       item->kind != LS_CMP_FILE;
+}
+
+static void end_table(struct ls_str *out, bool open)
+{
+	if (open)
+		ls_str_add(out, "</table></div>\n");
 }
 
 static void add_stats_table(struct ls_str *out, const struct ls_cmp_file *f, bool tolerance)
@@ -127,8 +137,7 @@ static void add_stats_table(struct ls_str *out, const struct ls_cmp_file *f, boo
 		open = true;
 		add_stats_row(out, &f->items[i], tolerance);
 	}
-	if (open)
-		ls_str_add(out, "</table></div>\n");
+	end_table(out, open);
 }
 
 static const char *status_text(enum ls_cmp_status s)
@@ -138,45 +147,53 @@ static const char *status_text(enum ls_cmp_status s)
 	return texts[s];
 }
 
-static void add_sides_table(struct ls_str *out, const struct ls_cmp_file *f)
+static void add_side(struct ls_str *out, const struct ls_cmp_item *item, bool *open)
+{
+	if (!*open)
+		ls_str_add(out,
+			   "<div class=\"wide\"><table><tr><th>name</th><th>what</th><th>A</th>"
+			   "<th>B</th></tr>\n");
+	*open = true;
+	ls_str_add(out, "<tr><td><code>");
+	ls_str_add_html(out, item->name);
+	ls_str_addf(out, "</code></td><td>%s%s</td>", status_text(item->status),
+		    item->within ? ", within the tolerance" : "");
+	add_cell(out, "", item->a);
+	add_cell(out, "", item->b);
+	ls_str_add(out, "</tr>\n");
+}
+
+/* own: what tells the run that wrote it, else what differs. */
+static void add_sides_table(struct ls_str *out, const struct ls_cmp_file *f, bool own)
 {
 	bool open = false;
-	for (size_t i = 0; i < f->n_items; i++) {
-		const struct ls_cmp_item *item = &f->items[i];
-		if (has_stats(item))
-			continue;
-		if (!open)
-			ls_str_add(out, "<div "
-					"class=\"wide\"><table><tr><th>name</th><th>what</"
-					"th><th>A</th><th>B</th></tr>\n");
-		open = true;
-		ls_str_add(out, "<tr><td><code>");
-		ls_str_add_html(out, item->name);
-		ls_str_addf(out, "</code></td><td>%s%s</td>", status_text(item->status),
-			    item->within ? ", within the tolerance" : "");
-		add_cell(out, "", item->a);
-		add_cell(out, "", item->b);
-		ls_str_add(out, "</tr>\n");
-	}
-	if (open)
-		ls_str_add(out, "</table></div>\n");
+	for (size_t i = 0; i < f->n_items; i++)
+		if (!has_stats(&f->items[i]) && f->items[i].own == own)
+			add_side(out, &f->items[i], &open);
+	end_table(out, open);
+}
+
+/* The distances of all tensors of a file together. */
+static void add_sum(struct ls_str *out, const struct ls_cmp_file *f)
+{
+	struct ls_stats all = {0};
+	for (size_t i = 0; i < f->n_items; i++)
+		if (!f->items[i].own)
+			ls_stats_merge(&all, &f->items[i].stats);
+	if (all.max_ulp == 0)
+		return;
+	ls_str_add(out, "<h4>Distance in ULP</h4>\n");
+	add_histogram(out, &all);
 }
 
 static void add_histograms(struct ls_str *out, const struct ls_cmp_file *f)
 {
-	struct ls_stats all = {0};
 	size_t n = 0;
-	for (size_t i = 0; i < f->n_items; i++)
-		ls_stats_merge(&all, &f->items[i].stats);
-	if (all.max_ulp == 0)
-		return;
-	ls_str_add(out, "<h3>Distance in ULP</h3>\n");
-	add_histogram(out, &all);
 	for (size_t i = 0; i < f->n_items && n < HISTOGRAMS_SHOWN; i++) {
 		const struct ls_cmp_item *item = &f->items[i];
-		if (item->stats.max_ulp == 0)
+		if (item->stats.max_ulp == 0 || item->own)
 			continue;
-		ls_str_add(out, "<details><summary><code>");
+		ls_str_add(out, "<details><summary>distance in ULP of <code>");
 		ls_str_add_html(out, item->name);
 		ls_str_add(out, "</code></summary>");
 		add_histogram(out, &item->stats);
@@ -187,27 +204,52 @@ static void add_histograms(struct ls_str *out, const struct ls_cmp_file *f)
 
 static void add_file(struct ls_str *out, const struct ls_comparison *c, const struct ls_cmp_file *f)
 {
-	if (!f->differs && !f->note)
-		return;
-	ls_str_add(out, "<section><h2>");
-	ls_str_add_html(out, c->folders ? f->name : "Differences");
-	ls_str_addf(out, " <span class=\"soft\">%s</span></h2>\n", f->format);
+	ls_str_add(out, "<section><h3>");
+	if (c->folders)
+		ls_str_add_html(out, f->name);
+	ls_str_addf(out, " <span class=\"soft\">%s</span></h3>\n", f->format);
 	if (f->note) {
 		ls_str_add(out, "<p class=\"soft\">");
 		ls_str_add_html(out, f->note);
 		ls_str_add(out, "</p>\n");
 	}
+	add_sum(out, f);
 	add_stats_table(out, f, c->tolerance != NULL);
-	add_sides_table(out, f);
+	add_sides_table(out, f, false);
 	add_histograms(out, f);
 	ls_str_add(out, "</section>\n");
+}
+
+/* What differs only because another run wrote it. */
+static void add_own(struct ls_str *out, const struct ls_comparison *c)
+{
+	if (!c->own)
+		return;
+	ls_str_addf(out,
+		    "<section><h3>The run's own time or process</h3><details><summary>%" PRIu64
+		    " %s no difference</summary>\n",
+		    c->own, c->own == 1 ? "place, which is" : "places, which are");
+	for (size_t i = 0; i < c->n_files; i++) {
+		const struct ls_cmp_file *f = &c->files[i];
+		if (!f->own)
+			continue;
+		ls_str_add(out, "<p><code>");
+		ls_str_add_html(out, f->name);
+		if (f->name_b) {
+			ls_str_add(out, "</code>, <code>");
+			ls_str_add_html(out, f->name_b);
+		}
+		ls_str_add(out, "</code></p>\n");
+		add_sides_table(out, f, true);
+	}
+	ls_str_add(out, "</details></section>\n");
 }
 
 static void add_identical(struct ls_str *out, const struct ls_comparison *c)
 {
 	if (!c->folders || c->files_differ == c->n_files)
 		return;
-	ls_str_add(out, "<section><h2>Identical files</h2><details><summary>show</summary><ul>\n");
+	ls_str_add(out, "<section><h3>Identical files</h3><details><summary>show</summary><ul>\n");
 	for (size_t i = 0; i < c->n_files; i++) {
 		if (c->files[i].differs)
 			continue;
@@ -230,28 +272,86 @@ static void add_tolerance(struct ls_str *out, const struct ls_comparison *c)
 	ls_str_done(&verdict);
 }
 
+void ls_comparison_html_head(const char *title, struct ls_str *out)
+{
+	ls_str_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
+			"name=\"viewport\" content=\"width=device-width\"><title>");
+	ls_str_add_html(out, title);
+	ls_str_addf(out, "</title><style>%s</style></head>\n<body>\n", style);
+}
+
+void ls_comparison_html_verdict(const struct ls_comparison *c, struct ls_str *out)
+{
+	struct ls_str verdict = {0};
+	ls_comparison_verdict(c, &verdict);
+	ls_str_addf(out, "<p class=\"verdict %s\">%s</p>\n", c->differs ? "bad" : "good",
+		    verdict.s);
+	if (c->tolerance)
+		add_tolerance(out, c);
+	ls_str_done(&verdict);
+}
+
+enum place { TENSORS, OTHERS, WHOLE, NOTES, NOWHERE };
+
+/* Where a file stands on the page: those in which tensors differ come first, those that only have a
+ * note last. */
+static enum place place_of(const struct ls_cmp_file *f)
+{
+	if (!f->differs)
+		return f->note ? NOTES : NOWHERE;
+	if (f->n_items == 1 && f->items[0].kind == LS_CMP_FILE && !f->note)
+		return WHOLE;
+	return f->tensors_differ ? TENSORS : OTHERS;
+}
+
+/* Files that only one side has: a row each and not a section. */
+static void add_whole(struct ls_str *out, const struct ls_comparison *c)
+{
+	bool open = false;
+	for (size_t i = 0; i < c->n_files; i++) {
+		if (place_of(&c->files[i]) != WHOLE)
+			continue;
+		if (!open)
+			ls_str_add(out, "<section><h3>Files that cannot be paired</h3>\n");
+		add_side(out, &c->files[i].items[0], &open);
+	}
+	end_table(out, open);
+	if (open)
+		ls_str_add(out, "</section>\n");
+}
+
+static void add_files(struct ls_str *out, const struct ls_comparison *c, enum place place)
+{
+	for (size_t i = 0; i < c->n_files; i++)
+		if (place_of(&c->files[i]) == place)
+			add_file(out, c, &c->files[i]);
+}
+
+void ls_comparison_html_details(const struct ls_comparison *c, struct ls_str *out)
+{
+	add_files(out, c, TENSORS);
+	add_files(out, c, OTHERS);
+	add_whole(out, c);
+	add_files(out, c, NOTES);
+	add_own(out, c);
+	add_identical(out, c);
+}
+
 void ls_comparison_html(const struct ls_comparison *c, struct ls_str *out)
 {
 	struct ls_str verdict = {0};
 	ls_comparison_verdict(c, &verdict);
-	ls_str_addf(out,
-		    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
-		    "name=\"viewport\" "
-		    "content=\"width=device-width\"><title>%s</title><style>%s</style></"
-		    "head>\n<body>\n<h1>Comparison</"
-		    "h1>\n",
-		    verdict.s, style);
-	ls_str_addf(out, "<p class=\"verdict %s\">%s</p>\n<p>A <code>", c->differs ? "bad" : "good",
-		    verdict.s);
+	ls_comparison_html_head(verdict.s, out);
+	ls_str_add(out, "<h1>Comparison</h1>\n");
+	ls_comparison_html_verdict(c, out);
+	ls_str_add(out, "<p>A <code>");
 	ls_str_add_html(out, c->a);
 	ls_str_add(out, "</code><br>B <code>");
 	ls_str_add_html(out, c->b);
 	ls_str_add(out, "</code></p>\n");
-	if (c->tolerance)
-		add_tolerance(out, c);
-	for (size_t i = 0; i < c->n_files; i++)
-		add_file(out, c, &c->files[i]);
-	add_identical(out, c);
+	if (c->differs)
+		ls_str_add(out, "<h2>Differences</h2>\n");
+	ls_comparison_html_details(c, out);
 	ls_str_add(out, "</body></html>\n");
 	ls_str_done(&verdict);
 }

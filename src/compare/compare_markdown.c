@@ -5,19 +5,6 @@
 
 #include "compare/compare.h"
 
-/* Names come from files: what could break a table, or become markup, is escaped. */
-static void add_text(struct ls_str *out, const char *s)
-{
-	for (; s && *s; s++) {
-		if ((unsigned char)*s < 0x20)
-			ls_str_add(out, "?");
-		else if (strchr("|`<>&*_[]\\#~@", *s))
-			ls_str_addf(out, "&#%d;", *s);
-		else
-			ls_str_add_bytes(out, s, 1);
-	}
-}
-
 static const char *status_text(enum ls_cmp_status s)
 {
 	static const char *const texts[] = {"differs",      "only in A",     "only in B",
@@ -31,13 +18,13 @@ static void add_what(struct ls_str *out, const struct ls_cmp_item *item)
 	if (!s->elements) {
 		ls_str_add(out, status_text(item->status));
 		ls_str_add(out, item->a || item->b ? ": " : "");
-		add_text(out, item->a);
+		ls_str_add_markdown(out, item->a);
 		ls_str_add(out, item->a && item->b ? " → " : "");
-		add_text(out, item->b);
+		ls_str_add_markdown(out, item->b);
 		return;
 	}
 	ls_str_addf(out, "%" PRIu64 "/%" PRIu64 " from ", s->differing, s->elements);
-	add_text(out, item->first);
+	ls_str_add_markdown(out, item->first);
 	if (ls_dtype_is_number(item->dtype) && s->max_abs > 0 && item->kind != LS_CMP_BYTES)
 		ls_str_addf(out, ", max abs %.6g", s->max_abs);
 	if (ls_dtype_is_float(item->dtype) && s->max_ulp)
@@ -49,10 +36,10 @@ static void add_item(struct ls_str *out, const struct ls_cmp_file *f,
 {
 	ls_str_add(out, "| ");
 	if (*f->name && item->kind != LS_CMP_FILE) {
-		add_text(out, f->name);
+		ls_str_add_markdown(out, f->name);
 		ls_str_add(out, ": ");
 	}
-	add_text(out, item->name);
+	ls_str_add_markdown(out, item->name);
 	ls_str_add(out, " | ");
 	add_what(out, item);
 	if (tolerance)
@@ -60,7 +47,7 @@ static void add_item(struct ls_str *out, const struct ls_cmp_file *f,
 	ls_str_add(out, " |\n");
 }
 
-static void add_differences(struct ls_str *out, const struct ls_comparison *c, size_t limit)
+void ls_comparison_markdown_table(const struct ls_comparison *c, size_t limit, struct ls_str *out)
 {
 	size_t shown = 0, all = 0;
 	for (size_t i = 0; i < c->n_files; i++)
@@ -85,17 +72,17 @@ void ls_comparison_markdown(const struct ls_comparison *c, size_t limit, struct 
 	struct ls_str verdict = {0}, second = {0};
 	ls_comparison_verdict(c, &verdict);
 	ls_str_addf(out, "**%s**\n\nA: ", verdict.s);
-	add_text(out, c->a);
+	ls_str_add_markdown(out, c->a);
 	ls_str_add(out, "<br>B: ");
-	add_text(out, c->b);
+	ls_str_add_markdown(out, c->b);
 	ls_str_add(out, "\n");
 	if (c->tolerance) {
 		ls_comparison_second_verdict(c, &second);
 		ls_str_addf(out, "\n%s (", second.s);
-		add_text(out, c->tolerance);
+		ls_str_add_markdown(out, c->tolerance);
 		ls_str_add(out, ")\n");
 	}
-	add_differences(out, c, limit);
+	ls_comparison_markdown_table(c, limit, out);
 	ls_str_done(&verdict);
 	ls_str_done(&second);
 }

@@ -73,6 +73,27 @@ void ls_tolerance_done(struct ls_tolerance *t)
 	*t = (struct ls_tolerance){0};
 }
 
+int ls_tolerance_rules_add(struct ls_tolerance_rules *r, const char *text, struct ls_err *err)
+{
+	struct ls_tolerance rule;
+	int rc = ls_tolerance_parse(text, &rule, err);
+	if (rc)
+		return rc;
+	r->items = ls_grow(r->items, r->n, &r->cap, sizeof *r->items);
+	ls_str_addf(&r->text, "%s%s", r->n ? "; " : "", text);
+	r->items[r->n++] = rule;
+	return 0;
+}
+
+void ls_tolerance_rules_done(struct ls_tolerance_rules *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		ls_tolerance_done(&r->items[i]);
+	free(r->items);
+	ls_str_done(&r->text);
+	*r = (struct ls_tolerance_rules){0};
+}
+
 const struct ls_limits *ls_tolerance_find(const struct ls_tolerance *rules, size_t n,
 					  const char *name)
 {

@@ -5,6 +5,7 @@
 #define LS_COMPARE_TOLERANCE_H
 
 #include "base/err.h"
+#include "base/str.h"
 #include "compare/element.h"
 
 struct ls_tolerance {
@@ -15,6 +16,17 @@ struct ls_tolerance {
 /* "abs=1e-8,rel=1e-5", "optimizer*:ulp=4": at least one of abs, rel and ulp. */
 int ls_tolerance_parse(const char *text, struct ls_tolerance *ret, struct ls_err *err);
 void ls_tolerance_done(struct ls_tolerance *t);
+
+/* Rules in the order in which they were given, and their texts in one line for reports. {0} is
+ * ready for use; ls_tolerance_rules_done frees. */
+struct ls_tolerance_rules {
+	struct ls_tolerance *items;
+	size_t n, cap;
+	struct ls_str text;
+};
+int ls_tolerance_rules_add(struct ls_tolerance_rules *r, const char *text, struct ls_err *err);
+void ls_tolerance_rules_done(struct ls_tolerance_rules *r);
+
 /* The limits of the last rule that the name matches; NULL where none does. */
 const struct ls_limits *ls_tolerance_find(const struct ls_tolerance *rules, size_t n,
 					  const char *name);

@@ -114,6 +114,11 @@ static int compare(const struct ls_verify_request *ask, const struct ls_verify_r
 	for (size_t i = 0; i < n; i++)
 		ignore[OWN + i] = ask->ignore[i];
 	struct ls_cmp_options opt = {.ignore = ignore, .n_ignore = n + OWN, .own = &own};
+	if (ask->tolerance && ask->tolerance->n) {
+		opt.tolerance = ask->tolerance->items;
+		opt.n_tolerance = ask->tolerance->n;
+		opt.tolerance_text = ask->tolerance->text.s;
+	}
 	int rc = ls_compare(a->out, b->out, &opt, ret, err);
 	free(pids_a);
 	free(pids_b);

@@ -4,6 +4,7 @@
 #ifndef LS_RUN_VERIFY_H
 #define LS_RUN_VERIFY_H
 
+#include "base/table.h"
 #include "compare/compare.h"
 #include "run/optrace.h"
 #include "run/run.h"
@@ -19,6 +20,7 @@ struct ls_verify_request {
 	const char *const *ignore;  /* patterns of names not to compare; NULL-terminated, or NULL */
 	const char *const *collect; /* paths that the command writes to elsewhere, see collect.h;
 				       NULL-terminated, or NULL */
+	const struct ls_tolerance_rules *tolerance; /* for a second verdict beside the exact one */
 	bool strict;  /* a setting that the program undid counts as a policy that did not hold */
 	bool control; /* one more run with another seed, which must differ */
 	bool bisect; /* when runs differ, two more with --trace ops, and the operation at which they
@@ -67,7 +69,16 @@ struct ls_verify {
 
 int ls_verify(const struct ls_verify_request *request, struct ls_verify *ret, struct ls_err *err);
 void ls_verify_done(struct ls_verify *v);
-json_t *ls_verify_json(const struct ls_verify *v); /* new reference */
-void ls_verify_html(const struct ls_verify *v, struct ls_str *out);
+json_t *ls_verify_json(const struct ls_verify *v);         /* new reference */
+const char *ls_verify_held(const struct ls_verify_run *r); /* "yes", "NO", "nothing to hold" */
+/* Name and value of what ran: command, runs, control, policy, code, environment; plain text in two
+ * columns below an empty heading. */
+void ls_verify_brief(const struct ls_verify *v, struct ls_table *ret);
+/* "run1 and run2: within the tolerance: …" of the pair that is furthest apart; nothing where no
+ * tolerance was given or nothing was compared. */
+void ls_verify_second_verdict(const struct ls_verify *v, struct ls_str *out);
+/* linked: with links to the manifests, for a page that lies beside the folders of the runs. */
+void ls_verify_html(const struct ls_verify *v, bool linked, struct ls_str *out);
+void ls_verify_markdown(const struct ls_verify *v, struct ls_str *out); /* for a pull request */
 
 #endif

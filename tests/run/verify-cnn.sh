@@ -3,7 +3,7 @@
 py=$("$ROOT/tools/venv") || exit 77
 lockstep verify --control seed --html page.html -- "$py" "$ROOT/tests/run/progs/cnn.py"
 echo "status $?"
-grep -o '<p class="v yes">[^<]*' page.html
+grep -o '<p class="verdict good">[^<]*' page.html
 "$py" - <<'PY'
 import json
 v = json.load(open("artifacts/verify/001/verify.json"))

@@ -142,6 +142,30 @@ static void what_a_terminal_would_obey_is_escaped(void **state)
 	}
 }
 
+static void what_markdown_would_obey_is_escaped(void **state)
+{
+	(void)state;
+	const struct {
+		const char *text, *written;
+	} cases[] = {
+		{"", ""},
+		{"a.pt: 0/2 \u00e9", "a.pt: 0/2 \u00e9"},
+		{"|x|\n# <b>", "&#124;x&#124;&#92;x0a&#35; &#60;b&#62;"},
+		{"[a](b) @team *_~`&", "&#91;a&#93;(b) &#64;team &#42;&#95;&#126;&#96;&#38;"},
+		{"\u202egpj", "&#92;xe2&#92;x80&#92;xaegpj"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ls_str s = {0};
+		ls_str_add_markdown(&s, cases[i].text);
+		char *got = ls_str_take(&s);
+		assert_string_equal(got, cases[i].written);
+		free(got);
+	}
+	struct ls_str none = {0};
+	ls_str_add_markdown(&none, NULL);
+	assert_null(none.s);
+}
+
 static bool links_refused; /* as some filesystems do, and a system without /proc */
 
 /* In the place of the C library's. */
@@ -418,6 +442,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_powers_of_1024),
 		cmocka_unit_test(atomic_write_replaces_or_leaves),
 		cmocka_unit_test(what_a_terminal_would_obey_is_escaped),
+		cmocka_unit_test(what_markdown_would_obey_is_escaped),
 		cmocka_unit_test(every_way_of_writing_gives_bytes_and_mode),
 		cmocka_unit_test(a_killed_writer_leaves_nothing),
 		cmocka_unit_test(links_devices_and_folders_are_respected),
