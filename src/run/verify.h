@@ -74,8 +74,9 @@ const char *ls_verify_held(const struct ls_verify_run *r); /* "yes", "NO", "noth
 /* Name and value of what ran: command, runs, control, policy, code, environment; plain text in two
  * columns below an empty heading. */
 void ls_verify_brief(const struct ls_verify *v, struct ls_table *ret);
-/* "run1 and run2: within the tolerance: …" of the pair that is furthest apart; nothing where no
- * tolerance was given or nothing was compared. */
+/* "run1 and run2: within the tolerance: …" of the pair that is furthest apart, and the same of the
+ * control: a tolerance that another seed is within shows nothing. Nothing where no tolerance was
+ * given or nothing was compared. */
 void ls_verify_second_verdict(const struct ls_verify *v, struct ls_str *out);
 /* linked: with links to the manifests, for a page that lies beside the folders of the runs. */
 void ls_verify_html(const struct ls_verify *v, bool linked, struct ls_str *out);

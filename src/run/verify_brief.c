@@ -84,6 +84,11 @@ void ls_verify_second_verdict(const struct ls_verify *v, struct ls_str *out)
 			far = i;
 	ls_str_addf(out, "run1 and %s: ", v->runs[far + 1].label);
 	ls_comparison_second_verdict(v->comparisons[far], out);
+	if (v->control) {
+		ls_str_addf(out, "; with seed %llu ",
+			    (unsigned long long)v->runs[v->n_runs - 1].seed);
+		ls_comparison_second_verdict(v->control, out);
+	}
 	ls_str_addf(out, " (%s)", v->comparisons[far]->tolerance);
 }
 

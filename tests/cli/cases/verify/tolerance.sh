@@ -13,6 +13,10 @@ verify --runs 3 --tolerance abs=1 --tolerance '*.weight:abs=1e-6' --vary W=0.25,
 # what cannot be measured is beyond every tolerance
 echo 'echo $W >$LOCKSTEP_OUT/x' >job.sh
 verify --tolerance abs=9e99 --vary W=a,b
+# a tolerance that another seed is within shows nothing, and the control says so
+echo 'python3 make.py checkpoint $LOCKSTEP_OUT/a.pt weight=0.$LOCKSTEP_SEED' >job.sh
+verify --control seed --tolerance abs=1e-5
+verify --control seed --tolerance abs=1
 # the pages and the JSON have both
 echo 'echo "{\"loss\": $W}" >$LOCKSTEP_OUT/x.json' >job.sh
 lockstep verify --json --tolerance rel=1e-3 --vary W=1,1.0001 --html out.html --markdown out.md -- sh job.sh 2>/dev/null >v.json
