@@ -23,7 +23,8 @@ stop() { stopped=$1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null; }
 trap 'stop told' TERM
 trap 'stop soft' USR1
 pause() { sleep "$1" & wait "$!"; }
-lease() { trap 'kill "$!" 2>/dev/null; exit' TERM; while pause 60; do touch "$folder/alive"; done; }
+# It ends with the script, which may be killed without it.
+lease() { trap 'kill "$!" 2>/dev/null; exit' TERM; while pause 60 && kill -0 "$$"; do touch "$folder/alive"; done 2>/dev/null; }
 limit() {
 	trap 'kill "$!" 2>/dev/null; exit' TERM
 	pause "$soft_limit" && kill -USR1 "$$" && pause "$grace" && kill -KILL "$child"
