@@ -105,24 +105,32 @@ const json_t *ls_metric_value(const json_t *row, const char *name)
 	return NULL;
 }
 
-int ls_metric_curve(struct ls_store *s, const json_t *row, const char *name, json_t **ret,
-		    struct ls_err *err)
+int ls_metric_curve(struct ls_store *s, const json_t *row, const char *name, double **ret_steps,
+		    double **ret_values, size_t *ret_n, struct ls_err *err)
 {
 	sqlite3_stmt *st = NULL;
-	json_t *list = json_array();
+	double *x = NULL, *y = NULL;
+	size_t n = 0, cap_x = 0, cap_y = 0;
 	int rc = ls_sql_open(s, &st, err,
 			     "SELECT step, value FROM metric WHERE experiment = ? AND attempt = ?"
 			     " AND name = ? ORDER BY step",
 			     "iis", ls_col_int(row, "id", 0), ls_col_int(row, "attempt", 0), name);
 	while (!rc && (rc = ls_sql_next(s, st, err)) > 0) {
-		json_array_append_new(
-			list, json_pack("[I,o]", sqlite3_column_int64(st, 0), real_of(st, 1)));
+		bool is_null = sqlite3_column_type(st, 1) == SQLITE_NULL;
+		x = ls_grow(x, n, &cap_x, sizeof *x);
+		y = ls_grow(y, n, &cap_y, sizeof *y);
+		x[n] = (double)sqlite3_column_int64(st, 0);
+		y[n++] = is_null ? NAN : sqlite3_column_double(st, 1);
 		rc = 0;
 	}
 	ls_sql_done(st);
-	if (rc < 0)
-		json_decref(list);
-	else
-		*ret = list;
-	return rc < 0 ? rc : 0;
+	if (rc) {
+		free(x);
+		free(y);
+		return rc;
+	}
+	*ret_steps = x;
+	*ret_values = y;
+	*ret_n = n;
+	return 0;
 }

@@ -20,8 +20,8 @@ double ls_metric_of_json(const json_t *v, bool *ret_is);
  * where it has none. Borrowed. */
 const json_t *ls_metric_value(const json_t *row, const char *name);
 
-/* Points of one metric of the row's attempt by step: an array of [step, value]. */
-int ls_metric_curve(struct ls_store *s, const json_t *row, const char *name, json_t **ret,
-		    struct ls_err *err);
+/* Points of one metric of the row's attempt by step; both arrays are to be freed. */
+int ls_metric_curve(struct ls_store *s, const json_t *row, const char *name, double **ret_steps,
+		    double **ret_values, size_t *ret_n, struct ls_err *err);
 
 #endif

@@ -231,21 +231,6 @@ static void files_html(const struct ls_versus *v, struct ls_str *out)
 	ls_str_add(out, "</table>\n");
 }
 
-/* Takes the list of [step, value]. */
-static void series_of(json_t *points, const char *name, struct ls_plot_series *ret)
-{
-	size_t n = json_array_size(points);
-	double *x = ls_xalloc((n + 1) * sizeof *x), *y = ls_xalloc((n + 1) * sizeof *y);
-	bool is;
-	for (size_t i = 0; i < n; i++) {
-		const json_t *p = json_array_get(points, i);
-		x[i] = json_number_value(json_array_get(p, 0));
-		y[i] = ls_metric_of_json(json_array_get(p, 1), &is);
-	}
-	*ret = (struct ls_plot_series){name, x, y, n};
-	json_decref(points);
-}
-
 static size_t not_finite(const struct ls_plot_series *s)
 {
 	size_t n = 0;
@@ -277,23 +262,23 @@ static void caption(const struct ls_versus_metric *m, const struct ls_plot_serie
 static int curve(struct ls_store *s, const struct ls_versus *v, const struct ls_versus_metric *m,
 		 struct ls_str *out, struct ls_err *err)
 {
-	struct ls_plot_series series[2] = {0};
+	double *x[2] = {0}, *y[2] = {0};
+	size_t n[2] = {0};
 	int rc = 0;
-	for (int i = 0; i < 2 && !rc; i++) {
-		json_t *points = NULL;
-		rc = ls_metric_curve(s, v->row[i], m->name, &points, err);
-		if (!rc)
-			series_of(points, ls_col_text(v->row[i], "name"), &series[i]);
-	}
+	for (int i = 0; i < 2 && !rc; i++)
+		rc = ls_metric_curve(s, v->row[i], m->name, &x[i], &y[i], &n[i], err);
 	if (!rc) {
+		const struct ls_plot_series series[2] = {
+			{ls_col_text(v->row[0], "name"), x[0], y[0], n[0]},
+			{ls_col_text(v->row[1], "name"), x[1], y[1], n[1]}};
 		ls_str_add(out, "<figure>");
 		ls_plot_curves(series, 2, m->name, m->steps_differ ? (double)m->first : NAN, out);
 		caption(m, series, out);
 		ls_str_add(out, "</figure>\n");
 	}
 	for (int i = 0; i < 2; i++) {
-		free((double *)(uintptr_t)series[i].x);
-		free((double *)(uintptr_t)series[i].y);
+		free(x[i]);
+		free(y[i]);
 	}
 	return rc;
 }
