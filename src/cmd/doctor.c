@@ -25,6 +25,8 @@ static const struct ls_opt opts[] = {
 	 "also start that Python, import torch and compare with what the files say"},
 	{"tables", 0, "DIR",
 	 "take torch.json and the other compatibility tables from DIR, where it has them"},
+	{"symptom", 0, "out-of-memory|slow-training",
+	 "also say what to try when a training fails or is slow on this machine"},
 	{"verbose", 'v', NULL, "show every check and fact, with its source and all advice"},
 	{0},
 };
@@ -70,15 +72,35 @@ static int status_of(const struct ls_findings *findings, bool fail_on_mismatch)
 	return verdict == LS_OUTCOME_MISMATCH ? LS_EXIT_NO : LS_EXIT_UNKNOWN;
 }
 
+/* What the report says beyond findings. */
+struct tables {
+	struct ls_gpu_catalog *catalog;
+	struct ls_advice *advice;
+};
+
+static int load_tables(struct tables *t, struct ls_err *err)
+{
+	int rc = ls_gpu_catalog_load(&t->catalog, err);
+	return rc ? rc : ls_advice_load(&t->advice, err);
+}
+
+static void free_tables(struct tables *t)
+{
+	ls_gpu_catalog_free(t->catalog);
+	ls_advice_free(t->advice);
+}
+
 /* Tables of the user's own: a file that is none is bad input, not a fault of this
  * program. */
 static int use_tables(const char *dir, struct ls_err *err)
 {
 	struct ls_compat *c = NULL;
+	struct tables t = {0};
 	int rc = ls_embed_replace("data/", dir, err);
-	if (!rc && ls_compat_load(&c, err))
+	if (!rc && (ls_compat_load(&c, err) || load_tables(&t, err)))
 		rc = err->code = LS_EINPUT;
 	ls_compat_free(c);
+	free_tables(&t);
 	return rc ? ls_err_prefix(err, "--tables %s", dir) : 0;
 }
 
@@ -124,6 +146,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct ls_spec *spec = NULL;
 	struct ls_facts *facts = NULL;
 	struct ls_findings *findings = NULL;
+	struct tables known = {0};
 	struct tm now;
 	char created[32];
 	int status;
@@ -136,6 +159,8 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (rc == 0)
 		rc = check_gate(args, spec, &err);
 	if (rc == 0)
+		rc = load_tables(&known, &err);
+	if (rc == 0)
 		rc = ls_cmd_now(&now, &err);
 	if (rc == 0)
 		rc = gather(args, spec, &facts, &err);
@@ -143,16 +168,20 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 		ls_cmd_gpu_fact(facts);
 		strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &now);
 		findings = examine(facts, spec, ls_args_has(args, "cuda"), created);
-		struct ls_report report = {facts,
-					   findings,
-					   spec,
-					   ls_args_has(args, "cuda"),
-					   ls_args_has(args, "deep"),
-					   created};
+		struct ls_report report = {.facts = facts,
+					   .findings = findings,
+					   .spec = spec,
+					   .cuda = ls_args_has(args, "cuda"),
+					   .deep = ls_args_has(args, "deep"),
+					   .created = created,
+					   .catalog = known.catalog,
+					   .advice = known.advice,
+					   .symptom = ls_args_get(args, "symptom")};
 		rc = publish(args, &report, &err);
 	}
 	status =
 		rc ? ls_cmd_fail(&err) : status_of(findings, ls_args_has(args, "fail-on-mismatch"));
+	free_tables(&known);
 	ls_findings_free(findings);
 	ls_facts_free(facts);
 	ls_spec_free(spec);
@@ -163,7 +192,7 @@ const struct ls_cmd ls_cmd_doctor = {
 	.name = "doctor",
 	.summary = "look at this machine, and compare it with a spec",
 	.synopsis = "[--cuda] [--spec NAME|FILE] [--fail-on-mismatch] [--emit-json FILE] [--python "
-		    "PATH] [--deep] [--tables DIR] [-v]",
+		    "PATH] [--deep] [--tables DIR] [--symptom out-of-memory|slow-training] [-v]",
 	.details = "Reads driver, GPUs, CUDA libraries, Python and torch from files and from NVML, "
 		   "without starting "
 		   "Python,\n"

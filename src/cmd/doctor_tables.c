@@ -10,20 +10,11 @@
 #include "cmd/cmd.h"
 #include "cmd/doctor.h"
 
-static bool begun; /* something stands above: a heading is set off from it */
-
-static void heading(const char *text)
-{
-	printf("%s%s%s%s\n", begun ? "\n" : "", ls_cmd_colour(stdout, "bold"), text,
-	       ls_cmd_colour(stdout, "off"));
-}
-
 /* Prints a table with line i + 1 (behind the heading) in colours[i]. */
 static void print_table(struct ls_table *t, const char *const *colours)
 {
 	struct ls_str text = {0};
 	ls_table_text(t, &text);
-	begun = true;
 	size_t i = 0;
 	for (const char *p = text.s; p && *p; i++) {
 		size_t len = strcspn(p, "\n");
@@ -143,7 +134,7 @@ static void print_problems(const struct ls_report *r)
 			if (f->outcome == LS_OUTCOME_MATCH || (int)f->level != level)
 				continue;
 			if (!any)
-				heading("What to look at");
+				ls_doctor_heading("What to look at");
 			any = true;
 			print_finding(f);
 		}
@@ -198,7 +189,7 @@ static void print_group(const struct ls_report *r, const char *title, const char
 		free(source);
 	}
 	if (rows) {
-		heading(title);
+		ls_doctor_heading(title);
 		print_table(&t, colours);
 	} else {
 		ls_table_done(&t);
@@ -233,7 +224,7 @@ static void print_gpus(const struct ls_report *r)
 		for (size_t k = 0; k <= columns; k++)
 			free(cells[k]);
 	}
-	heading("GPUs");
+	ls_doctor_heading("GPUs");
 	print_table(&t, NULL);
 }
 
@@ -263,6 +254,7 @@ static void print_facts(const struct ls_report *r)
 										       NULL};
 	print_group(r, "Driver", driver);
 	print_gpus(r);
+	ls_doctor_hardware(r);
 	print_group(r, "CUDA", cuda);
 	print_group(r, "Python", r->cuda ? torch : python);
 	if (!r->cuda)
@@ -273,7 +265,6 @@ static void print_facts(const struct ls_report *r)
 
 void ls_doctor_tables(const struct ls_report *report)
 {
-	begun = true;
 	print_checks(report);
 	print_facts(report);
 	print_problems(report);

@@ -69,7 +69,7 @@ char *ls_doctor_cell(const char *text, size_t width)
 	return cut;
 }
 
-void ls_doctor_wrap(const char *text, size_t first, size_t indent)
+void ls_doctor_wrap_to(struct ls_str *out, const char *text, size_t first, size_t indent)
 {
 	size_t width = ls_doctor_width(), column = first;
 	char *plain = ls_doctor_cell(text, 0);
@@ -77,16 +77,39 @@ void ls_doctor_wrap(const char *text, size_t first, size_t indent)
 		size_t n = strcspn(p, " "), columns = columns_of(p, n);
 		bool begins = p == plain;
 		if (!begins && width && column + 1 + columns > width && column > indent) {
-			printf("\n%*s", (int)indent, "");
+			ls_str_addf(out, "\n%*s", (int)indent, "");
 			column = indent;
 		} else if (!begins) {
-			putchar(' ');
+			ls_str_add(out, " ");
 			column++;
 		}
-		printf("%.*s", (int)n, p);
+		ls_str_add_bytes(out, p, n);
 		column += columns;
 		p += n + (p[n] == ' ');
 	}
-	putchar('\n');
+	ls_str_add(out, "\n");
 	free(plain);
+}
+
+void ls_doctor_wrap(const char *text, size_t first, size_t indent)
+{
+	struct ls_str s = {0};
+	ls_doctor_wrap_to(&s, text, first, indent);
+	fputs(s.s, stdout);
+	ls_str_done(&s);
+}
+
+size_t ls_doctor_height(void)
+{
+	enum { USUAL = 24 };
+	struct winsize size = {0};
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+	    size.ws_row > USUAL)
+		return size.ws_row;
+	return USUAL;
+}
+
+void ls_doctor_heading(const char *text)
+{
+	printf("\n%s%s%s\n", ls_cmd_colour(stdout, "bold"), text, ls_cmd_colour(stdout, "off"));
 }

@@ -6,32 +6,62 @@
 #include "base/table.h"
 #include "cmd/cmd.h"
 #include "cmd/spec.h"
+#include "env/facts/advice.h"
 #include "env/spec/spec_bump.h"
 #include "env/spec/spec_check.h"
 #include "env/spec/spec_diff.h"
+
+/* --- what was tried --- */
+
+/* The rows of data/tested.json for a spec, as a list. New reference. */
+static json_t *tested_for(const struct ls_advice *advice, const char *spec)
+{
+	json_t *list = json_array();
+	const json_t *row;
+	for (size_t i = 0; (row = ls_advice_tested(advice, spec, NULL, &i));)
+		json_array_append_new(list, json_deep_copy(row));
+	return list;
+}
+
+static void print_tested(const json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		char *line = ls_tested_text(json_array_get(list, i));
+		printf("%-12s %s\n", "tested on", line);
+		free(line);
+	}
+	if (!json_array_size(list))
+		printf("%-12s no GPU that is on record\n", "tested on");
+}
 
 /* --- list --- */
 
 static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
-	static const char *const heading[] = {"spec", "description"};
+	static const char *const heading[] = {"spec", "tested on", "description"};
 	struct ls_table t;
 	json_t *list = json_array();
 	struct ls_err err = {0};
-	int rc = 0;
-	ls_table_init(&t, 2, heading);
+	struct ls_advice *advice = NULL;
+	int rc = ls_advice_load(&advice, &err);
+	ls_table_init(&t, 3, heading);
 	char *name;
 	for (size_t i = 0; !rc && (name = ls_spec_shipped(i)); i++) {
 		struct ls_spec *spec = NULL;
 		rc = ls_spec_load(name, &spec, &err);
 		if (!rc) {
-			const char *const cells[] = {name, spec->description};
+			json_t *tested = tested_for(advice, name);
+			size_t n = json_array_size(tested);
+			char *gpus = ls_xasprintf(n == 1 ? "%zu GPU" : "%zu GPUs", n);
+			const char *const cells[] = {name, gpus, spec->description};
 			ls_table_row(&t, cells);
+			free(gpus);
 			json_array_append_new(list,
-					      json_pack("{s:s,s:s?,s:s?,s:s?}", "name", name,
+					      json_pack("{s:s,s:s?,s:s?,s:s?,s:o}", "name", name,
 							"description", spec->description, "date",
-							spec->date, "source", spec->source));
+							spec->date, "source", spec->source,
+							"tested", tested));
 		}
 		ls_spec_free(spec);
 		free(name);
@@ -44,6 +74,7 @@ static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)
 		fputs(out.s, stdout);
 	ls_str_done(&out);
 	ls_table_done(&t);
+	ls_advice_free(advice);
 	json_decref(list);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
 }
@@ -63,10 +94,11 @@ static const struct ls_opt check_opts[] = {
 };
 
 static void print_check(const struct ls_spec *spec, const struct ls_spec_findings *f,
-			const char *today)
+			const json_t *tested, const char *today)
 {
 	for (size_t i = 0; i < f->n; i++)
 		ls_spec_print_finding(&f->items[i]);
+	print_tested(tested);
 	size_t notes = f->n - f->faults;
 	printf("%s on %s: %zu fault%s, %zu note%s\n", spec->name, today, f->faults,
 	       f->faults == 1 ? "" : "s", notes, notes == 1 ? "" : "s");
@@ -77,25 +109,32 @@ static int run_check(const struct ls_cmd *cmd, const struct ls_args *args)
 	char today[11];
 	struct ls_spec *spec = NULL;
 	struct ls_compat *compat = NULL;
+	struct ls_advice *advice = NULL;
 	struct ls_err err = {0};
 	if (!ls_spec_day(cmd, args, today))
 		return LS_EXIT_INPUT;
 	int rc = ls_spec_load(args->pos[0], &spec, &err);
 	if (!rc)
 		rc = ls_compat_load(&compat, &err);
+	if (!rc)
+		rc = ls_advice_load(&advice, &err);
 	int status = rc ? ls_cmd_fail(&err) : 0;
 	if (!rc) {
+		json_t *tested = tested_for(advice, spec->path);
 		struct ls_spec_findings f;
 		ls_spec_check(spec, compat, today, &f);
 		if (ls_args_has(args, "json"))
-			ls_cmd_print_json_take(json_pack("{s:s,s:s,s:b,s:o}", "spec", spec->name,
-							 "today", today, "sound", f.faults == 0,
-							 "findings", ls_spec_findings_json(&f)));
+			ls_cmd_print_json_take(
+				json_pack("{s:s,s:s,s:b,s:o,s:O}", "spec", spec->name, "today",
+					  today, "sound", f.faults == 0, "findings",
+					  ls_spec_findings_json(&f), "tested", tested));
 		else
-			print_check(spec, &f, today);
+			print_check(spec, &f, tested, today);
+		json_decref(tested);
 		status = f.faults ? LS_EXIT_NO : LS_EXIT_YES;
 		ls_spec_findings_done(&f);
 	}
+	ls_advice_free(advice);
 	ls_compat_free(compat);
 	ls_spec_free(spec);
 	return status;
@@ -154,7 +193,10 @@ static int run_diff(const struct ls_cmd *cmd, const struct ls_args *args)
 		struct ls_spec_diff d;
 		ls_spec_diff(old_spec, new_spec, &d);
 		print_diff(&d, args);
-		status = d.drifted ? LS_EXIT_NO : LS_EXIT_YES;
+		enum ls_drift_answer answer = ls_spec_diff_answer(&d);
+		status = answer == LS_DRIFTED      ? LS_EXIT_NO
+			 : answer == LS_DRIFT_OPEN ? LS_EXIT_UNKNOWN
+						   : LS_EXIT_YES;
 		ls_spec_diff_done(&d);
 	}
 	ls_spec_free(old_spec);
@@ -166,11 +208,12 @@ static const struct ls_cmd cmd_diff = {
 	.name = "diff",
 	.summary = "what drifted between two specs",
 	.synopsis = "[--markdown | --bump] OLD NEW",
-	.details =
-		"A new value that the old spec accepts is no drift; nor is what a capture lists "
-		"beyond the pin, or "
-		"could\n"
-		"not see (a driver on a machine without a GPU). Exit status 0: no drift, 1: drift.",
+	.details = "A new value that the old spec accepts is no drift; nor is what a capture lists "
+		   "beyond the pin, or "
+		   "could\n"
+		   "not see for want of a GPU. Exit status 0: no drift, 1: drift, 3: something "
+		   "required "
+		   "was not seen.",
 	.opts = diff_opts,
 	.min_pos = 2,
 	.max_pos = 2,

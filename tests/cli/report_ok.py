@@ -5,7 +5,8 @@ import json
 import sys
 
 r = json.load(open(sys.argv[1]))
-top = ["format", "version", "lockstep", "created", "host", "spec", "cuda", "deep", "verdict", "env", "gpus", "findings", "facts"]
+top = ["format", "version", "lockstep", "created", "host", "spec", "cuda", "deep", "verdict", "env", "gpus", "findings",
+       "symptom", "facts"]
 assert list(r) == top, list(r)
 assert r["format"] == "lockstep-doctor" and r["version"] == 1
 assert list(r["env"]) == ["torch", "torch_cuda", "cudnn", "python", "nvidia_smi", "cuda_version_txt"], r["env"]
@@ -20,7 +21,8 @@ for f in r["findings"]:
     assert f["level"] in ("required", "recommended", "informational") and isinstance(f["advice"], list), f
 for g in r["gpus"]:
     assert list(g) == ["index", "name", "uuid", "capability", "memory_mib", "ecc", "mig", "persistence", "power_limit_w",
-                       "power_default_w", "throttle"], g
+                       "power_default_w", "throttle", "batch", "tested"], g
+    assert g["batch"] is None or 0 < g["batch"][0] < g["batch"][1], g
 required = [f["outcome"] for f in r["findings"] if f["level"] == "required"]
 verdict = "mismatch" if "mismatch" in required else "unknown" if "unknown" in required else "match"
 assert r["verdict"] == verdict, (r["verdict"], verdict)

@@ -175,6 +175,11 @@ exec {lockstep} "$@"
     expect("capture step", r.returncode == 0 and json.loads((folder / "fresh.json").read_text())["captured"], said(r))
     r, out = step_run(folder, script(workflow, "Compare with the pin"))
     expect("no drift", r.returncode == 0 and out == {"drift": "false"}, said(r) + str(out))
+    fresh = (folder / "fresh.json").read_text()
+    (folder / "fresh.json").write_text('{"schema": 1, "name": "fresh", "captured": true}')
+    r, out = step_run(folder, script(workflow, "Compare with the pin"))
+    expect("a capture that saw nothing fails", r.returncode == 3 and not out, said(r) + str(out))
+    (folder / "fresh.json").write_text(fresh)
     pin = json.loads((folder / "pin.json").read_text())
     pin["python"] = "2.7.18"
     (folder / "pin.json").write_text(json.dumps(pin))

@@ -257,17 +257,21 @@ static void more_faults_are_found(void **state)
 	expect(SPEC("\"torch\":\"2.9.1+cu130\",\"arch\":\"aarch64\",\"gpus\":{\"min_capability\":"
 		    "\"7.5\"}"),
 	       today, 1, "(aarch64) has code for 8.0 9.0");
-	expect(SPEC("\"image\":\"nvidia/cuda:12.1.105-cudnn8-runtime-ubuntu22.04\""), today, 2,
+	expect(SPEC("\"image\":\"nvidia/cuda:12.1.105-cudnn8-runtime-ubuntu22.04\",\"os\":\"*\""),
+	       today, 2,
 	       "missing image: nvidia/cuda:12.1.105-cudnn8-runtime-ubuntu22.04: there was never an "
 	       "image of CUDA "
 	       "12.1.105");
-	expect(SPEC("\"image\":\"nvidia/cuda:12.1.1-cudnn8-runtime-ubuntu22.04\""), today, 1,
+	expect(SPEC("\"image\":\"nvidia/cuda:12.1.1-cudnn8-runtime-ubuntu22.04\",\"os\":\"*\""),
+	       today, 1,
 	       "ended image: nvidia/cuda:12.1.1-cudnn8-runtime-ubuntu22.04: CUDA 12.1 images");
-	expect(SPEC("\"image\":\"nvidia/cuda:13.0.9-runtime-ubuntu24.04\""), today, 0,
+	expect(SPEC("\"image\":\"nvidia/cuda:13.0.9-runtime-ubuntu24.04\",\"os\":\"*\""), today, 0,
 	       "note image: image of CUDA 13.0.9 is unknown");
 	expect(SPEC("\"image\":\"nvidia/"
 		    "cuda:13.0.1-cudnn-runtime-ubuntu24.04\",\"cuda\":\"12.1*\",\"cudnn\":\"8.x\""),
 	       today, 2, "inconsistent cuda: the image has CUDA 13.0.1");
+	expect(SPEC("\"description\":\"nothing\""), today, 1,
+	       "inconsistent spec: requires nothing");
 	expect(SPEC("\"env\":{\"CUBLAS_WORKSPACE_CONFIG\":\":4096:2\"}"), today, 1,
 	       "inconsistent env.CUBLAS");
 }

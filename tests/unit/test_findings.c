@@ -87,6 +87,7 @@ static void expect_deep(const char *key, const char *file, const char *deep, con
 	char deep_key[64];
 	snprintf(deep_key, sizeof deep_key, "deep.%s", key);
 	ls_facts_set(f, "deep.python", "3.11.2", "s");
+	ls_facts_set(f, "deep.torch", "2.3.1+cu121", "s");
 	if (file)
 		ls_facts_set(f, key, file, "s");
 	else

@@ -122,6 +122,31 @@ static void batches_by_memory(void **state)
 	ls_gpu_catalog_free(c);
 }
 
+static unsigned least(const struct ls_gpu_catalog *c, const char *name, unsigned mib)
+{
+	const struct ls_batch_range *r = ls_gpu_catalog_batch_of(c, name, mib);
+	return r ? r->batch_min : 0;
+}
+
+/* What a GPU reports is less than its nameplate; the table goes by nameplates. */
+static void batches_of_a_card(void **state)
+{
+	(void)state;
+	struct ls_gpu_catalog *c = catalog();
+	assert_int_equal(least(c, "NVIDIA L4", 23034), 64);
+	assert_int_equal(least(c, "Tesla T4", 15360), 32);
+	assert_int_equal(least(c, "NVIDIA A100-SXM4-40GB", 40339), 106);
+	assert_int_equal(least(c, "NVIDIA A100-SXM4-80GB", 81920), 213);
+	assert_int_equal(least(c, "NVIDIA GeForce GTX 1080 Ti", 11264), 16);
+	assert_int_equal(least(c, "NVIDIA H200", 143771), 376);
+	/* a slice of a known card, an unknown card, an unknown memory */
+	assert_int_equal(least(c, "NVIDIA H200", 16384), 32);
+	assert_int_equal(least(c, "a card to come", 23034), 32);
+	assert_int_equal(least(c, NULL, 4096), 8);
+	assert_int_equal(least(c, "NVIDIA L4", 0), 0);
+	ls_gpu_catalog_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +155,7 @@ int main(void)
 		cmocka_unit_test(names),
 		cmocka_unit_test(precisions),
 		cmocka_unit_test(batches_by_memory),
+		cmocka_unit_test(batches_of_a_card),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

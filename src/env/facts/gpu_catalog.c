@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/embed.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "env/facts/data_table.h"
 #include "env/facts/version.h"
 
 struct ls_gpu_catalog {
@@ -108,17 +108,6 @@ static unsigned number(const json_t *object, const char *key)
 	return v > 0 && v < 100000000 ? (unsigned)v : 0;
 }
 
-static int load_file(const char *file, json_t **ret, struct ls_err *err)
-{
-	const struct ls_blob *blob = ls_embed_find(file);
-	if (!blob)
-		return ls_err_set(err, LS_EINTERNAL, "%s is not part of this program", file);
-	int rc = ls_json_parse((const char *)blob->data, blob->len, file, ret, err);
-	if (!rc && !json_is_array(json_object_get(*ret, "rows")))
-		rc = ls_err_set(err, LS_EINTERNAL, "%s: has no rows", file);
-	return rc;
-}
-
 /* The precisions whose first compute capability is at most this one. */
 static unsigned precisions_of(const json_t *root, const char *capability)
 {
@@ -173,9 +162,9 @@ int ls_gpu_catalog_load(struct ls_gpu_catalog **ret, struct ls_err *err)
 	struct ls_gpu_catalog *c = ls_xalloc(sizeof *c);
 	size_t i;
 	json_t *row;
-	int rc = load_file("data/gpus.json", &c->gpus, err);
+	int rc = ls_data_table("data/gpus.json", &c->gpus, err);
 	if (!rc)
-		rc = load_file("data/batch-by-vram.json", &c->batches, err);
+		rc = ls_data_table("data/batch-by-vram.json", &c->batches, err);
 	json_array_foreach(json_object_get(c->gpus, "rows"), i, row) if (!rc) rc =
 		add_models(c, row, err);
 	json_array_foreach(json_object_get(c->batches, "rows"), i, row) add_range(c, row);
@@ -290,4 +279,19 @@ int ls_gpu_catalog_find(const struct ls_gpu_catalog *c, const char *name,
 				  name, found[0]->name, found[1]->name);
 	*ret = found[0];
 	return 0;
+}
+
+/* Up to a tenth of the nameplate is not reported: ECC bits and what the driver keeps. An unknown
+ * model has what it reports, rounded up to whole GiB. */
+const struct ls_batch_range *ls_gpu_catalog_batch_of(const struct ls_gpu_catalog *c,
+						     const char *name, unsigned mib)
+{
+	double gib = mib / 1024.0, whole = (double)(unsigned)gib;
+	double gb = whole < gib ? whole + 1 : whole;
+	for (size_t i = 0; name && i < c->n; i++) {
+		const struct ls_gpu_model *m = &c->models[i];
+		if (goes_by(m, name) && m->memory_gb >= gb && m->memory_gb * 0.9 <= gib)
+			return ls_gpu_catalog_batch(c, m->memory_gb);
+	}
+	return mib ? ls_gpu_catalog_batch(c, gb) : NULL;
 }

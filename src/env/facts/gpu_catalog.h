@@ -52,6 +52,11 @@ int ls_gpu_catalog_find(const struct ls_gpu_catalog *c, const char *name,
 /* The range of the largest row that the memory reaches; NULL below the first. */
 const struct ls_batch_range *ls_gpu_catalog_batch(const struct ls_gpu_catalog *c, double vram_gb);
 
+/* The same for a GPU that reports this name and this much memory; NULL also when mib is 0, which
+ * means unknown. The nameplate counts where name and memory are those of a known model. */
+const struct ls_batch_range *ls_gpu_catalog_batch_of(const struct ls_gpu_catalog *c,
+						     const char *name, unsigned mib);
+
 /* Memory that programs can use, in bytes: as reported, or 15/16 of the nameplate, which is what
  * GPUs leave that keep their ECC bits in the same memory. */
 double ls_gpu_model_bytes(const struct ls_gpu_model *m);

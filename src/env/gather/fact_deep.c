@@ -165,14 +165,20 @@ void ls_look_deep(struct ls_look *look)
 	struct ls_err err;
 	int rc = ls_proc_run(argv, PATIENCE, &r, &err);
 	json_t *doc = rc == 0 ? last_line(r.out.s) : NULL;
-	if (doc) {
+	/* a package that prints an object as Python ends has not answered for the probe */
+	bool answered = json_is_string(json_object_get(doc, "python"));
+	if (answered) {
 		all_answers(look, doc);
 		fill_in_all(look);
 	} else {
-		char *why = rc ? ls_xstrdup(err.msg)
-			       : ls_xasprintf("%s ended with status %d%s%s%.300s", program,
-					      r.status, r.timed_out ? " (took too long)" : "",
-					      r.err.len ? ": " : "", r.err.len ? r.err.s : "");
+		char *why =
+			rc    ? ls_xstrdup(err.msg)
+			: doc ? ls_xasprintf(
+					"the last line that %s printed is not the probe's answer",
+					program)
+			      : ls_xasprintf("%s ended with status %d%s%s%.300s", program, r.status,
+					     r.timed_out ? " (took too long)" : "",
+					     r.err.len ? ": " : "", r.err.len ? r.err.s : "");
 		refused(look, ls_str_trim(why));
 		free(why);
 	}

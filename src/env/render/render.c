@@ -131,6 +131,17 @@ int ls_render_each_requirement(const struct ls_spec *spec, ls_requirement_fn *ea
 	return rc;
 }
 
+int ls_render_check_hashes(const struct ls_spec *spec, struct ls_err *err)
+{
+	for (char **p = spec->lines; p && *p; p++)
+		if (strstr(*p, " --hash="))
+			return ls_err_set(err, LS_EINPUT,
+					  "%s: requirements: \"%.80s\" has a hash, which pip takes "
+					  "from a file alone: render --requirements",
+					  spec->path, *p);
+	return 0;
+}
+
 void ls_render_each_index(const struct ls_spec *spec, ls_index_fn *each, void *arg)
 {
 	char **derived = ls_wheel_indexes(spec);

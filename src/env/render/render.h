@@ -47,6 +47,8 @@ void ls_render_quote(const char *text, struct ls_str *out);
 typedef void ls_requirement_fn(void *arg, const char *requirement);
 int ls_render_each_requirement(const struct ls_spec *spec, ls_requirement_fn *each, void *arg,
 			       struct ls_err *err);
+/* LS_EINPUT when a line has a hash, which pip does not take on its command line. */
+int ls_render_check_hashes(const struct ls_spec *spec, struct ls_err *err);
 /* A comment for each package that was captured and that no index has. */
 void ls_render_nowhere(const struct ls_spec *spec, const char *indent, struct ls_str *out);
 /* Calls each for every address that pip needs: the spec's own, or PyTorch's for the builds

@@ -116,6 +116,8 @@ int ls_render_kaggle_boot(const struct ls_spec *spec, struct ls_str *out, struct
 	json_t *extras = json_array();
 	int rc = ls_render_spec_ref(spec, &ref, err);
 	if (!rc)
+		rc = ls_render_check_hashes(spec, err);
+	if (!rc)
 		rc = ls_render_each_requirement(spec, add_extra, extras, err);
 	if (!rc && !boot)
 		rc = ls_err_set(err, LS_EINTERNAL, "boot.py is not part of this program");

@@ -132,7 +132,9 @@ static void index_word(void *arg, const char *option, const char *address)
 static int pip_stage(const struct ls_spec *spec, struct ls_str *out, struct ls_err *err)
 {
 	struct ls_str words = {0};
-	int rc = ls_render_each_requirement(spec, pip_word, &words, err);
+	int rc = ls_render_check_hashes(spec, err);
+	if (!rc)
+		rc = ls_render_each_requirement(spec, pip_word, &words, err);
 	if (!rc && words.len) {
 		ls_str_add(out, "RUN pip install --no-cache-dir");
 		ls_render_each_index(spec, index_word, out);

@@ -34,6 +34,25 @@ static void driver_too_old(struct ls_findings *list, const struct ls_facts *f,
 	free(expected);
 }
 
+/* A driver runs no CUDA of a later major version. The table of drivers says it with the oldest
+ * driver; of a CUDA that is newer than the table only the driver's own CUDA tells. */
+static void later_major(struct ls_findings *list, const struct ls_fact *driver, const char *torch)
+{
+	if (ls_findings_find(list, "driver-too-old"))
+		return;
+	char *expected = ls_xasprintf("a driver for CUDA %ld (torch_cuda %s)",
+				      strtol(torch, NULL, 10), torch);
+	char *found = ls_xasprintf("a driver for CUDA %s", driver->value);
+	char *advice = ls_xasprintf("install a driver for CUDA %s on the host and reboot\n"
+				    "or take a torch built for CUDA %s or older",
+				    torch, driver->value);
+	ls_findings_fault(list, LS_LEVEL_REQUIRED, "driver-too-old", expected, found,
+			  driver->source, advice);
+	free(advice);
+	free(found);
+	free(expected);
+}
+
 /* Within one major version an older driver runs newer CUDA, but it cannot compile that
  * CUDA's PTX. */
 static void minor_compatibility(struct ls_findings *list, const struct ls_facts *f)
@@ -44,8 +63,10 @@ static void minor_compatibility(struct ls_findings *list, const struct ls_facts 
 	if (!torch || !driver || !driver->value ||
 	    !ls_version_compare(driver->value, torch, &order) || order >= 0)
 		return;
-	if (strtol(torch, NULL, 10) != strtol(driver->value, NULL, 10))
-		return; /* Another major version: driver_too_old reports it. */
+	if (strtol(torch, NULL, 10) != strtol(driver->value, NULL, 10)) {
+		later_major(list, driver, torch);
+		return;
+	}
 	char *expected = ls_xasprintf("a driver for CUDA %s, as torch", torch);
 	ls_findings_fault(list, LS_LEVEL_INFORMATIONAL, "driver-minor", expected, driver->value,
 			  driver->source,
@@ -93,6 +114,36 @@ static void not_in_build(struct ls_findings *list, const struct ls_facts *f, siz
 	free(expected);
 }
 
+/* A torch that the table does not have: where even the last one of this CUDA that it has is without
+ * code for the GPU, this one may be, too. */
+static void arch_unknown(struct ls_findings *list, const struct ls_facts *f,
+			 const struct ls_compat *c, size_t i, const char *capability)
+{
+	const char *torch = ls_facts_value(f, "torch"), *cuda = ls_facts_value(f, "torch_cuda"),
+		   *machine = ls_facts_value(f, "arch"), *builds = NULL, *row_cuda;
+	const json_t *last = NULL;
+	for (size_t k = 0; cuda && k < ls_compat_rows(c, LS_COMPAT_TORCH); k++) {
+		const json_t *row = ls_compat_row(c, LS_COMPAT_TORCH, k);
+		row_cuda = ls_row_text(row, "cuda");
+		if (row_cuda && strtol(row_cuda, NULL, 10) == strtol(cuda, NULL, 10) &&
+		    ls_compat_torch_known(c, torch) == LS_TORCH_UNKNOWN)
+			last = row;
+	}
+	if (!last || !machine || ls_compat_runs_on(last, machine, capability, &builds) || !builds)
+		return;
+	char *found = ls_xasprintf("GPU %zu has compute capability %s; torch %s+%s has code for %s",
+				   i, capability, ls_row_text(last, "torch"),
+				   ls_row_text(last, "build"), builds);
+	char *expected =
+		ls_xasprintf("code for the GPU in torch %s, which the tables do not have", torch);
+	ls_findings_blind(list, LS_LEVEL_REQUIRED, "arch-unknown", expected, found,
+			  ls_compat_file(LS_COMPAT_TORCH),
+			  "run again with --deep, which asks torch\n"
+			  "or take newer tables with --tables DIR");
+	free(expected);
+	free(found);
+}
+
 /* Asked of torch itself where --deep did, otherwise of the table of wheels. */
 static void architectures(struct ls_findings *list, const struct ls_facts *f,
 			  const struct ls_compat *c)
@@ -117,6 +168,8 @@ static void architectures(struct ls_findings *list, const struct ls_facts *f,
 			   !ls_compat_runs_on(row, machine, capability, &builds) && builds) {
 			not_in_build(list, f, i, capability, builds,
 				     ls_compat_file(LS_COMPAT_TORCH));
+		} else if (!row) {
+			arch_unknown(list, f, c, i, capability);
 		}
 	}
 }
@@ -233,9 +286,9 @@ void ls_findings_compat(struct ls_findings *list, const struct ls_facts *facts, 
 		return;
 	}
 	driver_too_old(list, facts, c, "torch_cuda", LS_LEVEL_REQUIRED);
+	minor_compatibility(list, facts);
 	if (!ls_findings_find(list, "driver-too-old"))
 		driver_too_old(list, facts, c, "cuda", LS_LEVEL_RECOMMENDED);
-	minor_compatibility(list, facts);
 	architectures(list, facts, c);
 	other_cudnn(list, facts, c);
 	end_of_life(list, facts, c, today);

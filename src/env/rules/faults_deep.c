@@ -131,6 +131,10 @@ static void unanswered(struct ls_findings *list, const struct ls_facts *f)
 	static const char *const keys[] = {"python", "torch",          "torch_cuda", "cudnn",
 					   "nccl",   "cuda_available", "arch_list",  NULL};
 	const struct ls_fact *torch = ls_facts_find(f, "deep.torch");
+	if (!torch)
+		ls_findings_blind(list, LS_LEVEL_REQUIRED, "deep-torch",
+				  "an answer, as --deep asks for it", "nothing was said of torch",
+				  "--deep", "start that Python and `import torch`");
 	for (const char *const *k = keys; *k; k++) {
 		char key[32], id[32];
 		snprintf(key, sizeof key, "deep.%s", *k);

@@ -280,12 +280,12 @@ void ls_findings_compare(struct ls_findings *list, const struct ls_facts *facts,
 		compare_absent(list, facts, *key);
 }
 
-/* What to do about a driver that is not seen. A kernel module that is loaded means that
- * there is one: the faults tell what is wrong with it. */
+/* What to do about a driver that is not seen. A kernel module that is loaded, or an NVML that
+ * answers, means that there is one: the faults tell what is wrong with it. */
 static const char *driver_advice(const struct ls_facts *facts)
 {
-	return ls_facts_value(facts, "driver_kernel") ? NULL
-						      : "install an NVIDIA driver on the host";
+	bool there = ls_facts_value(facts, "driver_kernel") || ls_facts_value(facts, "nvml");
+	return there ? NULL : "install an NVIDIA driver on the host";
 }
 
 void ls_findings_demand_cuda(struct ls_findings *list, const struct ls_facts *facts,

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embed.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "env/facts/data_table.h"
 #include "env/facts/gpu_catalog.h"
 #include "env/facts/version.h"
 
@@ -24,23 +24,11 @@ const char *ls_compat_file(enum ls_compat_table t)
 	return files[t];
 }
 
-static int load_table(struct ls_compat *c, enum ls_compat_table t, struct ls_err *err)
-{
-	const char *file = ls_compat_file(t);
-	const struct ls_blob *blob = ls_embed_find(file);
-	if (!blob)
-		return ls_err_set(err, LS_EINTERNAL, "%s is not part of this program", file);
-	int rc = ls_json_parse((const char *)blob->data, blob->len, file, &c->tables[t], err);
-	if (!rc && !json_is_array(json_object_get(c->tables[t], "rows")))
-		rc = ls_err_set(err, LS_EINTERNAL, "%s: has no rows", file);
-	return rc;
-}
-
 int ls_compat_load(struct ls_compat **ret, struct ls_err *err)
 {
 	struct ls_compat *c = ls_xalloc(sizeof *c);
 	for (int t = 0; t < LS_COMPAT_TABLES; t++) {
-		int rc = load_table(c, (enum ls_compat_table)t, err);
+		int rc = ls_data_table(ls_compat_file((enum ls_compat_table)t), &c->tables[t], err);
 		if (rc) {
 			ls_compat_free(c);
 			return rc;

@@ -482,6 +482,10 @@ void ls_spec_check(const struct ls_spec *spec, const struct ls_compat *compat, c
 	check_drivers(&r);
 	check_image(&r);
 	check_variables(&r);
+	if (!ls_spec_requires(spec))
+		add_take(&r, LS_FINDING_INCONSISTENT, "spec", NULL,
+			 ls_xstrdup("requires nothing: a gate by it would pass on every machine"),
+			 ls_xstrdup("give it a check of level required, such as \"torch\""));
 }
 
 void ls_spec_findings_done(struct ls_spec_findings *f)

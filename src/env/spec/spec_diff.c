@@ -79,6 +79,18 @@ static enum ls_drift without(const struct ls_spec_diff *d, const struct ls_check
 	return ls_spec_is_absent(d->new_spec, c->key) && !pinned ? LS_DRIFT_GONE : LS_DRIFT_UNKNOWN;
 }
 
+/* What a look from inside an image, on a runner without a GPU, cannot see. */
+static bool needs_gpu(const char *key)
+{
+	static const char *const keys[] = {
+		"driver",     "driver_cuda",       "gpus", "gpu_count", "vram",
+		"capability", "container_toolkit", NULL};
+	for (const char *const *k = keys; *k; k++)
+		if (strcmp(key, *k) == 0)
+			return true;
+	return false;
+}
+
 /* 3.10.x and 3.10.* are one expectation. */
 static bool same_terms(const struct ls_check *a, const struct ls_check *b)
 {
@@ -114,6 +126,8 @@ static void compare_one(struct ls_spec_diff *d, const struct ls_check *c, bool *
 	bool matters =
 		it->level != LS_LEVEL_INFORMATIONAL || it->new_level != LS_LEVEL_INFORMATIONAL;
 	it->drifted = (it->what == LS_DRIFT_CHANGED || it->what == LS_DRIFT_GONE) && matters;
+	it->open = it->what == LS_DRIFT_UNKNOWN && it->level == LS_LEVEL_REQUIRED &&
+		   !needs_gpu(it->key);
 }
 
 /* Members that files are rendered from, and that doctor does not check. */
@@ -185,8 +199,18 @@ void ls_spec_diff(const struct ls_spec *old_spec, const struct ls_spec *new_spec
 		if (!compared[i])
 			compare_new(ret, &new_spec->checks[i]);
 	free(compared);
-	for (size_t i = 0; i < ret->n; i++)
+	for (size_t i = 0; i < ret->n; i++) {
 		ret->drifted += ret->items[i].drifted;
+		ret->open += ret->items[i].open;
+		ret->judged += ret->items[i].what != LS_DRIFT_UNKNOWN;
+	}
+}
+
+enum ls_drift_answer ls_spec_diff_answer(const struct ls_spec_diff *d)
+{
+	if (d->drifted)
+		return LS_DRIFTED;
+	return d->open || !d->judged ? LS_DRIFT_OPEN : LS_NO_DRIFT;
 }
 
 void ls_spec_diff_done(struct ls_spec_diff *d)
@@ -218,6 +242,21 @@ static void add_rows(const struct ls_spec_diff *d, bool drifted, struct ls_table
 	}
 }
 
+/* "cannot tell: torch, numpy could not be seen" */
+static void add_open(const struct ls_spec_diff *d, struct ls_str *out)
+{
+	if (!d->open) {
+		ls_str_add(out,
+			   "cannot tell: the two have nothing in common that could be compared\n");
+		return;
+	}
+	ls_str_add(out, "cannot tell: not seen: ");
+	for (size_t i = 0, n = 0; i < d->n; i++)
+		if (d->items[i].open)
+			ls_str_addf(out, "%s%s", n++ ? ", " : "", d->items[i].key);
+	ls_str_add(out, "\n");
+}
+
 static const char *const heading[] = {"component", "old", "new", "what", "level"};
 
 void ls_spec_diff_text(const struct ls_spec_diff *d, struct ls_str *out)
@@ -229,11 +268,14 @@ void ls_spec_diff_text(const struct ls_spec_diff *d, struct ls_str *out)
 	if (t.rows > 1)
 		ls_table_text(&t, out);
 	ls_table_done(&t);
+	ls_str_addf(out, "%s -> %s: ", d->old_spec->name, d->new_spec->name);
 	if (d->drifted)
-		ls_str_addf(out, "%s -> %s: %zu component%s drifted\n", d->old_spec->name,
-			    d->new_spec->name, d->drifted, d->drifted == 1 ? "" : "s");
+		ls_str_addf(out, "%zu component%s drifted\n", d->drifted,
+			    d->drifted == 1 ? "" : "s");
+	else if (ls_spec_diff_answer(d) == LS_DRIFT_OPEN)
+		add_open(d, out);
 	else
-		ls_str_addf(out, "%s -> %s: no drift\n", d->old_spec->name, d->new_spec->name);
+		ls_str_add(out, "no drift\n");
 }
 
 /* A folded table of the differences that are not drift. */
@@ -279,7 +321,9 @@ void ls_spec_diff_markdown(const struct ls_spec_diff *d, struct ls_str *out)
 		ls_str_addf(out, "## %s in `%s`\n\n", title, o->name);
 	else
 		ls_str_addf(out, "## %s: `%s` → `%s`\n\n", title, o->name, n->name);
-	if (!d->drifted) {
+	if (ls_spec_diff_answer(d) == LS_DRIFT_OPEN) {
+		add_open(d, out);
+	} else if (!d->drifted) {
 		ls_str_add(out, "No drift: everything that the old spec expects still holds.\n");
 	} else {
 		struct ls_table t;
@@ -320,6 +364,7 @@ json_t *ls_spec_diff_json(const struct ls_spec_diff *d)
 						it->old_text, "new", it->new_text, "level",
 						ls_level_name(it->level), "drifted", it->drifted));
 	}
-	return json_pack("{s:s,s:s,s:I,s:o}", "old", d->old_spec->name, "new", d->new_spec->name,
-			 "drifted", (json_int_t)d->drifted, "components", list);
+	return json_pack("{s:s,s:s,s:I,s:I,s:o}", "old", d->old_spec->name, "new",
+			 d->new_spec->name, "drifted", (json_int_t)d->drifted, "open",
+			 (json_int_t)d->open, "components", list);
 }

@@ -16,7 +16,7 @@ enum ls_drift {
 	LS_DRIFT_ADDED,  /* drift, unless the new one is a capture, which lists more than a pin does
 			  */
 	LS_DRIFT_GONE,   /* drift: the new one lacks it, or a capture found it absent */
-	LS_DRIFT_UNKNOWN /* the capture could not tell (no GPU there): no drift */
+	LS_DRIFT_UNKNOWN /* the capture could not tell */
 };
 
 struct ls_drift_item {
@@ -26,14 +26,20 @@ struct ls_drift_item {
 	enum ls_level level;             /* of the old one, or of the new where there is no old */
 	enum ls_level new_level;         /* of the new one, or the same */
 	bool drifted;
+	bool open; /* required and unknown, though it can be seen without a GPU */
 };
 
 struct ls_spec_diff {
 	const struct ls_spec *old_spec, *new_spec;
 	struct ls_drift_item *items;
 	size_t n, cap;
-	size_t drifted;
+	size_t drifted, open;
+	size_t judged; /* items that are not unknown */
 };
+
+/* Drift, no drift, or, where something is open or nothing was judged, neither. */
+enum ls_drift_answer { LS_NO_DRIFT, LS_DRIFTED, LS_DRIFT_OPEN };
+enum ls_drift_answer ls_spec_diff_answer(const struct ls_spec_diff *d);
 
 void ls_spec_diff(const struct ls_spec *old_spec, const struct ls_spec *new_spec,
 		  struct ls_spec_diff *ret);

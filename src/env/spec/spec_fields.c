@@ -150,6 +150,63 @@ static int parse_image(struct ls_spec *spec, struct ls_err *err)
 	return rc;
 }
 
+/* " --hash=sha256:…" at p, or 0: how long it is. */
+static size_t hash_length(const char *p)
+{
+	static const struct {
+		const char *lead;
+		size_t digits;
+	} kinds[] = {{" --hash=sha256:", 64}, {" --hash=sha384:", 96}, {" --hash=sha512:", 128}};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		size_t n = strlen(kinds[i].lead);
+		if (ls_str_starts(p, kinds[i].lead) &&
+		    strspn(p + n, DIGITS "abcdef") == kinds[i].digits)
+			return n + kinds[i].digits;
+	}
+	return 0;
+}
+
+/* " @ https://host/path" at p, or 0: how long it is. Only what names its protocol: a path of this
+ * machine is not there on another. */
+static size_t reference_length(const char *p)
+{
+	static const char *const protocols[] = {"https://", "http://", "file:///", "git+https://",
+						"git+ssh://"};
+	for (size_t i = 0; ls_str_starts(p, " @ ") && i < sizeof protocols / sizeof *protocols; i++)
+		if (ls_str_starts(p + 3, protocols[i]))
+			return 3 + strspn(p + 3, LETTERS DIGITS "-._~:/?#@!&()+,=%");
+	return 0;
+}
+
+/* A line for pip: a requirement, perhaps a direct reference, perhaps with hashes. */
+static bool is_line(const char *line)
+{
+	static const char plain[] = LETTERS DIGITS ".-_+=<>!~[], ;'\"";
+	size_t n;
+	for (const char *p = line; *p; p += n) {
+		n = *p == ' ' ? hash_length(p) : 0;
+		if (!n && *p == ' ' && *line != '-')
+			n = reference_length(p);
+		if (!n)
+			n = strchr(plain, *p) != NULL;
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+static int parse_lines(struct ls_spec *spec, const json_t *v, const char *where, struct ls_err *err)
+{
+	int rc = words(v, "lines", where, NULL, &spec->lines, err);
+	for (char **p = spec->lines; !rc && p && *p; p++)
+		if (!is_line(*p))
+			rc = ls_err_set(err, LS_EINPUT,
+					"%s: lines: \"%.80s\" is no requirement such as name>=1, "
+					"name @ https://…, name==1 --hash=sha256:…",
+					where, *p);
+	return rc;
+}
+
 static int parse_requirements(struct ls_spec *spec, struct ls_err *err)
 {
 	static const char *const keys[] = {"index", "extra_index", "lines", NULL};
@@ -163,8 +220,7 @@ static int parse_requirements(struct ls_spec *spec, struct ls_err *err)
 	if (!rc)
 		rc = word(v, "extra_index", where, address, "an address", &spec->extra_index, err);
 	if (!rc)
-		rc = words(v, "lines", where, LETTERS DIGITS ".-_+=<>!~[], ;'\"", &spec->lines,
-			   err);
+		rc = parse_lines(spec, v, where, err);
 	free(where);
 	return rc;
 }
