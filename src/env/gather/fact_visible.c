@@ -9,6 +9,31 @@
 #include "env/facts/environ.h"
 #include "env/gather/look.h"
 
+static bool is_sliced(const struct ls_facts *f, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *mig = ls_facts_gpu_value(f, i, "mig");
+		if (mig && strcmp(mig, "on") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The one GPU whose UUID begins with entry; n: none, or several. */
+static size_t by_uuid(const struct ls_facts *f, size_t n, const char *entry)
+{
+	size_t found = n;
+	for (size_t i = 0; i < n; i++) {
+		const char *uuid = ls_facts_gpu_value(f, i, "uuid");
+		if (!uuid || !ls_str_starts(uuid, entry))
+			continue;
+		if (found != n)
+			return n;
+		found = i;
+	}
+	return found;
+}
+
 /* The GPU that one entry names, by index or by the beginning of its UUID; n: none. A
  * slice of a GPU (MIG-...) is none of the whole ones and still visible: n + 1. */
 static size_t named(const struct ls_facts *f, size_t n, const char *entry)
@@ -18,13 +43,8 @@ static size_t named(const struct ls_facts *f, size_t n, const char *entry)
 		return i < n ? (size_t)i : n;
 	}
 	if (ls_str_starts(entry, "MIG-"))
-		return n + 1;
-	for (size_t i = 0; i < n && ls_str_starts(entry, "GPU-"); i++) {
-		const char *uuid = ls_facts_gpu_value(f, i, "uuid");
-		if (uuid && ls_str_starts(uuid, entry))
-			return i;
-	}
-	return n;
+		return is_sliced(f, n) ? n + 1 : n;
+	return ls_str_starts(entry, "GPU-") ? by_uuid(f, n, entry) : n;
 }
 
 /* CUDA reads the list up to the first entry that names no GPU; one named twice makes it

@@ -21,6 +21,10 @@ gate --spec kaggle-2025-09
 grep gpus-hidden -A1 out
 variables+=(CUDA_VISIBLE_DEVICES=-1,0)
 gate --cuda
+for list in GPU- MIG-x 99 NoDevFiles; do
+	variables+=(CUDA_VISIBLE_DEVICES=$list) # nobody's, or one of several
+	echo "$list: $(gate --cuda)"
+done
 echo '== and some of them: what programs see is what counts'
 echo '{"schema": 1, "name": "two", "gpus": {"one_of": ["Tesla T4"], "count": 2}}' >two.json
 for list in 0,1 GPU-00000001,GPU-00000000 0 1,1 0,7,1; do
