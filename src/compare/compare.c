@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "compare/compare_internal.h"
+#include "tensor/tf_checkpoint.h"
 
 enum { DEPTH_LIMIT = 64, FILE_LIMIT = 1 << 20 };
 
@@ -149,6 +150,29 @@ static bool is_metadata(const struct entry *e)
 	return !e->link && strcmp(slash ? slash + 1 : e->name, ".metadata") == 0;
 }
 
+/* Marks a shard as part of another entry. */
+static void drop(struct listing *l, char *name_take)
+{
+	struct entry *e = find_entry(l, name_take);
+	if (e && e->path && !e->link) {
+		free(e->path);
+		e->path = NULL;
+	}
+	free(name_take);
+}
+
+/* Marks the shards of a TensorFlow checkpoint, which lie beside NAME.index. */
+static void drop_tf_shards(struct listing *l, const struct entry *index)
+{
+	struct ls_map map;
+	if (ls_file_map(index->path, &map, NULL))
+		return;
+	size_t n = ls_tf_shards(&map), stem = strlen(index->name) - strlen(".index");
+	ls_file_unmap(&map);
+	for (size_t i = 0; i < n; i++)
+		drop(l, ls_tf_shard_name(index->name, stem, i, n));
+}
+
 /* Marks the shards that an index names: they are compared under the name of the whole. */
 static void drop_shards(struct listing *l, const struct entry *index)
 {
@@ -161,14 +185,8 @@ static void drop_shards(struct listing *l, const struct entry *index)
 	{
 		if (!json_is_string(shard))
 			continue;
-		char *name = ls_xasprintf("%.*s%s", slash ? (int)(slash + 1 - index->name) : 0,
-					  index->name, json_string_value(shard));
-		struct entry *e = find_entry(l, name);
-		if (e && e->path && !e->link) {
-			free(e->path);
-			e->path = NULL;
-		}
-		free(name);
+		drop(l, ls_xasprintf("%.*s%s", slash ? (int)(slash + 1 - index->name) : 0,
+				     index->name, json_string_value(shard)));
 	}
 	json_decref(v);
 }
@@ -181,6 +199,8 @@ static void group_shards(struct listing *l)
 		struct entry *e = &l->items[i];
 		if (is_metadata(e))
 			drop_distcp(l, e);
+		if (!e->link && e->path && ls_str_ends(e->name, ".index"))
+			drop_tf_shards(l, e);
 		if (e->link || (!ls_str_ends(e->name, ".safetensors.index.json") &&
 				!ls_str_ends(e->name, ".bin.index.json")))
 			continue;

@@ -13,6 +13,7 @@
 #include "tensor/npy.h"
 #include "tensor/onnx.h"
 #include "tensor/safetensors.h"
+#include "tensor/tf_checkpoint.h"
 #include "tensor/tfevents.h"
 #include "tensor/torch/dcp.h"
 #include "tensor/torch/torch.h"
@@ -36,9 +37,12 @@ enum format {
 	EVENTS,
 	MAT,
 	MSGPACK,
+	TF_CHECKPOINT,
+	TF_FINGERPRINT,
 	ONNX,
 	JSON,
 	NOTEBOOK,
+	YAML,
 	JSONL,
 	CSV,
 	TSV
@@ -60,9 +64,12 @@ static const char *const format_names[] = {
 	[EVENTS] = "TensorBoard",
 	[MAT] = "MATLAB",
 	[MSGPACK] = "MessagePack",
+	[TF_CHECKPOINT] = "TensorFlow checkpoint",
+	[TF_FINGERPRINT] = "SavedModel fingerprint",
 	[ONNX] = "ONNX",
 	[JSON] = "JSON",
 	[NOTEBOOK] = "notebook",
+	[YAML] = "YAML",
 	[JSONL] = "JSON lines",
 	[CSV] = "CSV",
 	[TSV] = "TSV",
@@ -95,6 +102,8 @@ static enum format by_name(const char *path)
 		     {".onnx", ONNX},
 		     {".json", JSON},
 		     {".ipynb", NOTEBOOK},
+		     {".yaml", YAML},
+		     {".yml", YAML},
 		     {".jsonl", JSONL},
 		     {".ndjson", JSONL},
 		     {".csv", CSV},
@@ -166,6 +175,10 @@ static enum format format_of(const char *path, const struct ls_map *m)
 		return MAT;
 	if (ls_tfevents_is(m->data, m->len))
 		return EVENTS;
+	if (ls_tf_index_is(m->data, m->len))
+		return TF_CHECKPOINT;
+	if (is_named(path, "fingerprint.pb"))
+		return TF_FINGERPRINT;
 	if (looks_like_pickle(m))
 		return is_named(path, ".metadata") ? DCP : PICKLE;
 	enum format named = by_name(path);
@@ -211,6 +224,10 @@ static int open_bundle(enum format f, const char *path, struct ls_bundle **ret, 
 		return ls_msgpack_open(path, ret, err);
 	case EVENTS:
 		return ls_tfevents_open(path, ret, err);
+	case TF_CHECKPOINT:
+		return ls_tf_checkpoint_open(path, ret, err);
+	case TF_FINGERPRINT:
+		return ls_tf_fingerprint_open(path, ret, err);
 	default:
 		return ls_onnx_open(path, ret, err);
 	}
@@ -268,6 +285,12 @@ int ls_cmp_bytes(const struct ls_map *a, const struct ls_map *b, const struct ls
 	return 0;
 }
 
+/* Every save of a SavedModel draws one. */
+static bool is_uuid(const char *name)
+{
+	return strcmp(name, "uuid") == 0;
+}
+
 static int compare_bundles(const char *a, enum format fa, const char *b, enum format fb,
 			   const struct ls_cmp_options *opt, struct ls_cmp_file *f,
 			   struct ls_err *err)
@@ -283,6 +306,8 @@ static int compare_bundles(const char *a, enum format fa, const char *b, enum fo
 	else if (rc == LS_EINPUT && x && y)
 		ls_err_prefix(err, "%s or %s", a,
 			      b); /* damage that shows only when the data is read */
+	if (rc == 0 && fa == TF_FINGERPRINT && fb == fa)
+		ls_cmp_mark_own(f, is_uuid);
 	ls_bundle_free(x);
 	ls_bundle_free(y);
 	return rc;
@@ -296,6 +321,8 @@ static int compare_maps(enum format fa, enum format fb, const struct ls_map *a,
 		return ls_cmp_notebooks(a, b, opt, f, err);
 	if (fa == fb && (fa == JSON || fa == NOTEBOOK))
 		return ls_cmp_json(a, b, opt, f, err);
+	if (fa == fb && fa == YAML)
+		return ls_cmp_yaml(a, b, opt, f, err);
 	if (fa == fb && fa == JSONL)
 		return ls_cmp_jsonl(a, b, opt, f, err);
 	if (fa == fb && (fa == CSV || fa == TSV))
@@ -317,7 +344,7 @@ static int compare_by_format(const char *a, enum format fa, const struct ls_map 
 /* Files that say little themselves: what they stand for lies in others. */
 static bool is_index(enum format f)
 {
-	return f == INDEX || f == BIN_INDEX || f == DCP;
+	return f == INDEX || f == BIN_INDEX || f == DCP || f == TF_CHECKPOINT;
 }
 
 /* Files whose contents are all in themselves; an ONNX model may name others, too. */

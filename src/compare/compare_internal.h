@@ -41,6 +41,8 @@ int ls_cmp_bytes(const struct ls_map *a, const struct ls_map *b, const struct ls
 		 struct ls_cmp_file *f, struct ls_err *err);
 int ls_cmp_json(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
 		struct ls_cmp_file *f, struct ls_err *err);
+int ls_cmp_yaml(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
+		struct ls_cmp_file *f, struct ls_err *err);
 int ls_cmp_notebooks(const struct ls_map *a, const struct ls_map *b,
 		     const struct ls_cmp_options *opt, struct ls_cmp_file *f, struct ls_err *err);
 /* Whether an archive is Keras 3's, and its contents. */

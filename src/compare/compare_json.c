@@ -1,4 +1,4 @@
-/* JSON documents and JSON lines, leaf by leaf. */
+/* JSON documents, JSON lines and YAML, leaf by leaf. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,12 @@
 #include "compare/columns.h"
 #include "compare/decimal.h"
 #include "compare/json_pair.h"
+#include "compare/yaml_json.h"
 
 struct document {
 	const struct ls_cmp_options *opt;
 	struct ls_cmp_file *f;
-	const struct ls_map *maps[2];
+	const struct ls_map *maps[2]; /* NULL for texts that lie in memory */
 	size_t forgotten[2];
 };
 
@@ -27,7 +28,7 @@ static void forget(struct document *d, int side, const struct ls_json_token *t)
 {
 	const struct ls_map *m = d->maps[side];
 	const uint8_t *at = t ? (const uint8_t *)t->text : NULL;
-	if (at && at >= m->data && at < m->data + m->len)
+	if (at && m && at >= m->data && at < m->data + m->len)
 		ls_file_forget(m, &d->forgotten[side], (size_t)(at - m->data));
 }
 
@@ -68,6 +69,23 @@ int ls_cmp_json(const struct ls_map *a, const struct ls_map *b, const struct ls_
 	struct ls_json_sink sink = {.leaf = count_value, .ctx = &d};
 	return ls_json_pair_walk((const char *)a->data, a->len, "A", (const char *)b->data, b->len,
 				 "B", &sink, err);
+}
+
+int ls_cmp_yaml(const struct ls_map *a, const struct ls_map *b, const struct ls_cmp_options *opt,
+		struct ls_cmp_file *f, struct ls_err *err)
+{
+	struct document d = {.opt = opt, .f = f};
+	struct ls_json_sink sink = {.leaf = count_value, .ctx = &d};
+	struct ls_str x = {0}, y = {0};
+	int rc = ls_yaml_json((const char *)a->data, a->len, "A", &x, err);
+	if (rc == 0)
+		rc = ls_yaml_json((const char *)b->data, b->len, "B", &y, err);
+	if (rc == 0)
+		rc = ls_json_pair_walk(x.s, x.len, "A as JSON", y.s, y.len, "B as JSON", &sink,
+				       err);
+	ls_str_done(&x);
+	ls_str_done(&y);
+	return rc;
 }
 
 /* --- JSON lines --- */

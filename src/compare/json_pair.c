@@ -65,7 +65,7 @@ static int hex4(struct text *t, unsigned *ret)
 	return 0;
 }
 
-static void add_utf8(struct ls_str *s, unsigned c)
+void ls_json_add_utf8(struct ls_str *s, unsigned c)
 {
 	char out[4];
 	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -93,7 +93,7 @@ static int unicode_escape(struct text *t)
 			t->at = before;
 	}
 	if (rc == 0)
-		add_utf8(&t->decoded, c);
+		ls_json_add_utf8(&t->decoded, c);
 	return rc;
 }
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 enum ls_json_kind {
 	LS_JSON_NONE,
@@ -41,6 +42,8 @@ struct ls_json_sink {
 int ls_json_pair_walk(const char *a, size_t a_len, const char *a_name, const char *b, size_t b_len,
 		      const char *b_name, const struct ls_json_sink *sink, struct ls_err *err);
 bool ls_json_token_equal(const struct ls_json_token *a, const struct ls_json_token *b);
+/* Appends a code point, at most 0x10ffff. */
+void ls_json_add_utf8(struct ls_str *s, unsigned c);
 /* For people; the caller frees. */
 char *ls_json_token_text(const struct ls_json_token *t);
 

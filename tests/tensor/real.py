@@ -651,6 +651,34 @@ def matlab_files():
         assert "bad.mat" in compare("a.mat", "bad.mat", status=2)
 
 
+# --- YAML ---
+
+def yaml_files():
+    """A configuration in PyYAML's styles, and what Lightning writes of hyperparameters."""
+    import yaml
+    from lightning.pytorch.core.saving import save_hparams_to_yaml
+    a = {"lr": 1e-4, "big": 2**60, "off": "off", "on": True, "none": None, "texts": ["1", "1.5", "null", "", " lead", "it's", 'a "b"', "a: b", "a #b", "- x", "[x]"],
+         "long": "word " * 40, "lines": "one\n\n  two\nthree\n", "umlaut": "\u00e9\u20ac\U0001f600\t", "nested": [[1, {"a": [], "b": {}}], [{"c": 2.5, "d": [3]}]],
+         1: "key", "inf": float("inf"), "nan": float("nan"), "path": "C:\\x", "address": "http://a/b?c=d&e#f", "shared": [1, 2]}
+    a["again"] = a["shared"]
+    styles = ({}, {"default_flow_style": None}, {"default_flow_style": True}, {"width": 20}, {"sort_keys": False, "allow_unicode": True},
+              {"indent": 4, "explicit_start": True, "explicit_end": True})
+    pathlib.Path("a.yaml").write_text(yaml.safe_dump(a))
+    for style in styles:
+        pathlib.Path("b.yml").write_text(yaml.safe_dump(a, **style))
+        assert compare("a.yaml", "b.yml", status=0)["values"] == 36, style
+        for change in ({"lr": 2e-4}, {"big": 2**60 + 1}, {"off": False}, {"on": "true"}, {"none": "null"}, {"lines": "one\n\n  two\nthree"}, {"1": "x"}, {"nan": 1.0},
+                       {"umlaut": "\u00e8"}):
+            pathlib.Path("c.yml").write_text(yaml.safe_dump(a | change, **style))
+            found = set(differences(compare("a.yaml", "c.yml", status=1)))
+            assert found == ({'"1"'} if "1" in change else set(change)), (style, change, found)
+    for name, layers in (("h.yaml", (1, 2)), ("i.yaml", (1, 2)), ("j.yaml", (1, 3))):
+        save_hparams_to_yaml(name, {"layers": layers, "lr": 0.1, "name": name[:0]})
+    pathlib.Path("i.yaml").write_text("# the same\n" + pathlib.Path("i.yaml").read_text())
+    compare("h.yaml", "i.yaml", status=0)
+    assert len(differences(compare("h.yaml", "j.yaml", status=1))) == 1
+
+
 # --- onnx ---
 
 def model(tensors):
@@ -709,7 +737,7 @@ tests = [every_dtype, statistics_of_random_bits, tolerance, small_floats, comple
          views_and_shared_storages, values_of_other_kinds, tensors_of_other_layouts, whole_modules,
          modules_before_torch_1_6, programs, pickles,
          shards_of_torch, tensorboard_logs, distributed_checkpoints, checkpoints, legacy_files, safetensors_files, what_lockstep_writes,
-         numpy_files, matlab_files, onnx_files, hostile]
+         numpy_files, matlab_files, yaml_files, onnx_files, hostile]
 for test in [globals()[name] for name in sys.argv[2:]] or tests:
     test()
     print("ok", test.__name__)

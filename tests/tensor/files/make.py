@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 """make.py [WHAT…]: makes the files in this folder anew, with libraries that the gate does
-not install. WHAT is joblib, keras, gguf, flax or hdf5; all of them without an argument.
+not install. WHAT is joblib, keras, gguf, flax, hdf5 or tensorflow; all of them without an
+argument.
 
-  pip install scikit-learn==1.9.1 joblib==1.6.0 keras==3.15.1 h5py==3.14.0 gguf==0.19.0 flax==0.12.8
+  pip install scikit-learn==1.9.1 joblib==1.6.0 keras==3.15.1 h5py==3.14.0 gguf==0.19.0 \\
+      flax==0.12.8 tensorflow-cpu==2.21.0
 """
 import os
 import pathlib
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -106,5 +111,33 @@ def make_hdf5():
             f.create_dataset("filtered", data=np.arange(100), compression="lzf")
 
 
-for what in sys.argv[1:] or ["joblib", "keras", "gguf", "flax", "hdf5"]:
+def make_tensorflow():
+    """tf-a and tf-b hold the same in one and in two shards, tf-c does not, and tf-p has a
+    partitioned variable. Fingerprints a and b are of one program run twice, c is of another."""
+    import tensorflow as tf
+    save, merge = tf.raw_ops.SaveV2, tf.raw_ops.MergeV2Checkpoints
+    for name, value in (("a", 1.0), ("b", 1.0), ("c", 2.0)):
+        values = {"w": tf.fill([3, 4], value), "h": tf.range(4, dtype=tf.bfloat16), "n": tf.constant(7, tf.int64), "t": tf.constant(["a", "bcd", ""]),
+                  "s": tf.constant("x"), "k": tf.constant([True, False]), "z": tf.constant([1 + 2j]), "e": tf.zeros([0, 3])}
+        keys = [k + "/.ATTRIBUTES/VARIABLE_VALUE" for k in values]
+        parts = (slice(0, 3), slice(3, None)) if name == "b" else (slice(None),)
+        for i, part in enumerate(parts):
+            save(prefix=f"part{i}" if len(parts) > 1 else f"tf-{name}", tensor_names=keys[part], shape_and_slices=[""] * len(keys[part]),
+                 tensors=list(values.values())[part])
+        if len(parts) > 1:
+            merge(checkpoint_prefixes=["part0", "part1"], destination_prefix=f"tf-{name}", delete_old_dirs=False)
+    save(prefix="tf-p", tensor_names=["w"], shape_and_slices=["4 2 0,2:-"], tensors=[tf.ones([2, 2])])
+    program = """if True:
+        import sys, tensorflow as tf
+        m = tf.Module()
+        m.w = tf.Variable([float(sys.argv[2])])
+        tf.saved_model.save(m, sys.argv[1])"""
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, value in (("a", 1), ("b", 1), ("c", 2)):
+            subprocess.run([sys.executable, "-c", program, f"{scratch}/{name}", str(value)], check=True)
+            os.makedirs(f"saved-{name}", exist_ok=True)
+            shutil.copy(f"{scratch}/{name}/fingerprint.pb", f"saved-{name}")
+
+
+for what in sys.argv[1:] or ["joblib", "keras", "gguf", "flax", "hdf5", "tensorflow"]:
     globals()[f"make_{what}"]()

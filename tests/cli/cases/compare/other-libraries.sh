@@ -14,6 +14,32 @@ show a.gguf b.gguf
 show a.gguf c.gguf
 show a.msgpack b.msgpack
 show a.msgpack c.msgpack
+# TensorFlow: one shard and two, another value, a partitioned variable; another uuid
+show tf-a.index tf-b.index
+show tf-a.index tf-c.index
+show tf-a.index tf-p.index
+show tf-p.index tf-p.index
+show saved-a saved-b
+show saved-a saved-c
+mkdir x y
+cp "$f"/tf-a.* x && cp "$f"/tf-b.* y && mv y/tf-b.index y/tf-a.index
+for i in 0 1; do mv y/tf-b.data-0000$i-of-00002 y/tf-a.data-0000$i-of-00002; done
+lockstep compare x y
+cp "$f/tf-b.data-00000-of-00002" y/tf-a.data-00000-of-00007
+lockstep compare x y
+python3 - "$f" <<'PY'
+import pathlib, sys
+f = pathlib.Path(sys.argv[1])
+index, data = (f / "tf-a.index").read_bytes(), (f / "tf-a.data-00000-of-00001").read_bytes()
+for name, i, d in (("bits", index[:99] + bytes([index[99] ^ 1]) + index[100:], data), ("cut", index, data[:-9]), ("none", index, None)):
+    pathlib.Path(name + ".index").write_bytes(i)
+    if d is not None:
+        pathlib.Path(name + ".data-00000-of-00001").write_bytes(d)
+PY
+for bad in bits cut none; do
+	lockstep compare "$f/tf-c.index" $bad.index 2>&1
+	echo "$bad: exit $?"
+done
 head -c 100 "$f/a.msgpack" >cut.msgpack
 lockstep compare "$f/a.msgpack" cut.msgpack 2>&1
 echo "exit $?"
