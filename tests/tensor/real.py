@@ -341,6 +341,18 @@ def pickles():
     for name, unit in (("a.pkl", "D"), ("b.pkl", "h")):
         pathlib.Path(name).write_bytes(pickle.dumps(np.array([3], f"M8[{unit}]")))
     compare("a.pkl", "b.pkl", status=1)
+    # a reference out of the file is not read, and does not refuse it
+
+    class Outward(pickle.Pickler):
+        def persistent_id(self, obj):
+            return ("model", 7) if obj is Config else None
+
+    for name, value in (("a.pkl", {"c": Config, "n": 1}), ("b.pkl", {"n": 1, "c": Config}), ("c.pkl", {"n": 2, "c": Config})):
+        with open(name, "wb") as f:
+            Outward(f).dump(value)
+    for other, status, verdict in (("b.pkl", 3, "undecided: "), ("c.pkl", 1, "differs: ")):
+        r = subprocess.run([lockstep, "compare", "a.pkl", other], capture_output=True, text=True)
+        assert r.returncode == status and r.stdout.startswith(verdict) and "1 value not read" in r.stdout, (other, r.stdout)
 
 
 def shards_of_torch():
@@ -657,17 +669,18 @@ def yaml_files():
     """A configuration in PyYAML's styles, and what Lightning writes of hyperparameters."""
     import yaml
     from lightning.pytorch.core.saving import save_hparams_to_yaml
-    a = {"lr": 1e-4, "big": 2**60, "off": "off", "on": True, "none": None, "texts": ["1", "1.5", "null", "", " lead", "it's", 'a "b"', "a: b", "a #b", "- x", "[x]"],
+    a = {"lr": 1e-4, "big": 2**60, "switch": "off", "flag": True, "none": None, "texts": ["1", "1.5", "null", "", " lead", "it's", 'a "b"', "a: b", "a #b", "- x", "[x]"],
          "long": "word " * 40, "lines": "one\n\n  two\nthree\n", "umlaut": "\u00e9\u20ac\U0001f600\t", "nested": [[1, {"a": [], "b": {}}], [{"c": 2.5, "d": [3]}]],
          1: "key", "inf": float("inf"), "nan": float("nan"), "path": "C:\\x", "address": "http://a/b?c=d&e#f", "shared": [1, 2]}
     a["again"] = a["shared"]
     styles = ({}, {"default_flow_style": None}, {"default_flow_style": True}, {"width": 20}, {"sort_keys": False, "allow_unicode": True},
               {"indent": 4, "explicit_start": True, "explicit_end": True})
     pathlib.Path("a.yaml").write_text(yaml.safe_dump(a))
+    count = sum(1 for _ in walk(a)) + 2  # and an empty list and an empty dict
     for style in styles:
         pathlib.Path("b.yml").write_text(yaml.safe_dump(a, **style))
-        assert compare("a.yaml", "b.yml", status=0)["values"] == 36, style
-        for change in ({"lr": 2e-4}, {"big": 2**60 + 1}, {"off": False}, {"on": "true"}, {"none": "null"}, {"lines": "one\n\n  two\nthree"}, {"1": "x"}, {"nan": 1.0},
+        assert compare("a.yaml", "b.yml", status=0)["values"] == count, style
+        for change in ({"lr": 2e-4}, {"big": 2**60 + 1}, {"switch": False}, {"flag": "true"}, {"none": "null"}, {"lines": "one\n\n  two\nthree"}, {"1": "x"}, {"nan": 1.0},
                        {"umlaut": "\u00e8"}):
             pathlib.Path("c.yml").write_text(yaml.safe_dump(a | change, **style))
             found = set(differences(compare("a.yaml", "c.yml", status=1)))

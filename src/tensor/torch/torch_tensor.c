@@ -64,6 +64,15 @@ static bool find_storage(struct ls_walk *w, const struct ls_pk_node *key, struct
 	return m != NULL;
 }
 
+/* torch's persistent ids are tuples that begin with this word; programs have others. */
+static bool names_storage(struct ls_walk *w, const struct ls_pk_node *id)
+{
+	const struct ls_pk_node *word =
+		id->kind == LS_PK_TUPLE && id->n ? ls_torch_at(w, id->items[0]) : NULL;
+	return word && word->kind == LS_PK_STR && word->n == 7 &&
+	       memcmp(word->s, "storage", 7) == 0;
+}
+
 static int storage_of(struct ls_walk *w, const struct ls_pk_node *n, struct storage *ret)
 {
 	const uint8_t *nested = NULL;
@@ -77,13 +86,11 @@ static int storage_of(struct ls_walk *w, const struct ls_pk_node *n, struct stor
 	if (!n || n->kind != LS_PK_PERSID || ls_torch_at(w, n->a)->kind != LS_PK_TUPLE ||
 	    ls_torch_at(w, n->a)->n < 5)
 		return ls_torch_wrong(w, "a tensor without a storage");
-	const struct ls_pk_node *id = ls_torch_at(w, n->a), *word = ls_torch_at(w, id->items[0]),
-				*type = ls_torch_at(w, id->items[1]),
+	const struct ls_pk_node *id = ls_torch_at(w, n->a), *type = ls_torch_at(w, id->items[1]),
 				*key = ls_torch_at(w, id->items[2]);
 	uint64_t numel, bytes;
-	if (word->kind != LS_PK_STR || word->n != 7 || memcmp(word->s, "storage", 7) != 0 ||
-	    key->kind != LS_PK_STR || !ls_torch_is_global(w, type, A_STORAGE) ||
-	    int_of(ls_torch_at(w, id->items[4]), &numel))
+	if (!names_storage(w, id) || key->kind != LS_PK_STR ||
+	    !ls_torch_is_global(w, type, A_STORAGE) || int_of(ls_torch_at(w, id->items[4]), &numel))
 		return ls_torch_wrong(w, "a storage that is described wrongly");
 	ret->dtype = ls_torch_storage_type(ls_pickle_global(w->p, type)->name);
 	if (ret->dtype == LS_DT_NONE)
@@ -246,7 +253,7 @@ int ls_torch_emit_tensor(struct ls_walk *w, const struct ls_pk_node *call)
 int ls_torch_emit_storage(struct ls_walk *w, const struct ls_pk_node *n)
 {
 	struct storage s = {0};
-	if (n->kind == LS_PK_PERSID && ls_torch_at(w, n->a)->kind != LS_PK_TUPLE)
+	if (n->kind == LS_PK_PERSID && !names_storage(w, ls_torch_at(w, n->a)))
 		return ls_torch_emit_unread(w, "a reference to something outside of the file");
 	int rc = storage_of(w, n, &s);
 	if (rc)
