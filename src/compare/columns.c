@@ -66,7 +66,7 @@ void ls_columns_report(const struct ls_columns *c, const char *unit, struct ls_c
 						    : LS_CMP_DIFFERS;
 		struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_COLUMN, status, col->name);
 		item->dtype = LS_DT_F64;
-		item->stats = col->stats;
+		ls_cmp_set_stats(item, &col->stats);
 		item->within = col->limits && col->stats.beyond == 0;
 		item->first = ls_xasprintf("%s %" PRIu64, unit, col->stats.first);
 		f->columns_differ++;

@@ -474,12 +474,7 @@ int ls_compare(const char *a, const char *b, const struct ls_cmp_options *opt,
 
 void ls_cmp_file_done(struct ls_cmp_file *f)
 {
-	for (size_t i = 0; i < f->n_items; i++) {
-		free(f->items[i].name);
-		free(f->items[i].a);
-		free(f->items[i].b);
-		free(f->items[i].first);
-	}
+	ls_cmp_items_done(f);
 	free(f->items);
 	free(f->name);
 	free(f->name_b);

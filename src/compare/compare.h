@@ -31,7 +31,7 @@ struct ls_cmp_item {
 	char *first; /* "[3, 17]": where the first difference lies, or NULL */
 	bool plain;  /* a and b are the whole values, uncut and of one type */
 	bool own;    /* only what each side says about its own run: not counted as differing */
-	struct ls_stats stats;
+	const struct ls_stats *stats; /* zeroes where there are no elements; never NULL */
 };
 
 struct ls_cmp_file {

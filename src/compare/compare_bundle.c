@@ -7,14 +7,39 @@
 #include "base/mem.h"
 #include "compare/compare_internal.h"
 
+/* Of what has no elements; a million values may differ, and statistics are large. */
+static const struct ls_stats nothing;
+
 struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind,
 			       enum ls_cmp_status status, const char *name)
 {
 	f->items = ls_grow(f->items, f->n_items, &f->cap_items, sizeof *f->items);
 	struct ls_cmp_item *item = &f->items[f->n_items++];
 	*item = (struct ls_cmp_item){.kind = kind, .status = status, .name = ls_xstrdup(name)};
+	item->stats = &nothing;
 	f->differs = true;
 	return item;
+}
+
+void ls_cmp_set_stats(struct ls_cmp_item *item, const struct ls_stats *stats)
+{
+	struct ls_stats *copy = ls_xalloc(sizeof *copy);
+	*copy = *stats;
+	item->stats = copy;
+}
+
+void ls_cmp_items_done(struct ls_cmp_file *f)
+{
+	for (size_t i = 0; i < f->n_items; i++) {
+		struct ls_cmp_item *item = &f->items[i];
+		free(item->name);
+		free(item->a);
+		free(item->b);
+		free(item->first);
+		if (item->stats != &nothing)
+			free((void *)(uintptr_t)item->stats);
+	}
+	f->n_items = 0;
 }
 
 const struct ls_limits *ls_cmp_limits(const struct ls_cmp_options *opt, const char *name)
@@ -93,7 +118,7 @@ static void add_pair(struct ls_cmp_file *f, const struct ls_pair *p)
 		return;
 	struct ls_cmp_item *item = ls_cmp_add(f, LS_CMP_TENSOR, LS_CMP_DIFFERS, p->a->name);
 	item->dtype = p->a->dtype;
-	item->stats = p->stats;
+	ls_cmp_set_stats(item, &p->stats);
 	item->a = describe(p->a);
 	item->first = index_text(p->a, p->stats.first);
 	item->within = p->limits && p->stats.beyond == 0;

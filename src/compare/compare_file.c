@@ -241,13 +241,7 @@ static bool holds_tensors(enum format f)
 /* Forgets what a comparison by value had found before it failed. */
 static void clear(struct ls_cmp_file *f)
 {
-	for (size_t i = 0; i < f->n_items; i++) {
-		free(f->items[i].name);
-		free(f->items[i].a);
-		free(f->items[i].b);
-		free(f->items[i].first);
-	}
-	f->n_items = 0;
+	ls_cmp_items_done(f);
 	f->differs = f->whole = false;
 	f->ignored = f->unread = 0;
 	f->tensors = f->tensors_differ = f->values = f->values_differ = f->columns =
@@ -277,7 +271,7 @@ int ls_cmp_bytes(const struct ls_map *a, const struct ls_map *b, const struct ls
 	struct ls_cmp_item *item = ls_cmp_add(
 		f, LS_CMP_BYTES, a->len == b->len ? LS_CMP_DIFFERS : LS_CMP_SIZE, "bytes");
 	item->dtype = LS_DT_U8;
-	item->stats = pair.stats;
+	ls_cmp_set_stats(item, &pair.stats);
 	item->a = ls_xasprintf("%zu bytes", a->len);
 	item->b = ls_xasprintf("%zu bytes", b->len);
 	item->first =

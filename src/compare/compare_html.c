@@ -77,7 +77,7 @@ static void add_histogram(struct ls_str *out, const struct ls_stats *s)
 
 static void add_stats_row(struct ls_str *out, const struct ls_cmp_item *item, bool tolerance)
 {
-	const struct ls_stats *s = &item->stats;
+	const struct ls_stats *s = item->stats;
 	bool number = ls_dtype_is_number(item->dtype) && s->value && item->kind != LS_CMP_BYTES;
 	bool real = ls_dtype_is_float(item->dtype) && s->max_ulp;
 	ls_str_add(out, "<tr><td><code>");
@@ -179,7 +179,7 @@ static void add_sum(struct ls_str *out, const struct ls_cmp_file *f)
 	struct ls_stats all = {0};
 	for (size_t i = 0; i < f->n_items; i++)
 		if (!f->items[i].own)
-			ls_stats_merge(&all, &f->items[i].stats);
+			ls_stats_merge(&all, f->items[i].stats);
 	if (all.max_ulp == 0)
 		return;
 	ls_str_add(out, "<h4>Distance in ULP</h4>\n");
@@ -191,12 +191,12 @@ static void add_histograms(struct ls_str *out, const struct ls_cmp_file *f)
 	size_t n = 0;
 	for (size_t i = 0; i < f->n_items && n < HISTOGRAMS_SHOWN; i++) {
 		const struct ls_cmp_item *item = &f->items[i];
-		if (item->stats.max_ulp == 0 || item->own)
+		if (item->stats->max_ulp == 0 || item->own)
 			continue;
 		ls_str_add(out, "<details><summary>distance in ULP of <code>");
 		ls_str_add_html(out, item->name);
 		ls_str_add(out, "</code></summary>");
-		add_histogram(out, &item->stats);
+		add_histogram(out, item->stats);
 		ls_str_add(out, "</details>\n");
 		n++;
 	}

@@ -26,6 +26,8 @@ bool ls_pairs_same_bytes(const struct ls_map *a, const struct ls_map *b,
 
 struct ls_cmp_item *ls_cmp_add(struct ls_cmp_file *f, enum ls_cmp_kind kind,
 			       enum ls_cmp_status status, const char *name);
+void ls_cmp_set_stats(struct ls_cmp_item *item, const struct ls_stats *stats); /* copies them */
+void ls_cmp_items_done(struct ls_cmp_file *f);
 void ls_cmp_file_done(struct ls_cmp_file *f);
 /* The tolerance for a name; NULL for none. */
 const struct ls_limits *ls_cmp_limits(const struct ls_cmp_options *opt, const char *name);

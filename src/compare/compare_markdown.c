@@ -14,7 +14,7 @@ static const char *status_text(enum ls_cmp_status s)
 
 static void add_what(struct ls_str *out, const struct ls_cmp_item *item)
 {
-	const struct ls_stats *s = &item->stats;
+	const struct ls_stats *s = item->stats;
 	if (!s->elements) {
 		ls_str_add(out, status_text(item->status));
 		ls_str_add(out, item->a || item->b ? ": " : "");

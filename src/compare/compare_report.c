@@ -101,7 +101,9 @@ static char *classes_text(const struct ls_stats *s)
 /* Where there is no tolerance for the name, every differing element is beyond it. */
 static uint64_t beyond_of(const struct ls_cmp_item *item)
 {
-	return item->within ? 0 : item->stats.beyond ? item->stats.beyond : item->stats.differing;
+	return item->within          ? 0
+	       : item->stats->beyond ? item->stats->beyond
+				     : item->stats->differing;
 }
 
 static char *histogram_text(const struct ls_stats *s)
@@ -119,7 +121,7 @@ static char *histogram_text(const struct ls_stats *s)
 
 static void add_row(struct ls_table *t, const struct ls_cmp_item *item, bool tolerance)
 {
-	const struct ls_stats *s = &item->stats;
+	const struct ls_stats *s = item->stats;
 	char count[64], abs[40], ulp[32], beyond[32];
 	char *name = printable(item->name), *classes = classes_text(s);
 	bool number = ls_dtype_is_number(item->dtype) && s->value && item->kind != LS_CMP_BYTES;
@@ -165,7 +167,7 @@ static void add_histogram(const struct ls_cmp_file *f, struct ls_str *out)
 	struct ls_stats all = {0};
 	for (size_t i = 0; i < f->n_items; i++)
 		if (f->items[i].kind == LS_CMP_TENSOR)
-			ls_stats_merge(&all, &f->items[i].stats);
+			ls_stats_merge(&all, f->items[i].stats);
 	char *text = histogram_text(&all);
 	if (*text)
 		ls_str_addf(out, "ULP histogram: %s\n", text);
@@ -312,7 +314,7 @@ static json_t *real_json(double x)
 
 static void add_stats(json_t *o, const struct ls_cmp_item *item)
 {
-	const struct ls_stats *s = &item->stats;
+	const struct ls_stats *s = item->stats;
 	json_object_set_new(o, "elements", count_json(s->elements));
 	json_object_set_new(o, "differing", count_json(s->differing));
 	json_object_set_new(o, "first_index", count_json(s->first));
@@ -344,11 +346,11 @@ static json_t *item_json(const struct ls_cmp_item *item, bool tolerance)
 		json_object_set_new(o, "first", text_json(item->first));
 	if (item->own)
 		json_object_set_new(o, "own", json_true());
-	if (item->stats.elements)
+	if (item->stats->elements)
 		add_stats(o, item);
 	if (tolerance)
 		json_object_set_new(o, "within_tolerance", json_boolean(item->within));
-	if (tolerance && item->stats.elements)
+	if (tolerance && item->stats->elements)
 		json_object_set_new(o, "beyond", count_json(beyond_of(item)));
 	return o;
 }

@@ -285,9 +285,9 @@ static void threads_do_not_change_the_answer(void **state)
 		assert_int_equal(ls_compare(a, b, &opt, &c, &err), 0);
 		json_t *v = ls_comparison_json(c);
 		char *text = ls_json_text(v);
-		assert_int_equal(c->files[0].items[0].stats.differing, 257);
-		assert_int_equal(c->files[0].items[0].stats.zero_sign, 1);
-		assert_int_equal(c->files[0].items[0].stats.first, 16383);
+		assert_int_equal(c->files[0].items[0].stats->differing, 257);
+		assert_int_equal(c->files[0].items[0].stats->zero_sign, 1);
+		assert_int_equal(c->files[0].items[0].stats->first, 16383);
 		if (first)
 			assert_string_equal(text, first);
 		else
