@@ -139,7 +139,7 @@ static int run_monitor(const struct ls_cmd *cmd, const struct ls_args *args)
 	bool listens = ls_args_has(args, "listen");
 	if (is_check && listens)
 		return ls_cmd_usage("monitor: check does not listen");
-	static const char *const needs_listen[] = {"token-file", "history"};
+	static const char *const needs_listen[] = {"token-file", "history", "project"};
 	for (size_t i = 0; !listens && i < sizeof needs_listen / sizeof *needs_listen; i++)
 		if (ls_args_has(args, needs_listen[i]))
 			return ls_cmd_usage("monitor: --%s belongs to --listen", needs_listen[i]);
@@ -162,6 +162,7 @@ static const struct ls_opt opts[] = {
 	{"token-file", 0, "FILE", "a secret that clients of --listen must have; mode 0600"},
 	{"history", 0, "DIR",
 	 "where --listen keeps what was measured (~/.local/state/lockstep/monitor), or none"},
+	{"project", 0, "DIR", "the project whose jobs and experiments --listen shows (.)"},
 	{"interval", 'i', "S", "seconds between two looks (1)"},
 	{"rules", 0, "FILE", "health rules that change or add to the shipped ones"},
 	{"skip", 0, "RULE", "leave a rule out; may be given several times"},
@@ -174,9 +175,8 @@ const struct ls_cmd ls_cmd_monitor = {
 	.name = "monitor",
 	.summary = "watch GPUs, their processes and their health",
 	.synopsis = "[--once] [--interval S] [--rules FILE] [--skip RULE]… [--gpus N]\n"
-		    "--listen ADDRESS [--token-file FILE] [--history DIR] [--interval S] [--rules "
-		    "FILE] [--skip "
-		    "RULE]… [--gpus N]\n"
+		    "--listen ADDRESS [--token-file FILE] [--history DIR] [--project DIR] "
+		    "[--interval S] [--rules FILE] [--skip RULE]… [--gpus N]\n"
 		    "check [--rules FILE] [--skip RULE]… [--gpus N] [--epilog]",
 	.details = "Without a GPU it shows the host, and says why there is no GPU.\n"
 		   "check prints one line and ends with 0 (ok), 1 (warn), 2 (critical) or 3\n"

@@ -29,6 +29,7 @@ struct face {
 	struct ls_monitor *m;
 	struct ls_archive *archive;
 	struct ls_events *events;
+	struct ls_project *project;
 	struct ls_pages *pages;
 	struct ls_server *server;
 	bool trouble; /* the history could not be written, and that was said */
@@ -116,7 +117,10 @@ static int listen_with(struct face *f, const struct ls_token *token, struct ls_e
 	o.ctx = f->pages = ls_pages_new();
 	if (ls_server_open(&o, &f->server, err) || open_history(f, err))
 		return err->code;
+	const char *folder = ls_args_get(f->m->args, "project");
+	f->project = ls_project_new(folder ? folder : ".");
 	ls_pages_history(f->pages, f->archive, f->events);
+	ls_pages_project(f->pages, f->project);
 	ls_sampler_prime(f->m->sampler);
 	if (start(f->server, &thread, err))
 		return err->code;
@@ -138,6 +142,7 @@ int ls_monitor_listen(struct ls_monitor *m)
 		rc = listen_with(&f, has ? &token : NULL, &err);
 	ls_server_free(f.server);
 	ls_pages_free(f.pages);
+	ls_project_free(f.project);
 	ls_events_close(f.events);
 	ls_archive_close(f.archive);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;

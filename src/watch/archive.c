@@ -376,12 +376,12 @@ static void subject_json(const struct subject *s, struct spans *spans, unsigned 
 		json_object_set_new(into, p, column_json(spans->means[column++], n));
 }
 
-json_t *ls_archive_json(struct ls_archive *a, double now, double range)
+json_t *ls_archive_json(struct ls_archive *a, double now, double range, double step)
 {
 	struct spans *spans = ls_xalloc(sizeof *spans);
 	struct subject *gpus[LS_SAMPLE_GPUS];
 	json_t *host = json_object(), *list = json_array();
-	spans->step = fmax(1, ceil(range / LS_ARCHIVE_POINTS));
+	spans->step = fmax(ceil(step), fmax(1, ceil(range / LS_ARCHIVE_POINTS)));
 	if (spans->step > 30)
 		spans->step = ceil(spans->step / 60) * 60;
 	unsigned n = (unsigned)ceil(range / spans->step);

@@ -21,9 +21,10 @@ int ls_archive_add(struct ls_archive *a, const struct ls_sample *s, enum ls_heal
 
 enum { LS_ARCHIVE_POINTS = 300, LS_ARCHIVE_DAYS = 90 };
 
-/* The `range` seconds before `now`, as means of at most 300 spans of equal length: {"from", "step",
- * "host": {column: [numbers or null]}, "gpus": [{"index", "uuid", column: …}]}. Of temperature and
- * health (0 ok, 1 unknown, 2 warn, 3 critical) it is the highest instead of the mean. */
-json_t *ls_archive_json(struct ls_archive *a, double now, double range);
+/* The `range` seconds before `now`, as means of at most 300 spans of equal length, which is `step`
+ * seconds or what that needs: {"from", "step", "host": {column: [numbers or null]}, "gpus":
+ * [{"index", "uuid", column: …}]}. Of temperature and health (0 ok, 1 unknown, 2 warn, 3 critical)
+ * it is the highest instead of the mean. */
+json_t *ls_archive_json(struct ls_archive *a, double now, double range, double step);
 
 #endif

@@ -3,11 +3,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "watch/health_report.h"
 #include "watch/prometheus.h"
 #include "watch/report.h"
+#include "watch/web.h"
 
 enum page { HEALTH, METRICS, NOW, PAGES };
 
@@ -22,6 +24,7 @@ static const struct {
 struct ls_pages {
 	struct ls_archive *archive; /* NULL: there is none */
 	struct ls_events *events;
+	struct ls_project *project;
 	pthread_mutex_t lock;
 	double time;                   /* of the last sample */
 	struct ls_body *bodies[PAGES]; /* NULL until the first sample */
@@ -39,6 +42,11 @@ void ls_pages_history(struct ls_pages *p, struct ls_archive *archive, struct ls_
 {
 	p->archive = archive;
 	p->events = events;
+}
+
+void ls_pages_project(struct ls_pages *p, struct ls_project *project)
+{
+	p->project = project;
 }
 
 void ls_pages_free(struct ls_pages *p)
@@ -74,8 +82,11 @@ static struct ls_body *metrics(const struct ls_sample *s, const struct ls_judge 
 static struct ls_body *now(const struct ls_sample *s, const struct ls_judge *j)
 {
 	json_t *o = ls_watch_json(s), *h = ls_health_json(j);
+	char name[256] = "";
+	gethostname(name, sizeof name - 1);
 	json_object_update(o, h);
 	json_decref(h);
+	json_object_set_new(o, "machine", ls_json_lossy(name));
 	return ls_body_json_take(o);
 }
 
@@ -119,6 +130,19 @@ static void published(struct ls_pages *p, enum page page, struct ls_reply *ret)
 		      ls_body_borrow("{\"health\":\"unknown\",\"reasons\":[]}", 35));
 }
 
+/* A part of what is now, made only when somebody asks. */
+static void verdicts(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret)
+{
+	(void)r;
+	published(p, NOW, ret);
+	json_t *now = json_loadb(ret->body->data, ret->body->len, 0, NULL);
+	json_t *o = json_pack("{s:O?,s:O?,s:O?}", "time", json_object_get(now, "time"), "health",
+			      json_object_get(now, "health"), "verdicts",
+			      json_object_get(now, "verdicts"));
+	json_decref(now);
+	reply(ret, ret->status, "application/json", ls_body_json_take(o));
+}
+
 static double last_time(struct ls_pages *p)
 {
 	pthread_mutex_lock(&p->lock);
@@ -143,12 +167,25 @@ static bool read_range(const struct ls_request *r, double standard, double *rang
 	return false;
 }
 
+/* How long a span is at least: "&step=60". */
+static bool read_step(const struct ls_request *r, double range, double *step, struct ls_reply *ret)
+{
+	char text[32];
+	*step = 0;
+	if (!ls_request_param(r, "step", text, sizeof text) ||
+	    ls_str_to_double(text, 1, range, "step", step, NULL) == 0)
+		return true;
+	reply(ret, 400, "text/plain; charset=utf-8",
+	      ls_body_borrow("step is a number of seconds, 1 to the range\n", 44));
+	return false;
+}
+
 static void history(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret)
 {
-	double range;
-	if (p->archive && read_range(r, 600, &range, ret))
+	double range, step;
+	if (p->archive && read_range(r, 600, &range, ret) && read_step(r, range, &step, ret))
 		reply(ret, 200, "application/json",
-		      ls_body_json_take(ls_archive_json(p->archive, last_time(p), range)));
+		      ls_body_json_take(ls_archive_json(p->archive, last_time(p), range, step)));
 }
 
 static void events(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret)
@@ -160,10 +197,41 @@ static void events(struct ls_pages *p, const struct ls_request *r, struct ls_rep
 		      ls_body_json_take(ls_events_json(p->events, last_time(p) - range, MOST)));
 }
 
+static void experiments(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret)
+{
+	char seen[32];
+	if (!ls_request_param(r, "seen", seen, sizeof seen))
+		*seen = 0;
+	if (p->project)
+		reply(ret, 200, "application/json", ls_project_experiments(p->project, seen));
+}
+
+static void jobs(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret)
+{
+	(void)r;
+	if (p->project)
+		reply(ret, 200, "application/json", ls_project_jobs(p->project));
+}
+
+static void curve(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret)
+{
+	char name[256], metric[256];
+	struct ls_body *b = p->project && ls_request_param(r, "experiment", name, sizeof name) &&
+					    ls_request_param(r, "metric", metric, sizeof metric)
+				    ? ls_project_curve(p->project, name, metric)
+				    : NULL;
+	if (b)
+		reply(ret, 200, "application/json", b);
+}
+
 static const struct {
 	const char *path;
 	void (*answer)(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret);
-} made[] = {{"/api/v1/history", history}, {"/api/v1/events", events}};
+} made[] = {
+	{"/api/v1/verdicts", verdicts},       {"/api/v1/history", history},
+	{"/api/v1/events", events},           {"/api/v1/jobs", jobs},
+	{"/api/v1/experiments", experiments}, {"/api/v1/curve", curve},
+};
 
 void ls_pages_answer(void *ctx, const struct ls_request *r, struct ls_reply *ret)
 {
@@ -173,4 +241,5 @@ void ls_pages_answer(void *ctx, const struct ls_request *r, struct ls_reply *ret
 	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
 		if (strcmp(r->path, made[i].path) == 0)
 			made[i].answer(ctx, r, ret);
+	ls_web_answer(r->path, ret);
 }

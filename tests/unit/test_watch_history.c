@@ -153,15 +153,21 @@ static void archives(void **state)
 	assert_true(ls_file_exists(ring));
 	assert_int_equal(ls_archive_open(path, &a, &err), 0);
 	feed(a, 150, 301);
-	json_t *all = ls_archive_json(a, 1000020 + 300, 60);
+	json_t *all = ls_archive_json(a, 1000020 + 300, 60, 0);
 	const json_t *u = column(all, "utilization");
 	assert_int_equal(json_array_size(u), 60);
 	assert_true(json_real_value(json_array_get(u, 0)) == 1);
 	assert_true(json_real_value(json_array_get(u, 58)) == 59);
 	assert_true(json_is_null(json_array_get(column(all, "power"), 0)));
 	json_decref(all);
-	all = ls_archive_json(a, 1000020 + 300,
-			      7 * 86400); /* by the minute: the last one is not over */
+	all = ls_archive_json(a, 1000020 + 300, 60, 20);
+	u = column(all, "utilization");
+	assert_int_equal(json_array_size(u), 3);
+	assert_true(json_real_value(json_array_get(u, 1)) > 9 &&
+		    json_real_value(json_array_get(u, 1)) < 50);
+	json_decref(all);
+	/* by the minute: the last one is not over */
+	all = ls_archive_json(a, 1000020 + 300, 7 * 86400, 0);
 	u = column(all, "utilization");
 	size_t n = json_array_size(u);
 	assert_in_range(n, 250, 300);
@@ -179,7 +185,7 @@ static void archives(void **state)
 	ls_archive_close(a);
 	assert_int_equal(ls_archive_open(NULL, &a, &err), 0);
 	feed(a, 0, 3);
-	all = ls_archive_json(a, 1000022, 60);
+	all = ls_archive_json(a, 1000022, 60, 0);
 	assert_true(json_real_value(json_array_get(column(all, "utilization"), 59)) == 2);
 	json_decref(all);
 	ls_archive_close(a);

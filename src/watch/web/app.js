@@ -1,0 +1,442 @@
+// The dashboard: asks for what is now, for the history and for events, and shows them.
+
+import { Axis, Chart, sparkline, sparklineNode } from "/chart.js";
+import { attribute, byId, clock, day, gib, make, moment, number, percent, say, span, sync } from "/dom.js";
+import { Experiments } from "/experiments.js";
+
+const ranges = [["10 min", 600], ["1 h", 3600], ["6 h", 21600], ["24 h", 86400], ["7 d", 604800], ["90 d", 7776000]];
+const order = ["critical", "warn", "unknown", "ok", "not judged"];
+const every = 2; // seconds between two questions
+const state = { range: 600, now: null, history: null, events: [], asked: {} };
+
+// --- time ---
+
+const steps = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600];
+
+function timeLabel(time, step) {
+  if (step === undefined) return (state.range > 86400 ? day(time) + " " : "") + clock(time, state.range <= 21600);
+  return step >= 86400 ? day(time) : clock(time, step < 60);
+}
+
+const axis = new Axis(timeLabel);
+const ticks = (least) => steps.find((s) => s >= least) ?? steps[steps.length - 1];
+
+function chart(parent, title, o) {
+  return new Chart(byId(parent), axis, { title, ticks, min: 0, ...o });
+}
+
+const tickGib = (v) => number(v / 2 ** 30) + " GiB";
+const charts = {
+  utilization: chart("charts", "Utilization", { format: percent, max: 100 }),
+  memory_used: chart("charts", "Memory", { format: gib, tick: tickGib, base: 2 ** 30 }),
+  temperature: chart("charts", "Temperature", { format: (v) => number(v) + " °C", min: 20 }),
+  power: chart("charts", "Power", { format: (v) => number(v) + " W" }),
+  cpu: chart("host-charts", "Processors", { format: percent, max: 100 }),
+  memory: chart("host-charts", "Memory of the host", { format: gib, tick: tickGib, base: 2 ** 30 }),
+};
+
+// --- health ---
+
+const plural = (n, one, many) => n + " " + (n === 1 ? one : many);
+
+function drawHealth(now) {
+  const of = Object.fromEntries(order.map((h) => [h, now.verdicts.filter((v) => v.health === h)]));
+  const words = { ok: "All is well", warn: "Warning", critical: "Critical", unknown: "Unknown" };
+  const parts = [];
+  if (of.critical.length) parts.push(of.critical.length + " critical");
+  if (of.warn.length) parts.push(plural(of.warn.length, "warning", "warnings"));
+  if (of.unknown.length) parts.push(of.unknown.length + " unknown");
+  parts.push(plural(of.ok.length, "check is ok", "checks are ok"));
+  if (of["not judged"].length) parts.push(of["not judged"].length + " cannot be judged here");
+  const text = (words[now.health] ?? now.health) + parts.join(", ");
+  const node = byId("health");
+  if (node.textContent !== text) node.replaceChildren(make("b", "", words[now.health] ?? now.health), make("span", "", parts.join(", ")));
+  node.className = "health " + now.health;
+  const bad = order.slice(0, 3).flatMap((h) => of[h]);
+  sync(byId("reasons"), bad, (v) => v.of + " " + v.rule, reason, (li, v) => {
+    li.className = v.health;
+    const [level, whom, time] = li.firstChild.children;
+    say(level, v.health);
+    say(whom, v.of);
+    say(time, "for " + span(now.time - v.since));
+    say(li.children[1], v.cause ?? v.rule);
+    say(li.children[2], v.evidence + " [" + v.rule + "]");
+    say(li.children[3], v.advice ?? "");
+    li.children[3].hidden = !v.advice;
+  });
+  if (byId("checks").open) drawChecks(now);
+  document.title = (now.health === "ok" ? "" : now.health.toUpperCase() + " · ") + now.machine + " · lockstep monitor";
+}
+
+function reason() {
+  const li = make("li");
+  const top = make("p", "top");
+  top.append(make("b"), make("span"), make("time"));
+  li.append(top, make("p", "cause"), make("p", "evidence"), make("p", "advice"));
+  return li;
+}
+
+function row(n) {
+  const tr = make("tr");
+  for (let i = 0; i < n; i++) tr.append(make("td"));
+  return tr;
+}
+
+function drawChecks(now) {
+  const all = [...now.verdicts].sort((a, b) => order.indexOf(a.health) - order.indexOf(b.health));
+  sync(byId("all"), all, (v) => v.of + " " + v.rule, () => row(4), (tr, v) => {
+    [v.health, v.of, v.rule, v.evidence].forEach((t, i) => say(tr.children[i], t));
+    tr.firstChild.className = "badge " + v.health;
+  });
+}
+
+// --- GPUs ---
+
+function measure(name) {
+  const node = make("div", "measure");
+  const bar = make("div", "bar");
+  bar.append(make("i"));
+  node.append(make("span", "", name), make("span"), bar);
+  return node;
+}
+
+function setMeasure(node, text, share, high = 0.9, full = 1.1) {
+  say(node.children[1], text);
+  const bar = node.lastChild;
+  const shown = typeof share === "number" && Number.isFinite(share);
+  bar.hidden = !shown;
+  bar.firstChild.style.width = shown ? Math.min(1, Math.max(0, share)) * 100 + "%" : "0";
+  bar.firstChild.className = share >= full ? "full" : share >= high ? "high" : "";
+}
+
+function tile() {
+  const li = make("li", "tile");
+  const top = make("p", "top");
+  const name = make("button", "plain");
+  name.type = "button";
+  attribute(name, "title", "Show this one in the charts");
+  name.addEventListener("click", () => axis.light(name.textContent));
+  top.append(name, make("span", "name"), make("span", "badge"));
+  const load = make("div", "load");
+  load.append(make("div", "big"), sparklineNode());
+  const measures = make("div", "measures");
+  measures.append(measure("Memory"), measure("Temperature"), measure("Power"), measure("Clock"));
+  li.append(top, load, measures, make("ul", "chips"));
+  return li;
+}
+
+function chipsOf(g, processes) {
+  const m = g.metrics;
+  const chips = [];
+  if (g.lost) chips.push(["warn", g.lost]);
+  for (const t of g.throttle_reasons ?? []) chips.push(["warn", "slowed down: " + t]);
+  if (m.ecc_uncorrected) chips.push(["warn", plural(m.ecc_uncorrected, "uncorrected error", "uncorrected errors")]);
+  if (m.remap_pending) chips.push(["warn", "row remap pending"]);
+  if (m.ecc === 0) chips.push(["", "ECC off"]);
+  if (m.mig) chips.push(["", "MIG"]);
+  for (const p of processes) chips.push(["", (p.program ?? "pid " + p.pid) + (p.job ? " · job " + p.job : "")]);
+  if (!processes.length && !g.lost) chips.push(["", "no program"]);
+  return chips;
+}
+
+function drawTile(li, g, now, verdicts) {
+  const m = g.metrics;
+  const health = order.find((h) => verdicts.some((v) => v.gpu === g.index && v.health === h)) ?? "unknown";
+  const shown = health === "not judged" ? "unknown" : health;
+  li.className = "tile " + shown + (g.lost ? " lost" : "");
+  const [name, model, badge] = li.firstChild.children;
+  say(name, "GPU " + g.index);
+  say(model, g.name ?? "");
+  attribute(model, "title", [g.name, g.serial && "serial " + g.serial, g.uuid, g.pci].filter(Boolean).join(" · "));
+  say(badge, shown);
+  const [big, spark] = li.children[1].children;
+  say(big, percent(m.utilization));
+  const h = state.history?.gpus.find((x) => x.index === g.index);
+  sparkline(spark, h?.utilization ?? [], 100);
+  const [memory, temperature, power, sm] = li.children[2].children;
+  setMeasure(memory, number(m.memory_used / 2 ** 30, m.memory_used < 9.95 * 2 ** 30 ? 1 : 0) + "/" + number(m.memory_total / 2 ** 30) + " GiB", m.memory_used / m.memory_total);
+  const top = m.temperature_slowdown ?? m.temperature + m.temperature_margin;
+  setMeasure(temperature, number(m.temperature) + " °C", m.temperature / top, 0.93, 1);
+  setMeasure(power, number(m.power) + "/" + number(m.power_limit) + " W", m.power / m.power_limit, 0.99);
+  setMeasure(sm, number(m.clock_sm / 1e6) + " MHz", m.clock_sm / m.clock_sm_max, 9);
+  sync(li.children[3], chipsOf(g, now.processes.filter((p) => p.gpu === g.index)), (c, i) => i, () => make("li"), (c, [cls, text]) => {
+    c.className = cls;
+    say(c, text);
+  });
+}
+
+function drawGpus(now) {
+  byId("no-gpu").hidden = now.gpus.length > 0;
+  say(byId("no-gpu"), "No GPU is watched: " + (now.no_gpu_because ?? "the driver has none") + ". The host, jobs and experiments are.");
+  byId("charts").hidden = !now.gpus.length;
+  sync(byId("gpus"), now.gpus, (g) => g.index, tile, (li, g) => drawTile(li, g, now, now.verdicts));
+  say(byId("machine"), now.machine || "lockstep monitor");
+  const kinds = [...new Set(now.gpus.map((g) => g.name ?? "GPU"))].map((k) => now.gpus.filter((g) => (g.name ?? "GPU") === k).length + " × " + k);
+  say(byId("about"), [kinds.join(", "), now.driver && "driver " + now.driver].filter(Boolean).join(" · ") || "no GPU");
+}
+
+// --- host, jobs, events ---
+
+function facts(node, list) {
+  sync(node, list, (f) => f[0], (f) => {
+    const div = make("div");
+    div.append(make("dt", "", f[0]), make("dd"));
+    div.lastChild.append(make("span"), make("small"));
+    return div;
+  }, (div, f) => {
+    say(div.lastChild.firstChild, f[1]);
+    say(div.lastChild.lastChild, f[2] ?? "");
+  });
+}
+
+function drawHost(now) {
+  const h = now.host;
+  const list = [];
+  if (h.cpu_busy !== undefined) list.push(["Processors", percent(h.cpu_busy * 100), h.cpus + " of them, the busiest " + percent(h.cpu_busiest * 100)]);
+  if (h.memory_total) list.push(["Memory", gib(h.memory_total - h.memory_available), "of " + gib(h.memory_total)]);
+  if (h.load !== undefined) list.push(["Load", number(h.load, 1), "over a minute"]);
+  if (h.disk_total) list.push(["Disk of /", percent(100 - (100 * h.disk_available) / h.disk_total), gib(h.disk_available) + " free"]);
+  facts(byId("host"), list);
+}
+
+function line() {
+  const li = make("li");
+  const top = make("p", "top");
+  top.append(make("b"), make("span", "at"));
+  li.append(top, make("p"));
+  return li;
+}
+
+// The time of an event is a button that shows the charts at that moment.
+function eventLine() {
+  const li = line();
+  const at = make("button", "plain at");
+  at.type = "button";
+  attribute(at, "title", "Show the charts at this time");
+  at.addEventListener("click", () => {
+    axis.move(Number(li.dataset.time));
+    byId("over-time").scrollIntoView({ block: "nearest", behavior: "smooth" });
+  });
+  li.firstChild.lastChild.replaceWith(at);
+  return li;
+}
+
+function setLine(li, [title, at, text]) {
+  say(li.firstChild.firstChild, title);
+  say(li.firstChild.lastChild, at);
+  say(li.lastChild, text);
+  li.lastChild.hidden = !text;
+}
+
+function drawProcesses(now) {
+  byId("no-processes").hidden = now.processes.length > 0;
+  sync(byId("processes"), now.processes, (p) => p.gpu + " " + p.pid, line, (li, p) =>
+    setLine(li, [p.program ?? "pid " + p.pid, "GPU " + p.gpu + (p.memory !== undefined ? " · " + gib(p.memory) : ""),
+      ["pid " + p.pid, p.job && "Slurm job " + p.job, p.container && "container " + p.container].filter(Boolean).join(" · ")]));
+}
+
+function drawEvents() {
+  const list = [...state.events].reverse();
+  byId("no-events").hidden = list.length > 0;
+  sync(byId("events"), list, (e) => e.time + " " + e.kind + " " + (e.of ?? "") + " " + (e.rule ?? "") + " " + e.text, eventLine, (li, e) => {
+    li.className = e.health ?? "info";
+    li.dataset.time = e.time;
+    setLine(li, [e.text, moment(e.time, state.now.time), [e.kind, e.of].filter(Boolean).join(" · ")]);
+  });
+}
+
+// --- over time ---
+
+function marks() {
+  return state.events.filter((e) => e.health === "critical" || e.health === "warn" || e.kind === "xid").map((e) => ({ x: e.time, cls: e.health ?? "info" }));
+}
+
+function drawBand(h, xs) {
+  const names = ["ok", "unknown", "warn", "critical"];
+  const runs = [];
+  h.host.health.forEach((v, i) => {
+    const last = runs[runs.length - 1];
+    if (v === null) return;
+    if (last && last.v === v && last.to === i) last.to = i + 1;
+    else runs.push({ v, from: i, to: i + 1 });
+  });
+  sync(byId("band"), runs, (r, i) => i, () => make("i"), (node, r) => {
+    node.className = names[Math.round(r.v)] ?? "unknown";
+    node.style.left = (r.from / xs.length) * 100 + "%";
+    node.style.width = ((r.to - r.from) / xs.length) * 100 + "%";
+    attribute(node, "title", names[Math.round(r.v)] + " from " + timeLabel(xs[r.from]) + " to " + timeLabel(xs[r.to - 1]));
+  });
+  const bad = runs.filter((r) => r.v > 1).map((r) => names[Math.round(r.v)] + " from " + timeLabel(xs[r.from]) + " to " + timeLabel(xs[r.to - 1]));
+  attribute(byId("band"), "aria-label", "Health over time: " + (bad.join(", ") || "nothing to report"));
+}
+
+// Without the time before the monitor began, which would push all that is known to the edge.
+function trim(h) {
+  const columns = Object.values(h.host);
+  const n = columns[0].length;
+  const first = columns[0].findIndex((_, i) => columns.some((c) => c[i] !== null));
+  const cut = Math.max(0, Math.min(first, n - 30));
+  const rest = (o) => Object.fromEntries(Object.entries(o).map(([k, v]) => [k, Array.isArray(v) ? v.slice(cut) : v]));
+  return { from: h.from + cut * h.step, step: h.step, host: rest(h.host), gpus: h.gpus.map(rest) };
+}
+
+const most = (list) => {
+  const known = list.filter((v) => typeof v === "number");
+  return known.length ? Math.max(...known) : undefined;
+};
+const least = (list) => {
+  const known = list.filter((v) => typeof v === "number");
+  return known.length ? Math.min(...known) : undefined;
+};
+
+function drawHistory() {
+  const { history: h, now } = state;
+  if (!h || !now) return;
+  const xs = h.host.cpu_busy.map((_, i) => h.from + (i + 0.5) * h.step);
+  const common = { xs, marks: marks() };
+  const of = (column) => h.gpus.map((g) => ({ name: "GPU " + g.index, color: g.index % 8, values: g[column] ?? [] }));
+  const metric = (name) => now.gpus.map((g) => g.metrics[name]);
+  const limit = (value, name) => (value === undefined ? [] : [{ value, name }]);
+  const total = most(metric("memory_total"));
+  const slow = least(metric("temperature_slowdown"));
+  const cap = most(metric("power_limit"));
+  charts.utilization.set({ ...common, series: of("utilization") });
+  charts.memory_used.set({ ...common, series: of("memory_used"), max: total, limits: [] });
+  charts.temperature.set({ ...common, series: of("temperature"), max: slow && slow + 6, limits: limit(slow, "slows down") });
+  charts.power.set({ ...common, series: of("power"), max: cap && cap * 1.08, limits: limit(cap, "limit") });
+  charts.cpu.set({ ...common, series: [{ name: "all", color: 0, values: h.host.cpu_busy }, { name: "busiest", color: 6, values: h.host.cpu_busiest }] });
+  charts.memory.set({ ...common, series: [{ name: "used", color: 1, values: h.host.memory_used }], max: now.host.memory_total });
+  for (const c of [charts.cpu, charts.memory]) c.node.hidden = c.data.series.every((s) => most(s.values) === undefined);
+  drawBand(h, xs);
+}
+
+// --- asking ---
+
+class Unanswered extends Error {}
+
+async function ask(path) {
+  const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(10000) }).catch((e) => {
+    throw new Unanswered(path + ": " + e.message);
+  });
+  if (!answer.ok) throw new Unanswered(path + ": " + answer.status);
+  return answer.json().catch((e) => {
+    throw new Unanswered(path + ": " + e.message);
+  });
+}
+
+function due(what, seconds) {
+  const t = performance.now() / 1000;
+  if (t - (state.asked[what] ?? -1e9) < seconds) return false;
+  state.asked[what] = t;
+  return true;
+}
+
+const experiments = new Experiments(ask);
+
+// All of them once, then only the newest.
+async function askEvents(now) {
+  const again = state.eventsAt !== undefined && now - state.eventsAt < 60;
+  const list = await ask("/api/v1/events?range=" + (again ? 120 : Math.max(state.range, 86400)));
+  const have = new Set(state.events.slice(-500).map((e) => JSON.stringify(e)));
+  state.events = again ? [...state.events, ...list.filter((e) => !have.has(JSON.stringify(e)))].slice(-500) : list;
+  state.eventsAt = now;
+}
+
+async function askExperiments(now) {
+  const all = await ask("/api/v1/experiments?seen=" + (experiments.all?.version ?? ""));
+  experiments.set(all.same ? experiments.all : all, now);
+}
+
+async function look() {
+  state.now = await ask("/api/v1/now");
+  if (!state.history || due("history", Math.min(60, Math.max(every, state.range / 300))))
+    state.history = trim(await ask("/api/v1/history?range=" + state.range));
+  if (due("events", 5)) await askEvents(state.now.time);
+  if (due("experiments", 5)) await askExperiments(state.now.time);
+}
+
+function draw() {
+  const { now } = state;
+  drawHealth(now);
+  drawGpus(now);
+  drawHost(now);
+  drawProcesses(now);
+  drawEvents();
+  drawHistory();
+}
+
+function setLive(on) {
+  const node = byId("live");
+  node.className = on ? "live" : "live off";
+  document.body.classList.toggle("stale", !on);
+  say(node, on ? "live, " + clock(state.now.time) : "no answer" + (state.now ? " since " + clock(state.now.time) : ""));
+}
+
+async function run() {
+  for (;;) {
+    const began = performance.now();
+    if (!document.hidden) {
+      try {
+        await look();
+        draw();
+        setLive(true);
+        document.documentElement.dataset.drawn = "yes";
+      } catch (e) {
+        if (!(e instanceof Unanswered)) console.error(e);
+        setLive(false);
+      }
+    }
+    await new Promise((r) => { state.wake = r; setTimeout(r, Math.max(200, every * 1000 - (performance.now() - began))); });
+  }
+}
+
+// --- controls ---
+
+function chooseRange(seconds) {
+  state.range = seconds;
+  state.asked = {};
+  state.eventsAt = undefined;
+  state.wake?.();
+}
+
+function makeRanges() {
+  const wanted = Number(new URLSearchParams(location.search).get("range"));
+  if (ranges.some((r) => r[1] === wanted)) state.range = wanted;
+  for (const [name, seconds] of ranges) {
+    const label = make("label");
+    const input = make("input");
+    Object.assign(input, { type: "radio", name: "range", value: seconds, checked: seconds === state.range });
+    input.addEventListener("change", () => chooseRange(seconds));
+    label.append(input, make("span", "", name));
+    byId("ranges").append(label);
+  }
+}
+
+function remember(theme) {
+  try {
+    localStorage.setItem("theme", theme);
+  } catch { /* a browser without storage forgets */ }
+}
+
+function remembered() {
+  try {
+    return localStorage.getItem("theme");
+  } catch {
+    return null;
+  }
+}
+
+function setTheme(theme) {
+  attribute(document.documentElement, "data-theme", theme || null);
+  byId("theme").value = theme || "";
+}
+
+setTheme(new URLSearchParams(location.search).get("theme") ?? remembered());
+byId("theme").addEventListener("change", (e) => {
+  setTheme(e.target.value);
+  remember(e.target.value);
+});
+byId("checks").addEventListener("toggle", () => state.now && drawChecks(state.now));
+document.addEventListener("visibilitychange", () => state.wake?.());
+makeRanges();
+run();
