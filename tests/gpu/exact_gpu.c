@@ -14,6 +14,7 @@
 #include "exact/grid.h"
 #include "gpu/nvrtc.h"
 #include "num/philox.h"
+#include "watch/probe_cuda.h"
 
 static struct ls_gpu *gpu;
 static struct ls_exact_cuda *exact;
@@ -234,6 +235,12 @@ int main(int argc, char **argv)
 			      form & 2 ? LS_GRID_COARSE : LS_GRID_FINE);
 	ls_exact_cuda_free(exact);
 	ls_gpu_stream_free(gpu, stream);
+	struct ls_probe_result r;
+	enum ls_probe_size size = most < 300 ? LS_PROBE_SMALL : LS_PROBE_FULL;
+	must(ls_probe_cuda(gpu, &conf, size, 0, 3 << 20, &r, &err), &err);
+	wrong += r.wrong || r.memory_wrong || !r.products || !r.memory;
+	printf("probe: %lu of %lu products wrong, %llu bytes of memory %s\n", r.wrong, r.products,
+	       (unsigned long long)r.memory, r.memory_wrong ? "wrong" : "right");
 	ls_gpu_close(gpu);
 	return trials < 1 || wrong ? 1 : 0;
 }
