@@ -282,8 +282,9 @@ static int add_window(struct ls_store *s, double seconds, json_t *to, struct ls_
 {
 	json_t *row = NULL;
 	int rc = ls_sql_one(s, &row, err,
-			    "SELECT count(*) AS ended, ifnull(sum(outcome = 'done'), 0) AS done "
-			    "FROM attempt WHERE ended >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' "
+			    "SELECT count(*) AS ended, ifnull(sum(outcome = 'done'), 0) AS done, "
+			    "ifnull(sum(outcome = 'cancelled'), 0) AS cancelled FROM attempt WHERE "
+			    "ended >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' "
 			    "|| ? || ' seconds')",
 			    "d", seconds);
 	if (!rc) {

@@ -88,7 +88,7 @@ int ls_queue_finish(struct ls_store *s, const struct ls_owner *w, const json_t *
 enum { LS_LEASE_S = 60 };
 
 /* Counts by state, and of the attempts that ended in the last `seconds`: {"queued", …,
- * "window": {"ended", "done"}}. */
+ * "window": {"ended", "done", "cancelled"}}. */
 int ls_queue_counts(struct ls_store *s, double seconds, json_t **ret, struct ls_err *err);
 /* Whether a worker of this store lives: its lock file is held. */
 int ls_queue_workers(struct ls_store *s, json_t **ret, struct ls_err *err);

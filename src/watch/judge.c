@@ -36,6 +36,9 @@ struct ls_judge *ls_judge_new(const struct ls_rules *rules, const struct ls_xid_
 	j->history.expected = o->expected;
 	j->history.once = o->once;
 	j->history.table = xids;
+	j->history.spec = o->spec;
+	j->history.driver_of_run = o->driver != NULL;
+	snprintf(j->history.driver, sizeof j->history.driver, "%s", o->driver ? o->driver : "");
 	j->host = ls_xalloc((rules->n + 1) * sizeof *j->host);
 	j->gpus = ls_xalloc((rules->n * LS_SAMPLE_GPUS + 1) * sizeof *j->gpus);
 	return j;

@@ -12,9 +12,11 @@
 #include "watch/sample.h"
 
 struct ls_judge_options {
-	int expected; /* GPUs that there should be; -1: not known */
-	bool once;    /* there is one sample: rules that take time are not judged */
-	bool epilog;  /* a job has ended: nothing of it may be left */
+	int expected;               /* GPUs that there should be; -1: not known */
+	bool once;                  /* there is one sample: rules that take time are not judged */
+	bool epilog;                /* a job has ended: nothing of it may be left */
+	const struct ls_spec *spec; /* borrowed; NULL: none */
+	const char *driver;         /* of the run that is watched; NULL: that of the first sample */
 };
 
 enum { LS_VERDICT_EVIDENCE = 320 };

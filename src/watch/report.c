@@ -7,24 +7,20 @@
 
 #include "base/table.h"
 
-enum { CELL = 64 };
-
-/* "93 %" into ret, or "-". */
-static void cell(const struct ls_watch_gpu *g, enum ls_meter_id id, double factor, const char *unit,
-		 char ret[CELL])
+void ls_report_number(const struct ls_watch_gpu *g, enum ls_meter_id id, double factor,
+		      const char *unit, char ret[LS_REPORT_CELL])
 {
 	double v;
 	if (ls_meter_value(&g->r, id, &v))
-		snprintf(ret, CELL, "%.0f%s", v * factor, unit);
+		snprintf(ret, LS_REPORT_CELL, "%.0f%s", v * factor, unit);
 	else
-		snprintf(ret, CELL, "-");
+		snprintf(ret, LS_REPORT_CELL, "-");
 }
 
-/* "512/700 W" */
-static void pair(const struct ls_watch_gpu *g, enum ls_meter_id now, enum ls_meter_id most,
-		 double factor, const char *unit, char ret[CELL])
+void ls_report_pair(const struct ls_watch_gpu *g, enum ls_meter_id now, enum ls_meter_id most,
+		    double factor, const char *unit, char ret[LS_REPORT_CELL])
 {
-	char a[CELL / 4], b[CELL / 4];
+	char a[LS_REPORT_CELL / 4], b[LS_REPORT_CELL / 4];
 	double v;
 	snprintf(a, sizeof a, "%s", "-");
 	snprintf(b, sizeof b, "%s", "-");
@@ -33,24 +29,23 @@ static void pair(const struct ls_watch_gpu *g, enum ls_meter_id now, enum ls_met
 	if (ls_meter_value(&g->r, most, &v))
 		snprintf(b, sizeof b, "%.0f", v * factor);
 	if (*a == '-' && *b == '-')
-		snprintf(ret, CELL, "-");
+		snprintf(ret, LS_REPORT_CELL, "-");
 	else
-		snprintf(ret, CELL, "%s/%s%s", a, b, unit);
+		snprintf(ret, LS_REPORT_CELL, "%s/%s%s", a, b, unit);
 }
 
-static void memory_cell(const struct ls_watch_gpu *g, char ret[CELL])
+void ls_report_memory(const struct ls_watch_gpu *g, char ret[LS_REPORT_CELL])
 {
 	double used, total;
 	if (!ls_meter_value(&g->r, LS_METER_MEMORY_USED, &used) ||
 	    !ls_meter_value(&g->r, LS_METER_MEMORY_TOTAL, &total) || total <= 0)
-		snprintf(ret, CELL, "-");
+		snprintf(ret, LS_REPORT_CELL, "-");
 	else
-		snprintf(ret, CELL, "%.1f/%.1f GiB %3.0f %%", used / (1 << 30), total / (1 << 30),
-			 100 * used / total);
+		snprintf(ret, LS_REPORT_CELL, "%.1f/%.1f GiB %3.0f %%", used / (1 << 30),
+			 total / (1 << 30), 100 * used / total);
 }
 
-/* Why the clocks are low, or why the GPU does not answer. */
-static void state_cell(const struct ls_watch_gpu *g, char ret[LS_NVML_TEXT])
+void ls_report_state(const struct ls_watch_gpu *g, char ret[LS_NVML_TEXT])
 {
 	if (g->lost)
 		snprintf(ret, LS_NVML_TEXT, "%.90s", ls_nvml_reason(g->lost));
@@ -68,15 +63,15 @@ static void gpus_text(const struct ls_sample *s, struct ls_str *out)
 	ls_table_init(&t, 8, heading);
 	for (unsigned i = 0; i < s->n_gpus; i++) {
 		const struct ls_watch_gpu *g = &s->gpus[i];
-		char index[16], util[CELL], memory[CELL], temp[CELL], power[CELL], clock[CELL],
-			state[LS_NVML_TEXT];
+		char index[16], util[LS_REPORT_CELL], memory[LS_REPORT_CELL], temp[LS_REPORT_CELL],
+			power[LS_REPORT_CELL], clock[LS_REPORT_CELL], state[LS_NVML_TEXT];
 		snprintf(index, sizeof index, "%u", i);
-		cell(g, LS_METER_UTILIZATION, 1, " %", util);
-		memory_cell(g, memory);
-		cell(g, LS_METER_TEMPERATURE, 1, " C", temp);
-		pair(g, LS_METER_POWER, LS_METER_POWER_LIMIT, 1, " W", power);
-		pair(g, LS_METER_CLOCK_SM, LS_METER_CLOCK_SM_MAX, 1e-6, " MHz", clock);
-		state_cell(g, state);
+		ls_report_number(g, LS_METER_UTILIZATION, 1, " %", util);
+		ls_report_memory(g, memory);
+		ls_report_number(g, LS_METER_TEMPERATURE, 1, " C", temp);
+		ls_report_pair(g, LS_METER_POWER, LS_METER_POWER_LIMIT, 1, " W", power);
+		ls_report_pair(g, LS_METER_CLOCK_SM, LS_METER_CLOCK_SM_MAX, 1e-6, " MHz", clock);
+		ls_report_state(g, state);
 		const char *const row[] = {
 			index, *g->name ? g->name : "-", util, memory, temp, power, clock, state};
 		ls_table_row(&t, row);
@@ -111,7 +106,7 @@ static void processes_text(const struct ls_sample *s, struct ls_str *out)
 	ls_table_done(&t);
 }
 
-static void host_text(const struct ls_host *h, struct ls_str *out)
+void ls_report_host(const struct ls_host *h, struct ls_str *out)
 {
 	char used[LS_SIZE_TEXT], total[LS_SIZE_TEXT];
 	if (!h->cpus && !h->has_memory)
@@ -142,7 +137,7 @@ void ls_watch_text(const struct ls_sample *s, struct ls_str *out)
 	else
 		ls_str_addf(out, "Driver %s, %u GPU%s\n", *s->driver ? s->driver : "unknown",
 			    s->n_gpus, s->n_gpus == 1 ? "" : "s");
-	host_text(&s->host, out);
+	ls_report_host(&s->host, out);
 	if (s->n_gpus) {
 		ls_str_add(out, "\n");
 		gpus_text(s, out);

@@ -7,7 +7,20 @@
 #include "base/str.h"
 #include "watch/sample.h"
 
-/* "-" stands for what is not known. */
+/* Cells of tables. "-" stands for what is not known. */
+enum { LS_REPORT_CELL = 64 };
+/* "93 %" */
+void ls_report_number(const struct ls_watch_gpu *g, enum ls_meter_id id, double factor,
+		      const char *unit, char ret[LS_REPORT_CELL]);
+/* "512/700 W" */
+void ls_report_pair(const struct ls_watch_gpu *g, enum ls_meter_id now, enum ls_meter_id most,
+		    double factor, const char *unit, char ret[LS_REPORT_CELL]);
+void ls_report_memory(const struct ls_watch_gpu *g, char ret[LS_REPORT_CELL]);
+/* Why the clocks are low, or why the GPU does not answer. */
+void ls_report_state(const struct ls_watch_gpu *g, char ret[LS_NVML_TEXT]);
+/* One line, or nothing. */
+void ls_report_host(const struct ls_host *h, struct ls_str *out);
+
 void ls_watch_text(const struct ls_sample *s, struct ls_str *out);
 /* A metric that is absent is not among a GPU's "metrics" but, with the reason, among its
  * "absent". */

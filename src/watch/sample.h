@@ -12,6 +12,7 @@
 #include "gpu/nvml.h"
 #include "gpu/nvml_meter.h"
 #include "watch/host.h"
+#include "watch/jobs.h"
 #include "watch/owner.h"
 
 enum { LS_SAMPLE_GPUS = 64 };
@@ -52,6 +53,7 @@ struct ls_sample {
 	size_t n_xids, cap_xids; /* since the last look */
 	struct ls_watch_xid *xids;
 	struct ls_host host;
+	struct ls_jobs jobs; /* the sampler leaves them alone: ls_job_watch_look */
 };
 
 struct ls_sampler;

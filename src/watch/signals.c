@@ -281,6 +281,111 @@ static enum ls_signal_state host_disk_share(const struct look *l)
 	return known(l, 100 - 100 * (double)h->disk_available / (double)h->disk_total);
 }
 
+/* --- jobs --- */
+
+/* Fewer attempts say too little about a rate of 95 %. */
+enum { LEAST_ATTEMPTS = 5 };
+
+static enum ls_signal_state job_success(const struct look *l)
+{
+	const struct ls_jobs *j = &l->s->jobs;
+	if (!j->asked)
+		return without(l, LS_SIGNAL_ABSENT, "no project is watched (--project)");
+	if (!j->counted)
+		return without(l, LS_SIGNAL_UNKNOWN, j->why);
+	snprintf(l->why, LS_SIGNAL_WHY, "%u of %u attempts that ended in a day succeeded", j->done,
+		 j->ended);
+	if (j->ended < LEAST_ATTEMPTS)
+		return LS_SIGNAL_ABSENT;
+	return known(l, 100.0 * j->done / j->ended);
+}
+
+static enum ls_signal_state throughput(const struct look *l)
+{
+	const struct ls_jobs *j = &l->s->jobs;
+	if (!j->has_log)
+		return without(l, LS_SIGNAL_ABSENT, "no training is followed (--log)");
+	if (!j->has_rate) {
+		snprintf(l->why, LS_SIGNAL_WHY, "%s: %s", j->log, j->no_rate);
+		return LS_SIGNAL_ABSENT;
+	}
+	snprintf(l->why, LS_SIGNAL_WHY, "%s: %.4g/s, it has been %.4g/s", j->log, j->rate, j->best);
+	return known(l, 100 * j->rate / j->best);
+}
+
+static enum ls_signal_state driver_changed(const struct look *l)
+{
+	if (!*l->h->driver)
+		return without(l, LS_SIGNAL_ABSENT, "no driver was there at the begin");
+	if (!*l->s->driver)
+		return without(l, LS_SIGNAL_UNKNOWN, "the driver does not tell its version");
+	snprintf(l->why, LS_SIGNAL_WHY, "%s: %.60s, now: %.60s",
+		 l->h->driver_of_run ? "the run began with" : "at the monitor's start",
+		 l->h->driver, l->s->driver);
+	return known(l, strcmp(l->h->driver, l->s->driver) != 0);
+}
+
+/* --- the spec --- */
+
+/* What the driver says of one of the spec's checks; NULL: it is about something else. */
+static const char *value_of(const struct look *l, const char *key, const char *count)
+{
+	if (strcmp(key, "gpu_count") == 0)
+		return count;
+	return strcmp(key, "driver") == 0 && *l->s->driver ? l->s->driver : NULL;
+}
+
+static enum ls_match gpus_match(const struct look *l, const struct ls_check *c, char *why,
+				size_t size)
+{
+	struct ls_gpu_seen seen[LS_SAMPLE_GPUS] = {{0}};
+	size_t n = 0;
+	for (unsigned i = 0; i < l->s->n_gpus && n < LS_SAMPLE_GPUS; i++) {
+		double memory = 0;
+		ls_meter_value(&l->s->gpus[i].r, LS_METER_MEMORY_TOTAL, &memory);
+		seen[n].name = *l->s->gpus[i].name ? l->s->gpus[i].name : NULL;
+		seen[n++].memory_mib = memory / (1 << 20);
+	}
+	return ls_gpuset_test(c->gpus, seen, n, why, size);
+}
+
+static bool differs(const struct look *l, const struct ls_check *c, const char *count)
+{
+	char why[160] = "";
+	const char *value = value_of(l, c->key, count);
+	size_t len = strlen(l->why);
+	if (c->level != LS_LEVEL_REQUIRED)
+		return false;
+	if (c->gpus && gpus_match(l, c, why, sizeof why) != LS_MATCH_NO)
+		return false;
+	if (!c->gpus && (!value || ls_matcher_test(c->matcher, value) != LS_MATCH_NO))
+		return false;
+	if (!c->gpus)
+		snprintf(why, sizeof why, "%.20s is %.30s, the spec has %.60s", c->key, value,
+			 ls_check_text(c));
+	snprintf(l->why + len, LS_SIGNAL_WHY - len, "%s%.150s", len ? "; " : "", why);
+	return true;
+}
+
+static enum ls_signal_state spec_differs(const struct look *l)
+{
+	char count[16];
+	unsigned answer = 0, n = 0;
+	if (!l->h->spec)
+		return without(l, LS_SIGNAL_ABSENT, "no spec was named (--spec)");
+	if (!l->s->has_nvml)
+		return without(l, LS_SIGNAL_UNKNOWN, l->s->no_nvml);
+	for (unsigned i = 0; i < l->s->n_gpus; i++)
+		answer += l->s->gpus[i].lost == 0;
+	snprintf(count, sizeof count, "%u", answer);
+	for (size_t i = 0; i < l->h->spec->n_checks; i++)
+		n += differs(l, &l->h->spec->checks[i], count);
+	if (!n)
+		snprintf(l->why, LS_SIGNAL_WHY, "%u GPUs and driver %.60s are the spec's", answer,
+			 l->s->driver);
+	return known(l, n);
+}
+
 static const struct {
 	struct ls_signal s;
 	signal_fn *value;
@@ -303,6 +408,14 @@ static const struct {
 	 xid_elsewhere},
 	{{"gpus", "", true, "GPUs that the driver has"}, gpus},
 	{{"gpus_missing", "", true, "GPUs that should answer and do not"}, gpus_missing},
+	{{"job_success", "%", true, "share of the project's attempts of a day that succeeded"},
+	 job_success},
+	{{"throughput", "%", true, "speed of a training, as a share of the best it has had"},
+	 throughput},
+	{{"driver_changed", "", true, "1 when the driver is another one than at the begin"},
+	 driver_changed},
+	{{"spec_differs", "", true, "things of GPUs and driver that are not the spec's"},
+	 spec_differs},
 	{{"host_memory_share", "%", true, "share of the machine's memory in use"},
 	 host_memory_share},
 	{{"host_disk_share", "%", true, "share of the disk of / in use"}, host_disk_share},
@@ -364,6 +477,8 @@ static void add_point(struct ls_gpu_history *g, const struct ls_watch_gpu *gpu, 
 void ls_history_add(struct ls_history *h, const struct ls_sample *s)
 {
 	h->now = s->time;
+	if (!*h->driver)
+		memcpy(h->driver, s->driver, sizeof h->driver);
 	for (unsigned i = 0; i < s->n_gpus; i++)
 		add_point(&h->gpus[i], &s->gpus[i], s->time);
 	for (size_t i = 0; i < s->n_xids; i++) {

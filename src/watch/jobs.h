@@ -1,0 +1,34 @@
+/* What is known of jobs beside the GPUs: how many experiments of a project succeed, and how quick
+ * trainings are. The watch owns the store that it opens; ls_job_watch_free accepts NULL. Time
+ * comes from the caller. One thread at a time an object. */
+#ifndef LS_WATCH_JOBS_H
+#define LS_WATCH_JOBS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct ls_jobs {
+	bool asked;    /* a project is watched */
+	bool counted;  /* and its store could be read */
+	char why[160]; /* why not */
+	unsigned ended,
+		done; /* attempts that ended in a day; those that were cancelled are not counted */
+	unsigned queued, running;
+	bool has_log, has_rate; /* of the training that has slowed down most */
+	double rate, best;
+	char log[96];     /* its file */
+	char no_rate[96]; /* why not */
+};
+
+struct ls_job_watch;
+
+struct ls_job_watch *ls_job_watch_new(void);
+void ls_job_watch_free(struct ls_job_watch *w);
+/* folder: of the project, or one below it. */
+int ls_job_watch_project(struct ls_job_watch *w, const char *folder, struct ls_err *err);
+int ls_job_watch_log(struct ls_job_watch *w, const char *file, struct ls_err *err);
+/* The store is asked every 10 seconds at most. */
+void ls_job_watch_look(struct ls_job_watch *w, double now, struct ls_jobs *ret);
+
+#endif

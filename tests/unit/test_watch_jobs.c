@@ -1,0 +1,141 @@
+/* How quick a training is, by what it writes; time is an input. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "watch/throughput.h"
+
+static struct ls_throughput *new_follower(const char *file)
+{
+	struct ls_throughput *t;
+	struct ls_err err = {0};
+	assert_int_equal(ls_throughput_new(file, &t, &err), 0);
+	return t;
+}
+
+static void feed(struct ls_throughput *t, double now, const char *text)
+{
+	ls_throughput_feed(t, text, strlen(text), now);
+}
+
+static void is(const struct ls_throughput *t, double at, double now, double best)
+{
+	double got_now, got_best;
+	const char *why;
+	assert_true(ls_throughput_rates(t, at, &got_now, &got_best, &why));
+	if (got_now != now || got_best != best)
+		fail_msg("%g of %g instead of %g of %g", got_now, got_best, now, best);
+}
+
+static void is_unknown(const struct ls_throughput *t, double at)
+{
+	double a, b;
+	const char *why = NULL;
+	assert_false(ls_throughput_rates(t, at, &a, &b, &why));
+	assert_non_null(why);
+}
+
+/* One quick or slow value among many changes nothing. */
+static void rates_that_it_writes(void **state)
+{
+	(void)state;
+	struct ls_throughput *t = new_follower("a.jsonl");
+	char line[128];
+	for (int i = 0; i < 17; i++) {
+		snprintf(line, sizeof line,
+			 "{\"step\": %d, \"train\": {\"samples_per_second\": %d}, \"x/s\": 7}\n", i,
+			 i == 5 ? 9000 : 100);
+		is_unknown(t, i);
+		feed(t, i, line);
+	}
+	feed(t, 17, "{\"step\": 17, \"train\": {\"samples_per_second\": 1}}\n");
+	is(t, 18, 100, 100);
+	for (int i = 0; i < 9; i++)
+		feed(t, 20, "{\"step\": 18, \"train\": {\"samples_per_second\": 60}}\n");
+	is(t, 20, 60, 100);
+	ls_throughput_free(t);
+}
+
+/* Lines come in pieces; CSV has its names in the first line; a run that begins again is
+ * another one. */
+static void steps_by_the_clock(void **state)
+{
+	(void)state;
+	struct ls_throughput *t = new_follower("a.csv");
+	char line[64];
+	feed(t, 0, "step,lo");
+	feed(t, 0, "ss\n");
+	for (int i = 0; i <= 18; i++) {
+		is_unknown(t, 2 * i);
+		snprintf(line, sizeof line, "%d,0.", 10 * i);
+		feed(t, 2 * i, line);
+		feed(t, 2 * i, "5\n");
+	}
+	is(t, 36, 5, 5);
+	is(t, 42, 5, 5); /* three times as long as a step usually takes */
+	is(t, 56, 0.5, 5);
+	feed(t, 60, "5,0.5\n");
+	is_unknown(t, 60);
+	ls_throughput_free(t);
+}
+
+static void files_that_are_none(void **state)
+{
+	(void)state;
+	struct ls_throughput *t;
+	struct ls_err err = {0};
+	assert_int_equal(ls_throughput_new("model.pt", &t, &err), LS_EINPUT);
+	t = new_follower("/nowhere/a.jsonl");
+	ls_throughput_look(t, 1);
+	is_unknown(t, 1);
+	feed(t, 2, "]]]\n");
+	is_unknown(t, 2);
+	ls_throughput_free(t);
+}
+
+static void append(const char *file, const char *mode, int first, int n)
+{
+	FILE *f = fopen(file, mode);
+	assert_non_null(f);
+	for (int i = first; i < first + n; i++)
+		fprintf(f, "{\"step\": %d, \"rows/s\": 50}\n", i);
+	fclose(f);
+}
+
+static void a_file_that_grows(void **state)
+{
+	(void)state;
+	char file[] = "/tmp/ls-throughput-XXXXXX.jsonl";
+	int fd = mkstemps(file, 6);
+	assert_true(fd >= 0);
+	close(fd);
+	struct ls_throughput *t = new_follower(file);
+	append(file, "w", 0, 10);
+	ls_throughput_look(t, 1);
+	is_unknown(t, 1);
+	append(file, "a", 10, 10);
+	ls_throughput_look(t, 2);
+	is(t, 2, 50, 50);
+	append(file, "w", 0, 1); /* a new run */
+	ls_throughput_look(t, 3);
+	is_unknown(t, 3);
+	ls_throughput_free(t);
+	unlink(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rates_that_it_writes),
+		cmocka_unit_test(steps_by_the_clock),
+		cmocka_unit_test(files_that_are_none),
+		cmocka_unit_test(a_file_that_grows),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
