@@ -5,6 +5,10 @@ add_library(fake_cuda SHARED tests/fake/fake_cuda.c tests/fake/fake_state.c test
 target_link_libraries(fake_cuda PRIVATE ls_flags ${CMAKE_DL_LIBS})
 set_target_properties(fake_cuda PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1 C_VISIBILITY_PRESET hidden
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake)
+# A GPU whose exact products are wrong, for `monitor probe`.
+add_library(fake_idle SHARED tests/fake/fake_idle.c)
+target_link_libraries(fake_idle PRIVATE ls_flags)
+set_target_properties(fake_idle PROPERTIES C_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake)
 add_library(fake_nvrtc SHARED tests/fake/fake_nvrtc.c)
 target_link_libraries(fake_nvrtc PRIVATE ls_flags)
 set_target_properties(fake_nvrtc PROPERTIES PREFIX "" OUTPUT_NAME libnvrtc SUFFIX .so.13 C_VISIBILITY_PRESET hidden

@@ -3,8 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/mem.h"
+#include "cmd/monitor_view.h"
+#include "cmd/screen.h"
+#include "run/manifest.h"
 #include "watch/health_report.h"
 #include "watch/report.h"
 
@@ -31,8 +37,51 @@ static int read_rules(struct ls_monitor *m, const struct ls_args *args, struct l
 	return 0;
 }
 
+/* The driver that a run was begun with. */
+static int read_driver(struct ls_monitor *m, const char *path, struct ls_err *err)
+{
+	json_t *manifest, *row;
+	const char *driver = NULL;
+	size_t i;
+	if (!path)
+		return 0;
+	int rc = ls_manifest_load(path, &manifest, err);
+	if (rc)
+		return rc;
+	json_array_foreach(json_object_get(manifest, "environment"), i, row)
+	{
+		const char *key = json_string_value(json_object_get(row, "key"));
+		if (key && strcmp(key, "driver") == 0)
+			driver = json_string_value(json_object_get(row, "value"));
+	}
+	if (driver)
+		m->driver = ls_xstrdup(driver);
+	else
+		rc = ls_err_set(err, LS_EINPUT, "%s: the run had no driver", path);
+	json_decref(manifest);
+	return rc;
+}
+
+/* What runs and the machine are compared with. */
+static int read_wishes(struct ls_monitor *m, const struct ls_args *args, struct ls_err *err)
+{
+	const char *spec = ls_args_get(args, "spec"), *project = ls_args_get(args, "project"), *log;
+	m->jobs = ls_job_watch_new();
+	if ((spec && ls_spec_load(spec, &m->spec, err)) ||
+	    (project && ls_job_watch_project(m->jobs, project, err)) ||
+	    read_driver(m, ls_args_get(args, "manifest"), err))
+		return err->code;
+	for (size_t i = 0; (log = ls_args_nth(args, "log", i)); i++)
+		if (ls_job_watch_log(m->jobs, log, err))
+			return ls_err_prefix(err, "option --log");
+	return 0;
+}
+
 static void done(struct ls_monitor *m)
 {
+	ls_job_watch_free(m->jobs);
+	ls_spec_free(m->spec);
+	free(m->driver);
 	ls_judge_free(m->judge);
 	ls_rules_free(m->rules);
 	ls_xid_table_free(m->xids);
@@ -47,10 +96,12 @@ static int init(struct ls_monitor *m, const struct ls_args *args, bool once, str
 	m->interval = 1;
 	if (ls_args_u64(args, "gpus", 0, LS_SAMPLE_GPUS, &gpus, err) ||
 	    ls_args_double(args, "interval", 0.1, 3600, &m->interval, err) ||
-	    read_rules(m, args, err))
+	    read_rules(m, args, err) || read_wishes(m, args, err))
 		return err->code;
 	if (ls_args_has(args, "gpus"))
 		o.expected = (int)gpus;
+	o.spec = m->spec;
+	o.driver = m->driver;
 	m->judge = ls_judge_new(m->rules, m->xids, &o);
 	m->sampler = ls_sampler_new(getenv("LOCKSTEP_ROOT")); /* scripted, for tests */
 	return 0;
@@ -77,6 +128,57 @@ static void print_json(const struct ls_monitor *m, const struct ls_sample *sampl
 	ls_cmd_print_json_take(o);
 }
 
+/* A terminal that ncurses does not know, or a machine without ncurses: tables. */
+static int watch_plain(struct ls_monitor *m)
+{
+	struct ls_sample sample;
+	while (!ls_monitor_stopped()) {
+		ls_monitor_look(m, &sample);
+		print_text(m, &sample);
+		ls_sample_done(&sample);
+		ls_monitor_sleep(m->interval);
+	}
+	return LS_EXIT_YES;
+}
+
+/* Keys are answered at once, between two looks as well. */
+static void wait_with_keys(struct ls_view *v, struct ls_screen *screen,
+			   const struct ls_sample *sample, const struct ls_judge *j)
+{
+	double until = ls_clock() + v->interval;
+	while (!v->ended && !ls_monitor_stopped()) {
+		double left = until - ls_clock();
+		if (left <= 0 && !v->paused)
+			return;
+		int key = ls_screen_key(screen, left > 0 && left < 0.5 ? left : 0.5);
+		ls_view_key(v, key);
+		if (key != LS_KEY_NONE)
+			ls_view_draw(v, screen, sample, j);
+	}
+}
+
+static int watch_live(struct ls_monitor *m)
+{
+	struct ls_screen *screen;
+	struct ls_sample sample;
+	struct ls_err ignored;
+	if (!isatty(STDIN_FILENO) ||
+	    ls_screen_open(*ls_cmd_colour(stdout, "red") != 0, &screen, &ignored))
+		return watch_plain(m);
+	struct ls_view *v = ls_xalloc(sizeof *v);
+	v->interval = m->interval;
+	while (!v->ended && !ls_monitor_stopped()) {
+		ls_monitor_look(m, &sample);
+		ls_view_add(v, &sample);
+		ls_view_draw(v, screen, &sample, m->judge);
+		wait_with_keys(v, screen, &sample, m->judge);
+		ls_sample_done(&sample);
+	}
+	ls_screen_close(screen);
+	free(v);
+	return LS_EXIT_YES;
+}
+
 /* One look, or one every interval until Ctrl-C where somebody looks at it. */
 static int watch(struct ls_monitor *m)
 {
@@ -85,16 +187,14 @@ static int watch(struct ls_monitor *m)
 	bool live = !json && !ls_args_has(m->args, "once") && ls_cmd_can_draw(stdout);
 	ls_sampler_prime(m->sampler);
 	ls_monitor_sleep(LOOK_NS * 1e-9);
-	do {
-		ls_monitor_look(m, &sample);
-		if (json)
-			print_json(m, &sample);
-		else
-			print_text(m, &sample);
-		ls_sample_done(&sample);
-		if (live && !ls_monitor_stopped())
-			ls_monitor_sleep(m->interval);
-	} while (live && !ls_monitor_stopped());
+	if (live)
+		return watch_live(m);
+	ls_monitor_look(m, &sample);
+	if (json)
+		print_json(m, &sample);
+	else
+		print_text(m, &sample);
+	ls_sample_done(&sample);
 	return LS_EXIT_YES;
 }
 
@@ -120,10 +220,40 @@ static int check(struct ls_monitor *m)
 	return plugin_status(ls_judge_worst(m->judge));
 }
 
-static int failed(bool is_check, const struct ls_err *err)
+enum face { FACE_WATCH, FACE_CHECK, FACE_PROBE, FACE_LISTEN };
+
+/* Options that belong to one face alone. */
+static int misplaced(const struct ls_args *args, enum face face)
 {
-	int status = ls_cmd_fail(err);
-	return is_check ? plugin_status(LS_HEALTH_UNKNOWN) : status;
+	static const struct {
+		const char *option;
+		enum face face;
+		const char *of;
+	} own[] = {{"epilog", FACE_CHECK, "monitor check"},
+		   {"beside-jobs", FACE_PROBE, "monitor probe"},
+		   {"token-file", FACE_LISTEN, "--listen"},
+		   {"history", FACE_LISTEN, "--listen"}};
+	if (ls_args_has(args, "listen") && face != FACE_LISTEN)
+		return ls_cmd_usage("monitor: %s does not listen", args->pos[0]);
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (ls_args_has(args, own[i].option) && face != own[i].face)
+			return ls_cmd_usage("monitor: --%s belongs to %s", own[i].option,
+					    own[i].of);
+	return 0;
+}
+
+static int run_face(struct ls_monitor *m, enum face face)
+{
+	switch (face) {
+	case FACE_CHECK:
+		return check(m);
+	case FACE_PROBE:
+		return plugin_status(ls_monitor_probe(m));
+	case FACE_LISTEN:
+		return ls_monitor_listen(m);
+	default:
+		return watch(m);
+	}
 }
 
 static int run_monitor(const struct ls_cmd *cmd, const struct ls_args *args)
@@ -131,27 +261,28 @@ static int run_monitor(const struct ls_cmd *cmd, const struct ls_args *args)
 	(void)cmd;
 	struct ls_err err = {0};
 	struct ls_monitor m = {.args = args};
-	bool is_check = args->n_pos == 1 && strcmp(args->pos[0], "check") == 0;
-	if (args->n_pos && !is_check)
-		return ls_cmd_usage("monitor: \"%s\" is not \"check\"", args->pos[0]);
-	if (!is_check && ls_args_has(args, "epilog"))
-		return ls_cmd_usage("monitor: --epilog belongs to monitor check");
-	bool listens = ls_args_has(args, "listen");
-	if (is_check && listens)
-		return ls_cmd_usage("monitor: check does not listen");
-	static const char *const needs_listen[] = {"token-file", "history", "project"};
-	for (size_t i = 0; !listens && i < sizeof needs_listen / sizeof *needs_listen; i++)
-		if (ls_args_has(args, needs_listen[i]))
-			return ls_cmd_usage("monitor: --%s belongs to --listen", needs_listen[i]);
-	bool once = !listens && (is_check || ls_args_has(args, "once") ||
-				 ls_args_has(args, "json") || !ls_cmd_can_draw(stdout));
+	const char *what = args->n_pos ? args->pos[0] : "", *config;
+	enum face face = strcmp(what, "check") == 0    ? FACE_CHECK
+			 : strcmp(what, "probe") == 0  ? FACE_PROBE
+			 : ls_args_has(args, "listen") ? FACE_LISTEN
+						       : FACE_WATCH;
+	bool plugin = face == FACE_CHECK || face == FACE_PROBE;
+	if (args->n_pos && !plugin)
+		return ls_cmd_usage("monitor: \"%s\" is neither \"check\" nor \"probe\"", what);
+	if ((config = ls_args_get(args, "print-config")))
+		return ls_monitor_print_config(config);
+	int status = misplaced(args, face);
+	if (status)
+		return status;
+	bool once = face != FACE_LISTEN && (plugin || ls_args_has(args, "once") ||
+					    ls_args_has(args, "json") || !ls_cmd_can_draw(stdout));
 	if (!once)
 		ls_monitor_until_stopped();
-	int rc = init(&m, args, once, &err);
-	int status = rc         ? failed(is_check, &err)
-		     : is_check ? check(&m)
-		     : listens  ? ls_monitor_listen(&m)
-				: watch(&m);
+	if (init(&m, args, once, &err) == 0)
+		status = run_face(&m, face);
+	else
+		status = plugin ? (ls_cmd_fail(&err), plugin_status(LS_HEALTH_UNKNOWN))
+				: ls_cmd_fail(&err);
 	done(&m);
 	return status;
 }
@@ -162,25 +293,40 @@ static const struct ls_opt opts[] = {
 	{"token-file", 0, "FILE", "a secret that clients of --listen must have; mode 0600"},
 	{"history", 0, "DIR",
 	 "where --listen keeps what was measured (~/.local/state/lockstep/monitor), or none"},
-	{"project", 0, "DIR", "the project whose jobs and experiments --listen shows (.)"},
 	{"interval", 'i', "S", "seconds between two looks (1)"},
 	{"rules", 0, "FILE", "health rules that change or add to the shipped ones"},
 	{"skip", 0, "RULE", "leave a rule out; may be given several times"},
 	{"gpus", 0, "N", "how many GPUs there should be; 0 on a machine without"},
+	{"spec", 0, "NAME|FILE", "the spec whose GPUs and driver the machine must have"},
+	{"manifest", 0, "FILE", "the manifest of a run, whose driver must be that of now"},
+	{"project", 0, "DIR",
+	 "experiments: judge how many of a day succeed; --listen shows them (.)"},
+	{"log", 0, "FILE", "metrics that a training writes: judge its speed; several times"},
+	{"print-config", 0, "prometheus|alerts|grafana|systemd|compose|daemonset|dockerfile",
+	 "print this file for a fleet and end"},
+	{"beside-jobs", 0, NULL, "probe: also GPUs that a program uses"},
 	{"epilog", 0, NULL, "check: a job has ended, and nothing of it may be left"},
 	{0},
 };
 
+#define JUDGED                                                                                     \
+	"[--rules FILE] [--skip RULE]… [--gpus N] [--spec NAME|FILE] [--manifest FILE] "         \
+	"[--project DIR] [--log FILE]…"
+
 const struct ls_cmd ls_cmd_monitor = {
 	.name = "monitor",
 	.summary = "watch GPUs, their processes and their health",
-	.synopsis = "[--once] [--interval S] [--rules FILE] [--skip RULE]… [--gpus N]\n"
-		    "--listen ADDRESS [--token-file FILE] [--history DIR] [--project DIR] "
-		    "[--interval S] [--rules FILE] [--skip RULE]… [--gpus N]\n"
-		    "check [--rules FILE] [--skip RULE]… [--gpus N] [--epilog]",
-	.details = "Without a GPU it shows the host, and says why there is no GPU.\n"
-		   "check prints one line and ends with 0 (ok), 1 (warn), 2 (critical) or 3\n"
-		   "(unknown), as monitoring plug-ins do.",
+	.synopsis =
+		"[--once] [--interval S] " JUDGED "\n"
+		"--listen ADDRESS [--token-file FILE] [--history DIR] [--interval S] " JUDGED "\n"
+		"check " JUDGED " [--epilog]\n"
+		"probe [--beside-jobs]\n"
+		"--print-config prometheus|alerts|grafana|systemd|compose|daemonset|dockerfile",
+	.details =
+		"Without a GPU it shows the host, and says why there is no GPU.\n"
+		"check prints one line and ends with 0 (ok), 1 (warn), 2 (critical) or 3\n"
+		"(unknown), as monitoring plug-ins do. probe does a second of arithmetic on each\n"
+		"GPU whose result is known to the bit, and ends like check.",
 	.opts = opts,
 	.max_pos = 1,
 	.run = run_monitor,

@@ -13,11 +13,17 @@ struct ls_monitor {
 	struct ls_xid_table *xids;
 	struct ls_judge *judge;
 	struct ls_sampler *sampler;
-	double interval; /* seconds */
+	struct ls_job_watch *jobs;
+	struct ls_spec *spec; /* of --spec, or NULL */
+	char *driver;         /* of --manifest, or NULL */
+	double interval;      /* seconds */
 };
 
 void ls_monitor_look(struct ls_monitor *m, struct ls_sample *ret); /* a sample, judged */
 int ls_monitor_listen(struct ls_monitor *m); /* --listen: until it is stopped; an exit status */
+enum ls_health ls_monitor_probe(struct ls_monitor *m); /* prints what it finds */
+/* --print-config: a file for a fleet on stdout; an exit status. */
+int ls_monitor_print_config(const char *name);
 double ls_monitor_now(void);           /* seconds since 1970, or what SOURCE_DATE_EPOCH says */
 void ls_monitor_sleep(double seconds); /* a signal ends it early */
 void ls_monitor_until_stopped(void);   /* from now on Ctrl-C only sets what the next tells */

@@ -47,5 +47,6 @@ void ls_monitor_sleep(double seconds)
 void ls_monitor_look(struct ls_monitor *m, struct ls_sample *sample)
 {
 	ls_sampler_take(m->sampler, ls_monitor_now(), sample);
+	ls_job_watch_look(m->jobs, sample->time, &sample->jobs);
 	ls_judge_feed(m->judge, sample);
 }

@@ -5,7 +5,7 @@
 
 machine h200
 measures 0 util=93 used=71000 reserved=600 temp=61 slowdown=92 margin=31 draw=512500 sm=1980 smmax=1980 throttle=0x4 \
-	remap=0,0,0,0 eccc=5 eccu=0 recovery=0 serial=1650421000123 pci=0 'proc=4711:65536,99'
+	remap=0,0,0,0 eccc=5 eccu=0 recovery=0 serial=1650421000123 pci=0 'proc=4711:65536,99' xid=31
 process 4711 'py"th\on' '0::/system.slice/slurmstepd.scope/job_12/step_0/user/task_0'
 put /proc/stat 'cpu  1 0 0 1 0 0 0 0' 'cpu0 1 0 0 1 0 0 0 0' 'btime 1757000000'
 put /dev/kmsg '4,812,5500000,-;NVRM: Xid (PCI:0000:00:00): 31, pid=1'
