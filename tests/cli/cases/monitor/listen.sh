@@ -85,7 +85,7 @@ else:
     print("never so:", sys.argv[3], json.dumps(d)[:2000])
 EOF
 }
-ask '/api/v1/history?range=60' 'd["gpus"] and 77 in d["gpus"][0]["utilization"]'
+ask '/api/v1/history?range=60' 'd["gpus"] and d["gpus"][0]["utilization"].count(77) > 1'
 { kill -9 "$server" && wait "$server"; } 2>/dev/null
 monitor --listen 127.0.0.1:0 --history "$script"
 echo $?
