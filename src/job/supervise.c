@@ -128,8 +128,11 @@ static int prepare(struct state *st)
 static void stop(struct state *st, enum ls_stopped by)
 {
 	double now = ls_clock(), grace = st->what->grace;
-	if (st->end.stopped == LS_STOPPED_NOT || by == LS_STOPPED_HARD)
-		st->end.stopped = by;
+	/* Both `exp cancel` and the worker tell it. Many programs take a second SIGTERM for an
+	 * order to end without a checkpoint. */
+	if (st->end.stopped != LS_STOPPED_NOT && by != LS_STOPPED_HARD)
+		return;
+	st->end.stopped = by;
 	if (by == LS_STOPPED_HARD)
 		grace = 0;
 	if (st->child)
