@@ -183,7 +183,8 @@ export class Chart {
 
   drawTicks(first, last, bottom, right, parts, text) {
     const n = Math.max(2, Math.floor((right - this.left) / 65));
-    const step = this.o.ticks ? this.o.ticks((last - first) / n) : nice(last - first, n);
+    // Seconds, or a training's steps, which are whole numbers.
+    const step = this.o.ticks ? this.o.ticks((last - first) / n) : Math.ceil(nice(last - first, n));
     const zone = this.o.ticks ? new Date(last * 1000).getTimezoneOffset() * 60 : 0;
     for (let v = Math.ceil((first - zone) / step) * step + zone; v <= last; v += step) {
       const x = this.x(v);
