@@ -310,7 +310,8 @@ static int write_text(const char *folder, const char *name, const char *text, st
 	return rc;
 }
 
-static int point_to(struct ls_store *s, const char *database, struct ls_err *err)
+/* Where the database is to be, which may be outside the project. */
+static int place_database(struct ls_store *s, const char *database, struct ls_err *err)
 {
 	char *folder = ls_file_folder(database), *real = realpath(folder, NULL);
 	free(folder);
@@ -318,8 +319,11 @@ static int point_to(struct ls_store *s, const char *database, struct ls_err *err
 		return ls_err_errno(err, database, "find its folder");
 	const char *slash = strrchr(database, '/');
 	s->path = ls_xasprintf("%s/%s", real, slash ? slash + 1 : database);
+	int rc = check_place(real, err);
 	free(real);
-	return write_text(s->folder, "database", s->path, err);
+	if (!rc && ls_file_exists(s->path))
+		rc = ls_err_set(err, LS_EINPUT, "%s: is already there", s->path);
+	return rc;
 }
 
 static int make_folders(struct ls_store *s, struct ls_err *err)
@@ -345,14 +349,14 @@ int ls_store_init(const char *folder, const char *database, char **ret_path, str
 	int rc = 0;
 	if (ls_file_exists(s->folder))
 		rc = ls_err_set(err, LS_EINPUT, "%s: is already there", s->folder);
-	if (!rc && !database)
-		rc = check_place(s->root, err);
+	/* nothing is made before everything was looked at */
+	if (!rc)
+		rc = database ? place_database(s, database, err) : check_place(s->root, err);
 	if (!rc)
 		rc = make_folders(s, err);
 	if (!rc)
-		rc = database ? point_to(s, database, err) : database_path(s, err);
-	if (!rc && ls_file_exists(s->path))
-		rc = ls_err_set(err, LS_EINPUT, "%s: is already there", s->path);
+		rc = database ? write_text(s->folder, "database", s->path, err)
+			      : database_path(s, err);
 	if (!rc)
 		rc = open_database(s, true, err);
 	if (!rc)

@@ -80,6 +80,8 @@ lockstep exp list --columns name
 
 echo '--- elsewhere'
 mkdir a b
+lockstep exp init a --database none/x.db
+ls -A a
 lockstep exp init a --database b/x.db
 (cd a && lockstep exp new one -- true && ls -A .lockstep)
 test -e b/x.db && echo there
