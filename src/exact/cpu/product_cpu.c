@@ -1,5 +1,8 @@
 #include "exact/product.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -40,10 +43,16 @@ struct room {
 /* --- instruction sets --- */
 
 #if defined(__x86_64__)
+/* __builtin_cpu_supports does not know it in clang 14. */
+static bool can_f16c(void)
+{
+	unsigned a, b, c, d;
+	return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
 static bool can_avx2(void)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-	       __builtin_cpu_supports("f16c");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && can_f16c();
 }
 
 static bool can_avx512(void)
