@@ -8,6 +8,8 @@ find_library(LS_NVRTC NAMES libnvrtc.so.13 libnvrtc.so.12 HINTS /usr/local/cuda/
 file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/*.cu)
 file(GLOB_RECURSE kernel_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/num/*.h src/fm/*.h
   src/exact/*.h src/gpu/device.h)
+# what NVRTC may include; exact_gemm_80.cu includes exact_gemm.cu
+set(kernel_includes ${kernel_headers} exact/cuda/device/exact_gemm.cu)
 list(TRANSFORM kernels PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE kernels_abs)
 list(TRANSFORM kernel_headers PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE kernel_headers_abs)
 # the compiler options of the numerics contract have one home, src/gpu/nvrtc.c
@@ -65,7 +67,7 @@ if(by STREQUAL nvcc)
 elseif(by STREQUAL nvrtc)
   set(ptx_compiler NVRTC)
   set(ptx_command ls_ptx ${LS_NVRTC}) # its oldest architecture
-  set(ptx_options ${CMAKE_SOURCE_DIR}/src ${kernel_headers})
+  set(ptx_options ${CMAKE_SOURCE_DIR}/src ${kernel_includes})
   set(ptx_tool ls_ptx)
 elseif(NOT by STREQUAL off)
   message(FATAL_ERROR "LS_PTX is ${by}; it can be auto, nvcc, nvrtc or off")

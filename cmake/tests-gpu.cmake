@@ -41,7 +41,7 @@ foreach(cu ${kernels})
   if(TARGET ls_ptx)
     set_target_properties(ls_ptx PROPERTIES EXCLUDE_FROM_ALL OFF)
     add_test(NAME gpu-build.${name}.nvrtc COMMAND ${CMAKE_SOURCE_DIR}/tests/gpu/build-nvrtc $<TARGET_FILE:ls_ptx>
-      ${LS_NVRTC} "${LS_NVCC}" ${CMAKE_SOURCE_DIR}/src ${cu} ${kernel_headers})
+      ${LS_NVRTC} "${LS_NVCC}" ${CMAKE_SOURCE_DIR}/src ${cu} ${kernel_includes})
     ls_label(gpu-build.${name}.nvrtc gpu-build long)
     set_tests_properties(gpu-build.${name}.nvrtc PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
   endif()

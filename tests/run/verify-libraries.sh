@@ -1,7 +1,7 @@
 # labels: long
 # The examples of Lightning, transformers, nanoGPT and accelerate: identical without any
-# --ignore, and another seed
-# differs. What they write of the time of day, their process and how long they took is told apart.
+# --ignore, and another seed differs. What they write of the time of day, their process
+# and how long they took is told apart.
 py=$("$ROOT/tools/venv") || exit 77
 names="nanogpt accelerate_loop lightning_trainer transformers_trainer"
 lockstep verify --control seed -- "$py" "$ROOT/tests/run/progs/fits.py" $names >verdict 2>notes || cat notes
