@@ -39,7 +39,7 @@ static void printed(const char *text, size_t size, struct ls_points *p)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ls_points p = {0};
-	bool cut;
+	bool cut = false;
 	if (size == 0)
 		return 0;
 	const char *text = (const char *)data + 1;

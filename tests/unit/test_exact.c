@@ -200,8 +200,10 @@ static float by_other_means(const float *a, const float *b, int64_t k, int bits)
 {
 	double top_a = 0, top_b = 0;
 	for (int64_t i = 0; i < k; i++) {
-		top_a = fmax(top_a, fabs((double)a[i]));
-		top_b = fmax(top_b, fabs((double)b[i]));
+		/* no fmax: gcc 12 for aarch64 ends with an internal error */
+		double x = fabs((double)a[i]), y = fabs((double)b[i]);
+		top_a = x > top_a ? x : top_a;
+		top_b = y > top_b ? y : top_b;
 	}
 	int ea, eb;
 	frexp(top_a, &ea);

@@ -70,17 +70,24 @@ static void tops(const struct ls_exact_side *s, int64_t lines, int64_t depth, ui
 	(s->line == 1 ? tops_across : tops_along)(s, lines, depth, ret);
 }
 
-/* The scale of a line; any will do where the line is not finite. */
 static void scale_of(const struct ls_exact_side *s, int64_t line, float *first, float *second)
 {
 	uint32_t top = s->top[line];
 	ls_grid_scale(s->bits, ls_grid_exp(ls_exact_finite(top) ? top : 0), first, second);
 }
 
-INLINE void round_along(const float *x, int64_t n, float first, float second, int bits, double *out)
+/* All bits, or none where the line is not finite: its products are not looked at
+ * (value_of), and as zeros they cannot overflow a sum. */
+static int32_t mask_of(const struct ls_exact_side *s, int64_t line)
+{
+	return ls_exact_finite(s->top[line]) ? -1 : 0;
+}
+
+INLINE void round_along(const float *x, int64_t n, float first, float second, int bits,
+			int32_t mask, double *out)
 {
 	for (int64_t i = 0; i < n; i++)
-		out[i] = (double)ls_grid_round(x[i], first, second, bits);
+		out[i] = (double)(ls_grid_round(x[i], first, second, bits) & mask);
 }
 
 /* Lines whose elements follow each other in depth: one line after the other. */
@@ -90,12 +97,13 @@ static void pack_along(const struct ls_exact_side *s, int64_t line, int lines, i
 	float x[LS_EXACT_DEPTH], first, second;
 	double whole[LS_EXACT_DEPTH];
 	for (int l = 0; l < lines; l++) {
+		int32_t mask = mask_of(s, line + l);
 		scale_of(s, line + l, &first, &second);
 		fetch(s->at, s->type, (line + l) * s->line + at * s->depth, s->depth, depth, x);
 		if (s->bits == LS_GRID_FINE)
-			round_along(x, depth, first, second, LS_GRID_FINE, whole);
+			round_along(x, depth, first, second, LS_GRID_FINE, mask, whole);
 		else
-			round_along(x, depth, first, second, LS_GRID_COARSE, whole);
+			round_along(x, depth, first, second, LS_GRID_COARSE, mask, whole);
 		for (int64_t d = 0; d < depth; d++)
 			out[d * panel + l] = whole[d];
 	}
@@ -106,13 +114,17 @@ static void pack_across(const struct ls_exact_side *s, int64_t line, int lines, 
 			int64_t depth, int panel, double *out)
 {
 	float x[MOST_PANEL], first[MOST_PANEL], second[MOST_PANEL];
-	for (int l = 0; l < lines; l++)
+	int32_t mask[MOST_PANEL];
+	for (int l = 0; l < lines; l++) {
+		mask[l] = mask_of(s, line + l);
 		scale_of(s, line + l, first + l, second + l);
+	}
 	for (int64_t d = 0; d < depth; d++) {
 		fetch(s->at, s->type, line * s->line + (at + d) * s->depth, s->line, lines, x);
 		for (int l = 0; l < lines; l++)
 			out[d * panel + l] =
-				(double)ls_grid_round(x[l], first[l], second[l], s->bits);
+				(double)(ls_grid_round(x[l], first[l], second[l], s->bits) &
+					 mask[l]);
 	}
 }
 

@@ -104,7 +104,8 @@ const char *const *ls_exact_isas(void)
 static const void *batch_of(const struct ls_exact_matrix *x, int64_t batch)
 {
 	size_t size = x->type == LS_EXACT_F32 ? sizeof(float) : sizeof(uint16_t);
-	return (const char *)x->at + batch * x->batch * (int64_t)size;
+	/* an empty matrix may have no memory */
+	return x->at ? (const char *)x->at + batch * x->batch * (int64_t)size : NULL;
 }
 
 static struct ls_exact_side side_a(const struct job *j, int64_t batch)
@@ -127,6 +128,10 @@ static void find_tops(const struct job *j, struct ls_exact_side s, int64_t task,
 {
 	int64_t at = task * LINES_A_TASK, n = lines - at < LINES_A_TASK ? lines - at : LINES_A_TASK;
 	size_t size = s.type == LS_EXACT_F32 ? sizeof(float) : sizeof(uint16_t);
+	if (!s.at) { /* k is 0 */
+		memset(top + at, 0, sizeof *top * (size_t)n);
+		return;
+	}
 	s.at = (const char *)s.at + at * s.line * (int64_t)size;
 	j->kern->tops(&s, n, j->p->k, top + at);
 }
