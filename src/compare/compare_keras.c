@@ -116,25 +116,12 @@ static int read_json(struct ls_bundle *b, const struct ls_zip_member *m, const u
 	return rc;
 }
 
-/* Vocabularies and other assets are their bytes. */
-static void add_bytes(struct ls_bundle *b, const struct ls_zip_member *m)
-{
-	struct ls_tensor *t = ls_bundle_add(b, m->name, strlen(m->name));
-	t->dtype = LS_DT_U8;
-	t->elem_size = 1;
-	ls_tensor_set_contiguous(t, &m->size, 1, NULL);
-	if (m->deflated)
-		t->packed = m;
-	else
-		t->data = m->data;
-}
-
 static int read_member(struct ls_bundle *b, const struct ls_zip_member *m, struct ls_err *err)
 {
 	const uint8_t *data = NULL;
 	bool is_json = ls_str_ends(m->name, ".json"), is_weights = strcmp(m->name, weights) == 0;
 	if (!is_json && !is_weights) {
-		add_bytes(b, m);
+		ls_bundle_add_member(b, m);
 		return 0;
 	}
 	int rc = member_bytes(b, m, &data, err);

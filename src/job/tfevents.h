@@ -14,7 +14,4 @@
 int ls_tfevents_read(const uint8_t *data, size_t len, struct ls_points *p, size_t *ret_whole,
 		     struct ls_err *err);
 
-/* The checksum of a record: CRC-32C, rotated and shifted as TFRecords have it. */
-uint32_t ls_tfevents_checksum(const uint8_t *data, size_t len);
-
 #endif

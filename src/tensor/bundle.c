@@ -103,6 +103,18 @@ struct ls_tensor *ls_bundle_add(struct ls_bundle *b, const char *name, size_t le
 	return t;
 }
 
+void ls_bundle_add_member(struct ls_bundle *b, const struct ls_zip_member *m)
+{
+	struct ls_tensor *t = ls_bundle_add(b, m->name, strlen(m->name));
+	t->dtype = LS_DT_U8;
+	t->elem_size = 1;
+	ls_tensor_set_contiguous(t, &m->size, 1, NULL);
+	if (m->deflated)
+		t->packed = m;
+	else
+		t->data = m->data;
+}
+
 struct ls_value *ls_bundle_add_value(struct ls_bundle *b, const char *name, size_t len,
 				     enum ls_value_kind kind)
 {

@@ -375,6 +375,13 @@ static bool is_done(const struct elements *e)
 	return e->how == UNREAD || e->nothing || (e->count == 0 && e->how != NUMBERS);
 }
 
+static int describe(struct ls_h5_reader *r, int64_t type, int64_t space, struct elements *e)
+{
+	describe_type(&r->h5, type, e);
+	int rc = describe_space(r, space, e);
+	return rc ? rc : put_kind(r, e);
+}
+
 int ls_h5_dataset(struct ls_h5_reader *r, int64_t dataset)
 {
 	const struct ls_h5 *h = &r->h5;
@@ -385,10 +392,7 @@ int ls_h5_dataset(struct ls_h5_reader *r, int64_t dataset)
 	if (type < 0 || space < 0 || plist < 0) {
 		rc = ls_h5_fail(r, "a dataset that cannot be read");
 	} else {
-		describe_type(h, type, &e);
-		rc = describe_space(r, space, &e);
-		if (rc == 0)
-			rc = put_kind(r, &e);
+		rc = describe(r, type, space, &e);
 		if (rc == 0 && !is_done(&e))
 			rc = read_elements(r, dataset, type, plist, &e);
 	}
@@ -470,10 +474,7 @@ int ls_h5_attribute(struct ls_h5_reader *r, int64_t attribute)
 	if (type < 0 || space < 0) {
 		rc = ls_h5_fail(r, "an attribute that cannot be read");
 	} else {
-		describe_type(h, type, &e);
-		rc = describe_space(r, space, &e);
-		if (rc == 0)
-			rc = put_kind(r, &e);
+		rc = describe(r, type, space, &e);
 		if (rc == 0 && !is_done(&e))
 			rc = read_attribute(r, attribute, type, space, &e);
 	}

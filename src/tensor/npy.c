@@ -334,22 +334,10 @@ static int read_head(const struct ls_zip_member *m, uint8_t **ret, size_t *ret_l
 	return 0;
 }
 
-static void add_bytes(struct ls_bundle *b, const struct ls_zip_member *m)
-{
-	struct ls_tensor *t = ls_bundle_add(b, m->name, strlen(m->name));
-	t->dtype = LS_DT_U8;
-	t->elem_size = 1;
-	ls_tensor_set_contiguous(t, &m->size, 1, NULL);
-	if (m->deflated)
-		t->packed = m;
-	else
-		t->data = m->data;
-}
-
 static int add_member(struct ls_bundle *b, const struct ls_zip_member *m, struct ls_err *err)
 {
 	if (!ls_str_ends(m->name, ".npy")) {
-		add_bytes(b, m);
+		ls_bundle_add_member(b, m);
 		return 0;
 	}
 	struct ls_tensor *t = ls_bundle_add(b, m->name, strlen(m->name) - 4);

@@ -17,6 +17,8 @@ struct ls_field {
 	size_t len;
 };
 
+/* A number of so many bytes, the lowest first. */
+uint64_t ls_little(const uint8_t *p, int bytes);
 bool ls_varint(const uint8_t **p, size_t *left, uint64_t *ret);
 /* The next field of a message; moves on behind it. False when what is left is no field. */
 bool ls_field_next(const uint8_t **p, size_t *left, struct ls_field *ret);

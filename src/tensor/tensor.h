@@ -157,6 +157,8 @@ int ls_bundle_map_fd(struct ls_bundle *b, int fd, struct ls_map *ret, struct ls_
 struct ls_zip *ls_bundle_keep_zip(struct ls_bundle *b);
 /* A new zeroed entry; valid until the next one is added. The name is copied. */
 struct ls_tensor *ls_bundle_add(struct ls_bundle *b, const char *name, size_t len);
+/* A member of an archive as its bytes: text, vocabularies and other assets. */
+void ls_bundle_add_member(struct ls_bundle *b, const struct ls_zip_member *m);
 struct ls_value *ls_bundle_add_value(struct ls_bundle *b, const char *name, size_t len,
 				     enum ls_value_kind kind);
 /* Copies both texts. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "job/metric_file.h"
 #include "job/tfevents.h"
+#include "tensor/proto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,7 +17,7 @@ static void event(const uint8_t *data, size_t size, struct ls_points *p)
 	for (int i = 0; i < 8; i++)
 		record[i] = (uint8_t)(size >> 8 * i);
 	memcpy(record + 12, data, size);
-	uint32_t head = ls_tfevents_checksum(record, 8), body = ls_tfevents_checksum(data, size);
+	uint32_t head = ls_masked_crc(record, 8), body = ls_masked_crc(data, size);
 	for (int i = 0; i < 4; i++) {
 		record[8 + i] = (uint8_t)(head >> 8 * i);
 		record[12 + size + (size_t)i] = (uint8_t)(body >> 8 * i);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "compare/own.h"
+#include "tensor/proto.h"
 
 /* Run A: 2026-11-19 08:05:00 to 08:06:00 UTC; run B one hour later. Local time is UTC+5:30. */
 static const double begin_a = 1795075500;
@@ -100,18 +101,6 @@ static void names_of_files(void **state)
 
 /* --- event files --- */
 
-static uint32_t masked_crc(const uint8_t *p, size_t n)
-{
-	uint32_t crc = ~0U;
-	for (size_t i = 0; i < n; i++) {
-		crc ^= p[i];
-		for (int k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78U : 0);
-	}
-	crc = ~crc;
-	return (crc >> 15 | crc << 17) + 0xa282ead8U;
-}
-
 /* One record: an event of a time, and what follows it. */
 static struct ls_map record(uint8_t *buf, double time, const uint8_t *rest, size_t n)
 {
@@ -122,9 +111,9 @@ static struct ls_map record(uint8_t *buf, double time, const uint8_t *rest, size
 	memcpy(p + 1, &time, 8);
 	memcpy(p + 9, rest, n);
 	memcpy(buf, &len, 8);
-	crc = masked_crc(buf, 8);
+	crc = ls_masked_crc(buf, 8);
 	memcpy(buf + 8, &crc, 4);
-	crc = masked_crc(p, len);
+	crc = ls_masked_crc(p, len);
 	memcpy(p + len, &crc, 4);
 	return (struct ls_map){buf, 12 + len + 4};
 }
