@@ -2,14 +2,7 @@
 # The lease of a Slurm job ends with the job's script, even when only that is killed: else a
 # lost job would look alive for ever.
 set -u
-until_ok() { # waits for a condition, with a bound far beyond what it takes
-	for _ in $(seq 3000); do
-		if "$@" 2>/dev/null; then return; fi
-		sleep 0.02
-	done
-	echo "never: $*"
-	exit 9
-}
+. "$ROOT/tests/job/wait.sh"
 {
 	echo 'experiment=x first=1 submission=u soft_limit=0 grace=1 requeue=false'
 	echo 'program() { echo $BASHPID >program; exec sleep 1000; }'
@@ -21,9 +14,11 @@ script=$!
 until_ok test -e runs/x/attempt-1/alive
 echo 'the lease is renewed'
 until_ok test -s program
+lives() { pgrep -f "^bash $PWD/job.sh" >/dev/null; }
+ended() { ! lives; }
+lives || echo 'pgrep does not see the script'
 kill -9 $script
 wait $script 2>/dev/null
-ended() { ! pgrep -f "^bash $PWD/job.sh" >/dev/null; }
 until_ok ended
 echo 'and ends with the script'
 kill "$(cat program)"

@@ -17,10 +17,10 @@ cd fleet || exit 99
 promtool check config prometheus.yml | grep SUCCESS
 cp "$ROOT/tests/watch/alerts-test.yml" .
 promtool test rules alerts-test.yml | grep -v '^$'
-if command -v systemd-analyze >/dev/null; then
-	sed -i "s|/usr/local/bin/lockstep|$(command -v lockstep)|" lockstep-monitor.service
-	systemd-analyze verify --man=no "$PWD/lockstep-monitor.service" 2>&1 | grep lockstep-monitor
-fi
+sed -i "s|/usr/local/bin/lockstep|$(command -v lockstep)|" lockstep-monitor.service
+systemd-analyze verify --man=no "$PWD/lockstep-monitor.service" >analyzed 2>&1
+echo "systemd-analyze $?"
+grep lockstep-monitor analyzed
 machine h200
 measures 0 lost=15
 put /dev/kmsg '4,812,5500000,-;NVRM: Xid (PCI:0000:00:00): 31, pid=1'
