@@ -16,6 +16,6 @@ export PEX_ROOT=$SCRATCH/pex
 for program in ./app.pex dist/app/app; do
 	lockstep run -- "$program" 2>notes
 	echo "status $?"
-	grep -c 'the policy did not reach' notes
+	grep -o 'the policy did not reach' notes | uniq
 	lockstep manifest show artifacts | grep -o '^held *[a-zA-Z]*'
 done
