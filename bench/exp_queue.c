@@ -1,6 +1,6 @@
-/* bench-exp-queue FOLDER JOBS BATCH: jobs a second through the store in FOLDER, each change on the
- * disk (fsync) before the next. Prints "what jobs seconds" lines: enqueue (made and submitted),
- * claim and finish, by transactions of BATCH jobs. */
+/* bench-exp-queue FOLDER JOBS BATCH: jobs a second through the store in FOLDER, each
+ * change on the disk (fsync) before the next. Prints "what jobs seconds" lines: enqueue
+ * (made and submitted), claim and finish, by transactions of BATCH jobs. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-"""accelerate: a loop of one's own with accumulation, a schedule, and states to resume from."""
+"""accelerate: a loop of one's own with accumulation, a schedule, and states to resume
+from."""
 import argparse
 import importlib.util
 import os

@@ -1,4 +1,5 @@
-"""Lightning's Trainer: checkpoints of the best epochs, loggers, validation, a schedule."""
+"""Lightning's Trainer: checkpoints of the best epochs, loggers, validation, a schedule.
+"""
 import argparse
 import importlib.util
 

@@ -1,7 +1,9 @@
-"""Training steps from micro-batches: what N ranks with accumulation compute, in one process.
+"""Training steps from micro-batches: what N ranks with accumulation compute, in one
+process.
 
-Each step takes the same samples however they are divided into batch x ranks x accum, so the
-metrics agree; the order in which gradients are added differs, and so may the last bits.
+Each step takes the same samples however they are divided into batch x ranks x accum, so
+the metrics agree; the order in which gradients are added differs, and so may the last
+bits.
 """
 import argparse
 import json

@@ -55,8 +55,8 @@ struct tally {
 	float worst_at;
 };
 
-/* |answer - f(x)| in units of the last place of f(x) as a binary32, subnormals included; both
- * finite. */
+/* |answer - f(x)| in units of the last place of f(x) as a binary32, subnormals included;
+ * both finite. */
 static double reference_error(struct reference *r, int which, float x, float answer)
 {
 	reference_value(r, which, x);

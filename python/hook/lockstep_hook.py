@@ -95,7 +95,8 @@ def frames(skip=(), limit=8, begin=None):
 
 
 def user_frame(stack):
-    """The innermost frame that belongs to no installed library, or the innermost of all."""
+    """The innermost frame that belongs to no installed library, or the innermost of all.
+    """
     base = os.path.dirname(os.__file__)
     for s in stack:
         if "-packages" + os.sep not in s and not s.startswith(base):
@@ -219,7 +220,8 @@ def _keeps_out(words):
 
 
 def _note_spawn(argv, path):
-    """Tells of a child that the hook may not reach, as it may be gone before anybody sees it."""
+    """Tells of a child that the hook may not reach, as it may be gone before anybody
+    sees it."""
     words = [_text(a)[:4096] for a in argv[:64]]
     lost = _HOOK_DIR not in _text(path)
     if (lost or _keeps_out(words)) and _state["spawns"] < 64:
@@ -361,7 +363,8 @@ def _act(name, action, module):
 
 
 def _image():
-    """Names this process image as src/run/procscan.h does: exec changes it, fork does not."""
+    """Names this process image as src/run/procscan.h does: exec changes it, fork does
+    not."""
     found = {9: 0, 25: 0, 33: 0}  # AT_ENTRY, AT_RANDOM, AT_SYSINFO_EHDR
     try:
         with open("/proc/self/auxv", "rb", 0) as f:
@@ -525,7 +528,8 @@ def _text(value):
 
 
 def _name_unnumbered():
-    """Children that C code starts have no number, but they are not this process either."""
+    """Children that C code starts have no number, but they are not this process either.
+    """
     os.environ["LOCKSTEP_CHILD"] = _state["child"] + ".s"
 
 

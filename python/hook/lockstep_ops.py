@@ -61,7 +61,8 @@ class _Digester:
         return hashlib.blake2b(data, digest_size=8).hexdigest()
 
     def on_device(self, t):
-        """A 0-d int64 tensor on t's device: the sum over 8-byte words of mix(word + index * K)."""
+        """A 0-d int64 tensor on t's device: the sum over 8-byte words of mix(word +
+        index * K)."""
         torch = self.torch
         data = t.reshape(-1).view(torch.uint8)
         if data.numel() % 8:
@@ -84,7 +85,8 @@ class _Digester:
         return torch.stack(sums).sum() if sums else torch.zeros((), dtype=torch.int64, device=t.device)
 
     def salt(self, device, n):
-        """i * K1 for the first words, kept from one tensor to the next; it grows as they do."""
+        """i * K1 for the first words, kept from one tensor to the next; it grows as they
+        do."""
         have = self.salts.get(device)
         if have is None or have.numel() < min(n, _SALTS):
             size = min(_SALTS, max(1024, 1 << (n - 1).bit_length() if n else 0))
@@ -310,7 +312,8 @@ def _note_memory(log, func, base, result, args, kwargs):
 
 
 def _watch_generators(torch, log):
-    """torch.Generator with a manual_seed that is logged. Only while operations are traced."""
+    """torch.Generator with a manual_seed that is logged. Only while operations are
+    traced."""
     real = torch.Generator
 
     class Kind(type(real)):

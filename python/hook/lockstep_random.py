@@ -23,7 +23,8 @@ _seeds = set()
 
 
 def place():
-    """Which stream this process has: "" for the first process, and for all with --same-streams."""
+    """Which stream this process has: "" for the first process, and for all with
+    --same-streams."""
     rank = hook.rank() or "0"
     child = hook._state["child"]
     if POLICY["same_streams"] or (rank, child) == ("0", "0"):
@@ -54,7 +55,8 @@ def _entropy(k):
 
 
 def begin(library, state):
-    """From here on the library's generator counts as drawn from when its state is another one."""
+    """From here on the library's generator counts as drawn from when its state is
+    another one."""
     _streams[library] = [state, state()]
 
 
@@ -72,7 +74,8 @@ def drawn():
 
 
 def _in_child():
-    """A forked child has its parent's generators as they are; only random seeds itself anew."""
+    """A forked child has its parent's generators as they are; only random seeds itself
+    anew."""
     _entropy_drawn[0] = 0
     for library, (state, _) in list(_streams.items()):
         begin(library, state)

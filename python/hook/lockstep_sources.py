@@ -32,7 +32,8 @@ def _module_files():
 
 
 def _argument_files():
-    """Files that the command line names: configurations that the program reads or executes."""
+    """Files that the command line names: configurations that the program reads or
+    executes."""
     for word in getattr(sys, "argv", ())[1:]:
         word = word.split("=")[-1]
         if word.endswith(_CONFIGS) and os.path.isfile(word):

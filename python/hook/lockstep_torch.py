@@ -58,7 +58,8 @@ def _set_all(torch, policy):
 
 
 def set_inductor(config):
-    """The part of torch.use_deterministic_algorithms that torch's compiler has, from 2.9 on."""
+    """The part of torch.use_deterministic_algorithms that torch's compiler has, from 2.9
+    on."""
     if hasattr(config, "deterministic"):
         config.deterministic = True
 

@@ -21,7 +21,8 @@ _backward = [0]   # since the last step of any optimizer
 
 
 def _of(thing):
-    """The entry of an object, or None; a class that defines equality alone has no hash."""
+    """The entry of an object, or None; a class that defines equality alone has no hash.
+    """
     try:
         return _entry.get(thing)
     except TypeError:

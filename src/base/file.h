@@ -38,8 +38,8 @@ int ls_file_map(const char *path, struct ls_map *ret, struct ls_err *err); /* re
  * stays the caller's. */
 int ls_file_map_fd(int fd, const char *path, struct ls_map *ret, struct ls_err *err);
 void ls_file_unmap(struct ls_map *map);
-/* Gives back the pages of a map from *done to `at`, once they are many. Their contents come back
- * when they are read again. *done begins at 0. */
+/* Gives back the pages of a map from *done to `at`, once they are many. Their contents
+ * come back when they are read again. *done begins at 0. */
 void ls_file_forget(const struct ls_map *map, size_t *done, size_t at);
 
 /* Opens a file without a name for reading and writing, on the filesystem of path; -1 with

@@ -21,7 +21,8 @@ static const struct ls_opt opts[] = {
 	{0},
 };
 
-/* A bar on the terminal for what takes longer than a moment; called under the comparison's lock. */
+/* A bar on the terminal for what takes longer than a moment; called under the
+ * comparison's lock. */
 struct bar {
 	int percent;
 };

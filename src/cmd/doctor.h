@@ -18,7 +18,8 @@ void ls_doctor_tables(const struct ls_report *report);
 
 /* Batch sizes to begin with, and what was tried on GPUs like these. */
 void ls_doctor_hardware(const struct ls_report *report);
-/* What to try against report->symptom, and this machine's figures for it; nothing without one. */
+/* What to try against report->symptom, and this machine's figures for it; nothing without
+ * one. */
 void ls_doctor_symptom(const struct ls_report *report, struct ls_str *out);
 
 /* --- doctor_text.c --- */

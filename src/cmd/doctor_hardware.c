@@ -1,5 +1,5 @@
-/* What tables know of this machine's GPUs: batch sizes to begin with, what was tried on them, and
- * what to try against a symptom. */
+/* What tables know of this machine's GPUs: batch sizes to begin with, what was tried on
+ * them, and what to try against a symptom. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

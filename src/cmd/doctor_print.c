@@ -57,8 +57,8 @@ static void print_verdict(const struct ls_report *r)
 
 /* --- what differs and what to do --- */
 
-/* Required mismatches first, then required unknowns, then what is recommended; then what is only
- * named. */
+/* Required mismatches first, then required unknowns, then what is recommended; then what
+ * is only named. */
 static int rank(const struct ls_finding *f)
 {
 	if (f->outcome == LS_OUTCOME_MATCH)
@@ -70,7 +70,8 @@ static int rank(const struct ls_finding *f)
 	return 2;
 }
 
-/* Problems by rank; the first n_told of them are told with what to do, the rest is named. */
+/* Problems by rank; the first n_told of them are told with what to do, the rest is
+ * named. */
 struct problems {
 	const struct ls_finding **items;
 	size_t n, n_told;
@@ -92,8 +93,8 @@ static size_t step_length(const struct ls_finding *f)
 	return f->advice ? strcspn(f->advice, "\n") : 0;
 }
 
-/* The first step of "pip install 'torch==2.3.1' --index-url …": its requirement, quotes included,
- * and what follows it. False: another step. */
+/* The first step of "pip install 'torch==2.3.1' --index-url …": its requirement, quotes
+ * included, and what follows it. False: another step. */
 static bool is_pip_step(const struct ls_finding *f, struct ls_str *requirement, struct ls_str *rest)
 {
 	static const char pip[] = "pip install '";
@@ -109,8 +110,8 @@ static bool is_pip_step(const struct ls_finding *f, struct ls_str *requirement, 
 	return true;
 }
 
-/* One command installs all packages from the same place: pip would otherwise undo one for the
- * sake of another. NULL: an earlier problem has it. */
+/* One command installs all packages from the same place: pip would otherwise undo one for
+ * the sake of another. NULL: an earlier problem has it. */
 static char *pip_step(const struct problems *p, size_t at)
 {
 	struct ls_str all = {0}, place = {0}, own = {0};
@@ -307,8 +308,8 @@ static void add_machine(struct ls_str *out, const struct ls_facts *f)
 	add_line(out, "toolkit", &s, "none");
 }
 
-/* What differs, or the machine, may be long; the screen is not. What there is no room for, -v
- * shows. */
+/* What differs, or the machine, may be long; the screen is not. What there is no room
+ * for, -v shows. */
 static void print_screen(const struct ls_report *r)
 {
 	enum { AROUND = 5 }; /* verdict, two empty lines, the line of -v, the shell's prompt */

@@ -1,4 +1,5 @@
-/* Doctor's tables, shown with -v. Unknown is always written out, never left blank and never a zero.
+/* Doctor's tables, shown with -v. Unknown is always written out, never left blank and
+ * never a zero.
  */
 #include <stdio.h>
 #include <stdlib.h>

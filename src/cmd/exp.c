@@ -1,5 +1,5 @@
-/* lockstep exp: the table of its subcommands, and those that are about the store as a whole or
- * change a word: init, backup, check, note, tag, rm. */
+/* lockstep exp: the table of its subcommands, and those that are about the store as a
+ * whole or change a word: init, backup, check, note, tag, rm. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

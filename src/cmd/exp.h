@@ -14,11 +14,11 @@ extern const struct ls_cmd ls_cmd_exp_variance, ls_cmd_exp_compare;
 extern const struct ls_cmd ls_cmd_exp_resources;
 extern const struct ls_cmd ls_cmd_exp_cancel, ls_cmd_exp_retry, ls_cmd_exp_explain;
 
-/* Opens the store of the current folder; prints the reason and returns an exit status where that
- * fails. */
+/* Opens the store of the current folder; prints the reason and returns an exit status
+ * where that fails. */
 int ls_exp_open(struct ls_store **ret);
-/* The experiment of args: its first positional or --exp-id; NULL after a message where both or
- * neither were given. */
+/* The experiment of args: its first positional or --exp-id; NULL after a message where
+ * both or neither were given. */
 const char *ls_exp_name(const char *command, const struct ls_args *args);
 /* With --json: {"experiments": [names]}, which were changed. */
 void ls_exp_json_names(const struct ls_args *args, const char *const *names, size_t n);
@@ -27,8 +27,8 @@ void ls_exp_json_names(const struct ls_args *args, const char *const *names, siz
 		"exp-id", 0, "NAME", "the experiment, instead of the first argument"               \
 	}
 
-/* Options that choose experiments, and the experiments that they leave, with their metrics. Returns
- * an exit status. */
+/* Options that choose experiments, and the experiments that they leave, with their
+ * metrics. Returns an exit status. */
 #define LS_EXP_FILTER_OPTS                                                                         \
 	{"state", 0, "STATE", "only those: new, queued, running, done, failed, cancelled, dead"},  \
 		{"tag", 0, "TAG", "only those with this tag"},                                     \

@@ -93,7 +93,8 @@ static int print_log(struct ls_store *s, const char *name, uint64_t attempt,
 	return status;
 }
 
-/* The experiment as it is; with --follow once its first attempt has begun, or it left the queue. */
+/* The experiment as it is; with --follow once its first attempt has begun, or it left the
+ * queue. */
 static int get(struct ls_store *s, const char *name, bool follow, json_t **ret)
 {
 	struct ls_err err = {0};

@@ -239,8 +239,8 @@ static void print_made(const json_t *list, const struct ls_args *args)
 
 /* --- other GPUs than those it begins with --- */
 
-/* A template's own batch and steps, as they were without the options. One that options complete
- * has none. */
+/* A template's own batch and steps, as they were without the options. One that options
+ * complete has none. */
 static void complete_base(json_t *base)
 {
 	if (!ls_design_batch(base, NULL))
@@ -255,8 +255,8 @@ static bool moved(const json_t *base, const json_t *d)
 		!json_equal(json_object_get(base, "partition"), json_object_get(d, "partition")));
 }
 
-/* The batch of the best plan, unless a batch was given; that the global batch is exactly kept is
- * checked with the rest. */
+/* The batch of the best plan, unless a batch was given; that the global batch is exactly
+ * kept is checked with the rest. */
 static int move(const json_t *base, json_t *d, const struct ls_args *args, struct ls_plan **ret,
 		struct ls_err *err)
 {

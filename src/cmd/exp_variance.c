@@ -1,4 +1,5 @@
-/* lockstep exp variance: the spread of a metric over the seeds of a group, and two groups. */
+/* lockstep exp variance: the spread of a metric over the seeds of a group, and two
+ * groups. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What the files of `lockstep monitor` share. Everything belongs to the run of the command;
- * one thread, but for what monitor_listen.c says. */
+/* What the files of `lockstep monitor` share. Everything belongs to the run of the
+ * command; one thread, but for what monitor_listen.c says. */
 #ifndef LS_CMD_MONITOR_H
 #define LS_CMD_MONITOR_H
 

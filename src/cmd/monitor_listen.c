@@ -35,7 +35,8 @@ struct face {
 	bool trouble; /* the history could not be written, and that was said */
 };
 
-/* --history, or the folder of the user's state; *ret is NULL for memory alone. To be freed. */
+/* --history, or the folder of the user's state; *ret is NULL for memory alone. To be
+ * freed. */
 static int history_folder(const struct ls_args *args, char **ret, struct ls_err *err)
 {
 	const char *given = ls_args_get(args, "history"), *state = getenv("XDG_STATE_HOME"),

@@ -1,4 +1,5 @@
-/* lockstep monitor probe: exact arithmetic on each GPU, against digests that are known. */
+/* lockstep monitor probe: exact arithmetic on each GPU, against digests that are
+ * known. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,8 @@ struct answer {
 	char text[400];
 };
 
-/* How many programs use the GPU, or any GPU where the numbers of CUDA and of the driver may
- * differ; -1: the driver does not tell. */
+/* How many programs use the GPU, or any GPU where the numbers of CUDA and of the driver
+ * may differ; -1: the driver does not tell. */
 static int programs_on(const struct ls_sample *s, int gpu)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");

@@ -1,6 +1,6 @@
-/* What the live terminal view shows: values over time, verdicts, programs; what keys change. The
- * view belongs to the caller (a struct of zeros is ready, and nothing is to be freed). One
- * thread. */
+/* What the live terminal view shows: values over time, verdicts, programs; what keys
+ * change. The view belongs to the caller (a struct of zeros is ready, and nothing is to
+ * be freed). One thread. */
 #ifndef LS_CMD_MONITOR_VIEW_H
 #define LS_CMD_MONITOR_VIEW_H
 

@@ -30,7 +30,8 @@ static void print_notices(const struct ls_run_result *r)
 		fprintf(stderr, "lockstep: %s\n", line);
 }
 
-/* The command's own status, except that success under a policy that did not hold is none. */
+/* The command's own status, except that success under a policy that did not hold is
+ * none. */
 static int final_status(const struct ls_run_result *r, bool strict)
 {
 	bool undone = json_array_size(

@@ -68,7 +68,8 @@ int ls_runopts_init(struct ls_runopts *o, const struct ls_args *args, struct ls_
 	return 0;
 }
 
-/* The tracing library lies beside the program when built, in ../lib/lockstep when installed. */
+/* The tracing library lies beside the program when built, in ../lib/lockstep when
+ * installed. */
 static void find_inject(struct ls_runopts *o)
 {
 	static const char *const places[] = {"", "../lib/lockstep/"};
@@ -126,7 +127,8 @@ static int hold_against(struct ls_runopts *o, const struct ls_facts *facts, cons
 	return rc;
 }
 
-/* The interpreter whose libraries the facts tell of is the command's own where it names one. */
+/* The interpreter whose libraries the facts tell of is the command's own where it names
+ * one. */
 static int gather(struct ls_runopts *o, const char *spec, struct ls_err *err)
 {
 	struct ls_gather how = {.env = (const char *const *)o->request.envp};

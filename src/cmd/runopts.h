@@ -1,5 +1,6 @@
-/* What run and verify have in common on the command line: policy options and the request they make.
- * An ls_runopts owns what its request points to and args does not (ls_runopts_done). One thread. */
+/* What run and verify have in common on the command line: policy options and the request
+ * they make. An ls_runopts owns what its request points to and args does not
+ * (ls_runopts_done). One thread. */
 #ifndef LS_CMD_RUNOPTS_H
 #define LS_CMD_RUNOPTS_H
 
@@ -29,8 +30,8 @@ struct ls_runopts {
 };
 
 int ls_runopts_init(struct ls_runopts *o, const struct ls_args *args, struct ls_err *err);
-/* Spec and the tracing library: what may be missing. Call it when the request is otherwise ready; o
- * must stay where it is, as the request asks it for the facts. */
+/* Spec and the tracing library: what may be missing. Call it when the request is
+ * otherwise ready; o must stay where it is, as the request asks it for the facts. */
 int ls_runopts_prepare(struct ls_runopts *o, const struct ls_args *args, struct ls_err *err);
 void ls_runopts_done(struct ls_runopts *o);
 /* All values of an option as a NULL-terminated list that o owns, or NULL. */

@@ -124,9 +124,9 @@ void ls_screen_clear(struct ls_screen *s)
 	s->c.werase(s->w);
 }
 
-/* The bytes of text that take at most `columns` columns, and how many they take. A character
- * of more than one column does not occur in what is shown here but in names of programs, which
- * stand last. */
+/* The bytes of text that take at most `columns` columns, and how many they take. A
+ * character of more than one column does not occur in what is shown here but in names of
+ * programs, which stand last. */
 static int cut(const char *text, int columns, int *ret_columns)
 {
 	int n = 0, used = 0;

@@ -1,6 +1,6 @@
-/* A terminal that is drawn on as a whole: ncurses, opened at run time, so that the program starts
- * without it. The screen owns the terminal's state until ls_screen_close, which accepts NULL. One
- * screen a process; one thread. */
+/* A terminal that is drawn on as a whole: ncurses, opened at run time, so that the
+ * program starts without it. The screen owns the terminal's state until ls_screen_close,
+ * which accepts NULL. One screen a process; one thread. */
 #ifndef LS_CMD_SCREEN_H
 #define LS_CMD_SCREEN_H
 

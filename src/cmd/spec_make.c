@@ -10,8 +10,8 @@
 #include "env/render/render.h"
 #include "env/spec/spec_capture.h"
 
-/* To the file, atomically, or to stdout. With --json stdout has a document also where the text went
- * elsewhere. */
+/* To the file, atomically, or to stdout. With --json stdout has a document also where the
+ * text went elsewhere. */
 static int deliver(const struct ls_args *args, const char *file, const char *spec, const char *text,
 		   struct ls_err *err)
 {

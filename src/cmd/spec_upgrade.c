@@ -1,4 +1,5 @@
-/* lockstep spec upgrade: the newest set of parts that fit each other and have not ended. */
+/* lockstep spec upgrade: the newest set of parts that fit each other and have not
+ * ended. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Columns: what CSV files and JSON lines are reported by. A column has the statistics of its rows.
- * The list owns its names; ls_columns_done frees them. One thread. */
+/* Columns: what CSV files and JSON lines are reported by. A column has the statistics of
+ * its rows. The list owns its names; ls_columns_done frees them. One thread. */
 #ifndef LS_COMPARE_COLUMNS_H
 #define LS_COMPARE_COLUMNS_H
 

@@ -14,8 +14,8 @@
 
 enum { DEPTH_LIMIT = 64, FILE_LIMIT = 1 << 20 };
 
-/* One thing in a folder: a file, a group of shards under the name of the whole, or a link that
- * leads out. */
+/* One thing in a folder: a file, a group of shards under the name of the whole, or a link
+ * that leads out. */
 struct entry {
 	char *name;  /* relative */
 	char *path;  /* what to open */
@@ -49,7 +49,8 @@ static int by_entry_name(const void *a, const void *b)
 	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
-/* The link's target where it leads out of the folder or nowhere; NULL when it may be followed. */
+/* The link's target where it leads out of the folder or nowhere; NULL when it may be
+ * followed. */
 static char *outward(const struct listing *l, const char *path)
 {
 	char *real = realpath(path, NULL), target[4096];
@@ -191,8 +192,8 @@ static void drop_shards(struct listing *l, const struct entry *index)
 	json_decref(v);
 }
 
-/* model.safetensors.index.json and its shards become one entry, model.safetensors, unless that is
- * there itself. */
+/* model.safetensors.index.json and its shards become one entry, model.safetensors, unless
+ * that is there itself. */
 static void group_shards(struct listing *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -326,8 +327,8 @@ static int by_key(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* TensorBoard's files are named by time, host and process; those of one folder are paired in their
- * order. */
+/* TensorBoard's files are named by time, host and process; those of one folder are paired
+ * in their order. */
 static char *events_key(const char *name)
 {
 	static const char mark[] = "events.out.tfevents.";
@@ -338,8 +339,8 @@ static char *events_key(const char *name)
 			    ls_str_ends(name, ".v2") ? ".v2" : "");
 }
 
-/* Names without what names the run, for the entries that the other side does not have under the
- * same name; the others keep theirs. Twins are told apart by their order. */
+/* Names without what names the run, for the entries that the other side does not have
+ * under the same name; the others keep theirs. Twins are told apart by their order. */
 static void find_keys(struct listing *l, struct listing *other, const struct ls_own_run *run)
 {
 	for (size_t i = 0; i < l->n; i++) {

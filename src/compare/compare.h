@@ -1,6 +1,7 @@
-/* Two files or two folders compared: by tensor, by value, by cell, or by byte, as their formats
- * allow. The verdict is exact. The result owns everything in it (ls_comparison_free accepts
- * NULL). One call uses threads of its own; calls may run at the same time. */
+/* Two files or two folders compared: by tensor, by value, by cell, or by byte, as their
+ * formats allow. The verdict is exact. The result owns everything in it
+ * (ls_comparison_free accepts NULL). One call uses threads of its own; calls may run at
+ * the same time. */
 #ifndef LS_COMPARE_COMPARE_H
 #define LS_COMPARE_COMPARE_H
 
@@ -86,18 +87,18 @@ int ls_compare(const char *a, const char *b, const struct ls_cmp_options *opt,
 	       struct ls_comparison **ret, struct ls_err *err);
 void ls_comparison_free(struct ls_comparison *c);
 
-/* Reports: plain text for people, one JSON document, one self-contained page. limit: lines a file,
- * 0 for all. */
+/* Reports: plain text for people, one JSON document, one self-contained page. limit:
+ * lines a file, 0 for all. */
 void ls_comparison_text(const struct ls_comparison *c, size_t limit, struct ls_str *out);
 json_t *ls_comparison_json(const struct ls_comparison *c);
 void ls_comparison_html(const struct ls_comparison *c, struct ls_str *out);
-/* The parts of that page, for pages that hold more: its head up to <body>, the one or two verdicts,
- * and what differs, files that differ first. */
+/* The parts of that page, for pages that hold more: its head up to <body>, the one or two
+ * verdicts, and what differs, files that differ first. */
 void ls_comparison_html_head(const char *title, struct ls_str *out);
 void ls_comparison_html_verdict(const struct ls_comparison *c, struct ls_str *out);
 void ls_comparison_html_details(const struct ls_comparison *c, struct ls_str *out);
-/* The same for a pull request, as GitHub's Markdown, and only its table of differences, which is
- * nothing where there are none; limit: rows of all files together, 0 for all. */
+/* The same for a pull request, as GitHub's Markdown, and only its table of differences,
+ * which is nothing where there are none; limit: rows of all files together, 0 for all. */
 void ls_comparison_markdown(const struct ls_comparison *c, size_t limit, struct ls_str *out);
 void ls_comparison_markdown_table(const struct ls_comparison *c, size_t limit, struct ls_str *out);
 /* "within tolerance: 0/202 tensors beyond it"; only where a tolerance was given. */

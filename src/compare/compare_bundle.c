@@ -125,8 +125,8 @@ static void add_pair(struct ls_cmp_file *f, const struct ls_pair *p)
 	f->tensors_differ++;
 }
 
-/* A single-tensor .npy has no name to match: it is compared with whatever single tensor the other
- * side has. */
+/* A single-tensor .npy has no name to match: it is compared with whatever single tensor
+ * the other side has. */
 static const struct ls_tensor *partner(const struct ls_bundle *a, const struct ls_tensor *t,
 				       const struct ls_bundle *b)
 {
@@ -308,8 +308,8 @@ static bool has_meta(const struct ls_bundle *b)
 	return false;
 }
 
-/* Metadata about the packaging counts where both sides have some, and between two safetensors files
- * always. */
+/* Metadata about the packaging counts where both sides have some, and between two
+ * safetensors files always. */
 static bool wants_meta(const struct ls_bundle *a, const struct ls_bundle *b)
 {
 	if (strcmp(a->format, "safetensors") == 0 && strcmp(b->format, "safetensors") == 0)
@@ -326,7 +326,8 @@ static int by_trait_name(const void *a, const void *b)
 	return order ? order : strcmp(x->text, y->text);
 }
 
-/* A container's name covers a pattern for what is in it: "a.*" ignores what "a" is, too. */
+/* A container's name covers a pattern for what is in it: "a.*" ignores what "a" is,
+ * too. */
 static bool is_trait_ignored(const struct ls_cmp_options *opt, const char *name)
 {
 	char *inside = ls_xasprintf("%s.", name);
@@ -341,8 +342,8 @@ static bool is_below(const char *name, const char *container)
 	return strncmp(name, container, n) == 0 && (n == 0 || name[n] == 0 || name[n] == '.');
 }
 
-/* Whether the other side has this name, or something under it. Names that are missing there are
- * told as missing; only where they are not does a missing container matter. */
+/* Whether the other side has this name, or something under it. Names that are missing
+ * there are told as missing; only where they are not does a missing container matter. */
 static bool has_name(const struct ls_bundle *b, const struct value_list *values, const char *name)
 {
 	size_t low = 0, high = values->n;

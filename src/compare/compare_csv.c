@@ -1,4 +1,5 @@
-/* CSV and TSV: cells by column and row. Numbers are compared exactly, however they are written. */
+/* CSV and TSV: cells by column and row. Numbers are compared exactly, however they are
+ * written. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,8 @@ static void csv_done(struct csv *c)
 	ls_str_done(&c->text);
 }
 
-/* One cell into the record's text; returns the byte that ended it: the separator, '\n', or 0 at the
- * end. */
+/* One cell into the record's text; returns the byte that ended it: the separator, '\n',
+ * or 0 at the end. */
 static char read_cell(struct csv *c)
 {
 	if (c->at < c->end && *c->at == '"') {

@@ -114,7 +114,8 @@ static enum format by_name(const char *path)
 	return BYTES;
 }
 
-/* A zip archive is a checkpoint, an .npz, or just bytes; a damaged one is what its name says. */
+/* A zip archive is a checkpoint, an .npz, or just bytes; a damaged one is what its name
+ * says. */
 static enum format zip_format(const char *path, const struct ls_map *m)
 {
 	struct ls_zip zip;
@@ -353,8 +354,8 @@ static void note_bytes(struct ls_cmp_file *f, const struct ls_err *why)
 	f->note = ls_xasprintf("compared as bytes: %.900s", why->msg);
 }
 
-/* Two files of the same bytes are identical, also where they cannot be read; they are read for
- * their number of tensors and values. */
+/* Two files of the same bytes are identical, also where they cannot be read; they are
+ * read for their number of tensors and values. */
 static void count_same(enum format format, const char *path, const struct ls_map *m,
 		       const struct ls_cmp_options *opt, struct ls_cmp_file *f)
 {

@@ -1,4 +1,5 @@
-/* A comparison as one page, or as a part of one: no script, nothing loaded from elsewhere. */
+/* A comparison as one page, or as a part of one: no script, nothing loaded from
+ * elsewhere. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,8 @@ static void add_cell(struct ls_str *out, const char *class, const char *text)
 	ls_str_add(out, "</td>");
 }
 
-/* Bars over the buckets between the first and the last that is not empty, so that gaps are seen. */
+/* Bars over the buckets between the first and the last that is not empty, so that gaps
+ * are seen. */
 static void add_histogram(struct ls_str *out, const struct ls_stats *s)
 {
 	int first = LS_ULP_BUCKETS, last = -1;
@@ -293,8 +295,8 @@ void ls_comparison_html_verdict(const struct ls_comparison *c, struct ls_str *ou
 
 enum place { TENSORS, OTHERS, WHOLE, NOTES, NOWHERE };
 
-/* Where a file stands on the page: those in which tensors differ come first, those that only have a
- * note last. */
+/* Where a file stands on the page: those in which tensors differ come first, those that
+ * only have a note last. */
 static enum place place_of(const struct ls_cmp_file *f)
 {
 	if (!f->differs)

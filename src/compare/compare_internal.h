@@ -1,5 +1,6 @@
-/* What the files of the comparison share: adding items, the bundle comparison, the text formats.
- * Items belong to the file they were added to. Internal; one thread unless said otherwise. */
+/* What the files of the comparison share: adding items, the bundle comparison, the text
+ * formats. Items belong to the file they were added to. Internal; one thread unless said
+ * otherwise. */
 #ifndef LS_COMPARE_COMPARE_INTERNAL_H
 #define LS_COMPARE_COMPARE_INTERNAL_H
 
@@ -15,7 +16,8 @@ struct ls_pair {
 	struct ls_stats stats;          /* filled */
 };
 
-/* Fills the statistics of n pairs, on threads. Fails when compressed data turns out to be damaged.
+/* Fills the statistics of n pairs, on threads. Fails when compressed data turns out to be
+ * damaged.
  */
 int ls_pairs_run(struct ls_pair *pairs, size_t n, const struct ls_cmp_options *opt,
 		 const char *file, struct ls_err *err);
@@ -58,14 +60,14 @@ void ls_cmp_count(const struct ls_bundle *b, const struct ls_cmp_options *opt,
 		  struct ls_cmp_file *f);
 bool ls_value_equal(const struct ls_value *a, const struct ls_value *b);
 char *ls_value_text(const struct ls_value *v); /* for people; caller frees */
-/* Tells apart what differs only because two runs made it: marks items of f, and takes them out of
- * its counts. */
+/* Tells apart what differs only because two runs made it: marks items of f, and takes
+ * them out of its counts. */
 void ls_cmp_own(const struct ls_own *own, const struct ls_map *a, const struct ls_map *b,
 		struct ls_cmp_file *f);
 /* The same for items whose names say so. */
 void ls_cmp_mark_own(struct ls_cmp_file *f, bool (*is_own)(const char *name));
-/* Compares two files of whatever format into f. strict: an unreadable file is an error, not a
- * comparison by bytes. */
+/* Compares two files of whatever format into f. strict: an unreadable file is an error,
+ * not a comparison by bytes. */
 int ls_cmp_file(const char *a, const char *b, bool strict, const struct ls_cmp_options *opt,
 		struct ls_cmp_file *f, struct ls_err *err);
 

@@ -154,7 +154,8 @@ static int compare_lines(struct line_pair *p, struct lines *a, struct lines *b,
 		rows[1] += more_b;
 		if (!more_a && !more_b)
 			break;
-		/* equal text is equal values; the first line is read so that its keys are known */
+		/* equal text is equal values; the first line is read so that its keys are
+		 * known */
 		if (!more_a || !more_b || (n == m && memcmp(s, t, n) == 0 && rows[0] > 1))
 			continue;
 		p->row = a->n;

@@ -44,8 +44,8 @@ static void drop_time(struct ls_bundle *b)
 
 /* --- object ids --- */
 
-/* Keras writes the address of a shared object as its id. Which parts share one is told by the
- * place of the first of them instead. */
+/* Keras writes the address of a shared object as its id. Which parts share one is told by
+ * the place of the first of them instead. */
 struct shared {
 	int64_t id;
 	size_t place; /* among all ids */

@@ -1,6 +1,6 @@
-/* Jupyter notebooks, by the sources and outputs of their cells. Texts are whole, whether they are
- * written as one or as a list of lines; pieces of one stream are one output. Counts and times of
- * the execution, and the cells' random ids, are told apart. */
+/* Jupyter notebooks, by the sources and outputs of their cells. Texts are whole, whether
+ * they are written as one or as a list of lines; pieces of one stream are one output.
+ * Counts and times of the execution, and the cells' random ids, are told apart. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,8 @@ static void collect(void *ctx, const char *name, const struct ls_json_token *a,
 static void add_kind(void *ctx, const char *name, enum ls_json_kind kind)
 {
 	struct notebook *n = ctx;
-	/* texts are lists or not; the numbers of outputs change, so their kinds are not told */
+	/* texts are lists or not; the numbers of outputs change, so their kinds are not
+	 * told */
 	if (strncmp(name, "cells.", 6) != 0)
 		ls_bundle_add_trait(n->b, name, kind == LS_JSON_ARRAY ? "an array" : "an object");
 }
@@ -80,8 +81,8 @@ static bool is(const char *rest, size_t len, const char *word)
 	return strlen(word) == len && strncmp(rest, word, len) == 0;
 }
 
-/* "source", "text" of a stream, "data.text/plain": texts for people. JSON is a value, and so is
- * whatever has a dot in the name of its type. */
+/* "source", "text" of a stream, "data.text/plain": texts for people. JSON is a value, and
+ * so is whatever has a dot in the name of its type. */
 static bool is_text(const struct leaf *l, size_t len)
 {
 	const char *rest = l->rest;

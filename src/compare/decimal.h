@@ -1,5 +1,5 @@
-/* Numbers as text, compared exactly: 9007199254740993 is not 9007199254740992, and 1e400 is not
- * infinite. A number borrows the text that it was read from. Any thread. */
+/* Numbers as text, compared exactly: 9007199254740993 is not 9007199254740992, and 1e400
+ * is not infinite. A number borrows the text that it was read from. Any thread. */
 #ifndef LS_COMPARE_DECIMAL_H
 #define LS_COMPARE_DECIMAL_H
 
@@ -14,8 +14,8 @@ struct ls_decimal {
 	int64_t point;      /* the value is 0.DIGITS times ten to this power */
 };
 
-/* False for text that is no number: empty, hexadecimal, or with leading zeros like 007, which
- * are identifiers. "nan", "inf" and "infinity" are numbers in any case. */
+/* False for text that is no number: empty, hexadecimal, or with leading zeros like 007,
+ * which are identifiers. "nan", "inf" and "infinity" are numbers in any case. */
 bool ls_decimal_parse(const char *s, size_t len, struct ls_decimal *ret);
 /* +0 and -0 differ; all NaNs are equal, as text has no payload. */
 bool ls_decimal_equal(const struct ls_decimal *a, const struct ls_decimal *b);

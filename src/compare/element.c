@@ -8,8 +8,8 @@
 
 #include "compare/lanes.h"
 
-/* Binary interchange formats, and the small ones without them: width, exponent and fraction bits,
- * and what is odd. */
+/* Binary interchange formats, and the small ones without them: width, exponent and
+ * fraction bits, and what is odd. */
 struct format {
 	uint8_t bits, exponent, fraction;
 	bool no_inf; /* all-ones exponent is a number, except all-ones fraction: NaN (E4M3FN) */
@@ -89,7 +89,8 @@ struct number {
 	double value;
 };
 
-/* 2^e as a normal binary64; ldexp is a call too many in a loop over a billion elements. */
+/* 2^e as a normal binary64; ldexp is a call too many in a loop over a billion
+ * elements. */
 static double power_of_two(int e)
 {
 	uint64_t bits = (uint64_t)(e + 1023) << 52;

@@ -1,6 +1,6 @@
-/* What two rows of elements differ in: how many, where first, by how much, in which class. Exact,
- * never a tolerance. Statistics of parts are merged; the result does not depend on how the work was
- * split. Any thread. */
+/* What two rows of elements differ in: how many, where first, by how much, in which
+ * class. Exact, never a tolerance. Statistics of parts are merged; the result does not
+ * depend on how the work was split. Any thread. */
 #ifndef LS_COMPARE_ELEMENT_H
 #define LS_COMPARE_ELEMENT_H
 
@@ -23,9 +23,9 @@ struct ls_stats {
 					 larger part */
 };
 
-/* Two numbers are within when |a - b| <= abs, or |a - b| <= rel * max(|a|, |b|), or their distance
- * is at most ulp (floating-point types only). Two NaNs are; an infinity and another number are
- * not. */
+/* Two numbers are within when |a - b| <= abs, or |a - b| <= rel * max(|a|, |b|), or their
+ * distance is at most ulp (floating-point types only). Two NaNs are; an infinity and
+ * another number are not. */
 struct ls_limits {
 	double abs, rel;
 	uint64_t ulp;
@@ -34,12 +34,12 @@ struct ls_limits {
 bool ls_dtype_is_float(enum ls_dtype t); /* has ULPs; complex types too */
 bool ls_dtype_is_number(enum ls_dtype t);
 
-/* Adds what n bytes at a and b (whole elements, packed, little-endian) differ in; base is the index
- * of the first. */
+/* Adds what n bytes at a and b (whole elements, packed, little-endian) differ in; base is
+ * the index of the first. */
 void ls_stats_add(struct ls_stats *s, enum ls_dtype t, uint32_t elem_size, const uint8_t *a,
 		  const uint8_t *b, size_t n, uint64_t base);
-/* How many of the elements in n bytes are beyond the limits. Elements without arithmetic meaning
- * are beyond when their bits differ. */
+/* How many of the elements in n bytes are beyond the limits. Elements without arithmetic
+ * meaning are beyond when their bits differ. */
 uint64_t ls_count_beyond(const struct ls_limits *limits, enum ls_dtype t, uint32_t elem_size,
 			 const uint8_t *a, const uint8_t *b, size_t n);
 void ls_stats_merge(struct ls_stats *into, const struct ls_stats *from);

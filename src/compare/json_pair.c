@@ -76,8 +76,8 @@ void ls_json_add_utf8(struct ls_str *s, unsigned c)
 	ls_str_add_bytes(s, out, n);
 }
 
-/* "\u" and what follows; two escapes may make one character. A half of a pair stays alone, as
- * Python keeps it. */
+/* "\u" and what follows; two escapes may make one character. A half of a pair stays
+ * alone, as Python keeps it. */
 static int unicode_escape(struct text *t)
 {
 	unsigned c = 0, low = 0;
@@ -367,7 +367,8 @@ static int skip_value(struct walk *w, struct text *t)
 	return rc;
 }
 
-/* The members from here to the end of the object, sorted; the text stands behind the object. */
+/* The members from here to the end of the object, sorted; the text stands behind the
+ * object. */
 static int collect(struct walk *w, struct text *t, struct members *m)
 {
 	int rc = 0;
@@ -437,8 +438,8 @@ static int visit_unordered(struct walk *w, bool more_a, bool more_b)
 	return rc;
 }
 
-/* The next keys, if both are the same: visits their values. Otherwise the texts stay where they
- * are. */
+/* The next keys, if both are the same: visits their values. Otherwise the texts stay
+ * where they are. */
 static int visit_same_key(struct walk *w, bool *ret_same)
 {
 	const char *at_a = w->a.at, *at_b = w->b.at, *key = NULL, *other = NULL;
@@ -462,7 +463,8 @@ static int visit_same_key(struct walk *w, bool *ret_same)
 	return rc;
 }
 
-/* After a value: whether another one follows, or the end of the object or array was taken. */
+/* After a value: whether another one follows, or the end of the object or array was
+ * taken. */
 static int read_more(struct text *t, char close, bool *ret_more)
 {
 	*ret_more = !take(t, close);

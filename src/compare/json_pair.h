@@ -1,6 +1,7 @@
-/* Two JSON texts walked side by side, without building a tree: memory is a few bytes for each key
- * of the largest object, and only where two objects have their keys in different orders. Texts
- * are borrowed; names and tokens are valid during the call. Any thread, one call a thread. */
+/* Two JSON texts walked side by side, without building a tree: memory is a few bytes for
+ * each key of the largest object, and only where two objects have their keys in different
+ * orders. Texts are borrowed; names and tokens are valid during the call. Any thread, one
+ * call a thread. */
 #ifndef LS_COMPARE_JSON_PAIR_H
 #define LS_COMPARE_JSON_PAIR_H
 
@@ -29,8 +30,8 @@ struct ls_json_token {
 };
 
 struct ls_json_sink {
-	/* One of a and b is NULL where the other text has no such leaf. name is a path like
-	 * "results.0.loss", empty for a text that is one leaf. */
+	/* One of a and b is NULL where the other text has no such leaf. name is a path
+	 * like "results.0.loss", empty for a text that is one leaf. */
 	void (*leaf)(void *ctx, const char *name, const struct ls_json_token *a,
 		     const struct ls_json_token *b);
 	void *ctx;
@@ -38,7 +39,8 @@ struct ls_json_sink {
 	void (*container)(void *ctx, const char *name, enum ls_json_kind kind);
 };
 
-/* Fails on text that is not JSON; the message begins with the text's name and the byte. */
+/* Fails on text that is not JSON; the message begins with the text's name and the
+ * byte. */
 int ls_json_pair_walk(const char *a, size_t a_len, const char *a_name, const char *b, size_t b_len,
 		      const char *b_name, const struct ls_json_sink *sink, struct ls_err *err);
 bool ls_json_token_equal(const struct ls_json_token *a, const struct ls_json_token *b);

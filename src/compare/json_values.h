@@ -1,6 +1,6 @@
-/* A JSON text as values and kinds of a bundle, so that it can be a part of a file of another
- * format. Numbers that are no short whole ones are their text. The bundle owns what it is given.
- * Any thread, one thread at a time an object. */
+/* A JSON text as values and kinds of a bundle, so that it can be a part of a file of
+ * another format. Numbers that are no short whole ones are their text. The bundle owns
+ * what it is given. Any thread, one thread at a time an object. */
 #ifndef LS_COMPARE_JSON_VALUES_H
 #define LS_COMPARE_JSON_VALUES_H
 

@@ -16,9 +16,9 @@ typedef uint64_t u64x2 __attribute__((vector_size(16)));
 typedef int64_t i64x2 __attribute__((vector_size(16)));
 typedef double f64x2 __attribute__((vector_size(16)));
 
-/* One side of a block in 32-bit lanes: the bits, the steps from zero with their sign, so that ULP
- * distances are differences, and the exact value, a NaN for every NaN. The last vector is filled up
- * with elements that are alike on both sides. */
+/* One side of a block in 32-bit lanes: the bits, the steps from zero with their sign, so
+ * that ULP distances are differences, and the exact value, a NaN for every NaN. The last
+ * vector is filled up with elements that are alike on both sides. */
 struct side {
 	u32x4 bits[LS_LANES / 4];
 	i32x4 key[LS_LANES / 4];
@@ -57,8 +57,8 @@ static void read_bf16(struct side *s, size_t vectors)
 	}
 }
 
-/* The exponent moves by 112, which is exact for subnormals too; infinities and NaNs go to the top
- * at once. */
+/* The exponent moves by 112, which is exact for subnormals too; infinities and NaNs go to
+ * the top at once. */
 static void read_f16(struct side *s, size_t vectors)
 {
 	for (size_t i = 0; i < vectors; i++) {
@@ -145,8 +145,8 @@ INLINE u32x4 rounded_gap(const struct lane *p, const struct lane *q)
 	return (u32x4)(p->value - q->value) & 0x7fffffff;
 }
 
-/* The usual block: no NaN and no sign that changed, so that distances are differences of the bits.
- * False where it is not one: then nothing counts. */
+/* The usual block: no NaN and no sign that changed, so that distances are differences of
+ * the bits. False where it is not one: then nothing counts. */
 INLINE bool classify_plain(const void *a, const void *b, struct lane get(const void *, size_t),
 			   size_t vectors, struct found *found, u32x4 *ret_ulp)
 {
@@ -173,8 +173,8 @@ INLINE u32x4 numbers(const struct lane *p, const struct lane *q)
 	return (u32x4)(p->value == p->value) & (u32x4)(q->value == q->value);
 }
 
-/* Tells each element's distance, 0 where there is none to speak of. A mask is -1: subtracting it
- * counts. */
+/* Tells each element's distance, 0 where there is none to speak of. A mask is -1:
+ * subtracting it counts. */
 INLINE bool classify(const void *a, const void *b, struct lane get(const void *, size_t),
 		     size_t vectors, struct found *found, u32x4 *ret_ulp)
 {
@@ -213,8 +213,8 @@ INLINE void count_nans(const void *a, const void *b, struct lane get(const void 
 	found->nan_payload = sum32(payload);
 }
 
-/* Rounding keeps order, so the largest exact difference is among those whose rounded ones are the
- * largest. */
+/* Rounding keeps order, so the largest exact difference is among those whose rounded ones
+ * are the largest. */
 INLINE void refine_max(struct ls_stats *s, const void *a, const void *b,
 		       struct lane get(const void *, size_t), size_t vectors, uint32_t max_abs)
 {
@@ -238,8 +238,8 @@ INLINE int bucket(uint32_t ulp)
 				    1); /* the length of ulp - 1 in bits; 32 for 0 */
 }
 
-/* Four tables, as one counter would wait for its own store. Distances of 0 land in bucket 32 and
- * are taken out again.
+/* Four tables, as one counter would wait for its own store. Distances of 0 land in bucket
+ * 32 and are taken out again.
  */
 static void histogram_wide(struct ls_stats *s, const u32x4 *ulp, size_t vectors, uint64_t values)
 {

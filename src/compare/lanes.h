@@ -1,6 +1,7 @@
-/* Dense differences between two rows of elements, counted in loops that compilers turn into vector
- * code. Nothing is owned; the statistics are added to. Any thread. The plain way, an element at a
- * time, is in element.c; both give the same statistics, which a test holds them to. */
+/* Dense differences between two rows of elements, counted in loops that compilers turn
+ * into vector code. Nothing is owned; the statistics are added to. Any thread. The plain
+ * way, an element at a time, is in element.c; both give the same statistics, which a test
+ * holds them to. */
 #ifndef LS_COMPARE_LANES_H
 #define LS_COMPARE_LANES_H
 
@@ -18,8 +19,8 @@ struct ls_lanes {
 
 /* Whether ls_lanes_add knows the type, which must be one of numbers. */
 bool ls_lanes_can(enum ls_dtype t);
-/* Adds n elements (at most LS_LANES; packed, little-endian) whose first has the index base. The
- * tables need to be filled for the types of 8 bits that are floating point. */
+/* Adds n elements (at most LS_LANES; packed, little-endian) whose first has the index
+ * base. The tables need to be filled for the types of 8 bits that are floating point. */
 void ls_lanes_add(struct ls_stats *s, enum ls_dtype t, struct ls_lanes *lanes, const uint8_t *a,
 		  const uint8_t *b, size_t n, uint64_t base);
 

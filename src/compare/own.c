@@ -39,7 +39,8 @@ static bool follows_pid(const struct side *x)
 }
 
 /* In the same word as the last time, as in the names of event files
- * (events.out.tfevents.TIME.HOST.PROCESS.0), or in brackets in the same line (TIME [PROCESS]). */
+ * (events.out.tfevents.TIME.HOST.PROCESS.0), or in brackets in the same line (TIME
+ * [PROCESS]). */
 static bool follows_time(const struct side *x)
 {
 	char last = x->at ? x->s[x->at - 1] : 0;

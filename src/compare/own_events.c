@@ -1,11 +1,12 @@
-/* TensorBoard's event files: records of length, checksum, event, checksum. An event is a protobuf
- * message of a time and, mostly, a summary: values with a tag each. */
+/* TensorBoard's event files: records of length, checksum, event, checksum. An event is a
+ * protobuf message of a time and, mostly, a summary: values with a tag each. */
 #include <string.h>
 
 #include "compare/own.h"
 #include "tensor/proto.h"
 
-/* The event at *at; moves on behind it. False when this is no record, or a damaged one. */
+/* The event at *at; moves on behind it. False when this is no record, or a damaged
+ * one. */
 static bool next_event(const struct ls_map *m, size_t *at, const uint8_t **ret, size_t *ret_len)
 {
 	return ls_tfrecord_next(m->data, m->len, at, ret, ret_len);
@@ -73,8 +74,8 @@ static bool same_measured(const struct ls_own *own, const struct ls_field *a,
 
 enum { SUMMARY = 5, VALUE = 1 };
 
-/* Two messages whose fields correspond one by one. inner: the field that same judges; the others
- * are texts or numbers. */
+/* Two messages whose fields correspond one by one. inner: the field that same judges; the
+ * others are texts or numbers. */
 static bool same_fields(const struct ls_own *own, const struct ls_field *a,
 			const struct ls_field *b, uint64_t inner,
 			bool (*same)(const struct ls_own *own, const struct ls_field *x,
@@ -116,8 +117,8 @@ static size_t occurrences(const struct ls_field *message, const struct ls_field 
 
 enum { ENTRIES_MAX = 1000 };
 
-/* Both messages have the same fields. A map's entries are among them, which protobuf writes in an
- * order that changes from process to process. */
+/* Both messages have the same fields. A map's entries are among them, which protobuf
+ * writes in an order that changes from process to process. */
 static bool same_entries(const struct ls_own *own, const struct ls_field *x,
 			 const struct ls_field *y)
 {
@@ -134,8 +135,8 @@ static bool same_entries(const struct ls_own *own, const struct ls_field *x,
 	return true;
 }
 
-/* The way to the map: a value's metadata (9) of a plugin (1), its content (2), what is said of
- * the session (3). */
+/* The way to the map: a value's metadata (9) of a plugin (1), its content (2), what is
+ * said of the session (3). */
 static bool same_content(const struct ls_own *own, const struct ls_field *x,
 			 const struct ls_field *y)
 {

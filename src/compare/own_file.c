@@ -1,4 +1,5 @@
-/* Whole files of two runs: zip archives by their members, event files by their records. */
+/* Whole files of two runs: zip archives by their members, event files by their
+ * records. */
 #include <stdlib.h>
 #include <string.h>
 

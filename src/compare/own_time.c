@@ -173,7 +173,8 @@ static bool civil_overlaps(const struct ls_own_run *run, const struct civil *t)
 	return false;
 }
 
-/* "2026-11-19T08:05:29", "20261119_080529", "2026-11-19/08-05-29", "2026-11-19@08:05:29" */
+/* "2026-11-19T08:05:29", "20261119_080529", "2026-11-19/08-05-29",
+ * "2026-11-19@08:05:29" */
 static size_t date(const struct ls_own_run *run, struct scan p)
 {
 	size_t from = p.at;

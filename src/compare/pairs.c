@@ -1,6 +1,6 @@
-/* Element comparison on threads: mapped tensors in blocks, memcmp first and a closer look only
- * where it says no; others through cursors in windows. Memory is constant: blocks are given back to
- * the page cache once seen. */
+/* Element comparison on threads: mapped tensors in blocks, memcmp first and a closer look
+ * only where it says no; others through cursors in windows. Memory is constant: blocks
+ * are given back to the page cache once seen. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -59,8 +59,8 @@ static void add_jobs(struct work *w, size_t pair)
 	w->total += p->a->nbytes * 2;
 }
 
-/* Asks the kernel for the pages in one go, or gives them back; only whole pages inside of the
- * range. */
+/* Asks the kernel for the pages in one go, or gives them back; only whole pages inside of
+ * the range. */
 static void advise(const uint8_t *p, uint64_t len, int advice)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),

@@ -161,7 +161,8 @@ static void add_plain(struct yaml *y, const char *s, size_t len)
 
 /* --- quoted scalars --- */
 
-/* Line ends within a scalar: one is a blank, n are n - 1 line ends. Moves to the next text. */
+/* Line ends within a scalar: one is a blank, n are n - 1 line ends. Moves to the next
+ * text. */
 static size_t count_lines(struct yaml *y)
 {
 	size_t n = 0;

@@ -1,8 +1,9 @@
 /* YAML as JSON, so that both are compared the same way: one document of block and flow
- * collections, scalars of every style, anchors with their aliases, and tags. A tagged value
- * becomes {"!tag": value}. A plain word that versions of YAML read differently (yes, 007, a
- * date) becomes {"plain": word}, and a quoted key that looks like a number keeps its quotes:
- * what may differ never becomes equal. The caller frees the text. No state; any thread. */
+ * collections, scalars of every style, anchors with their aliases, and tags. A tagged
+ * value becomes {"!tag": value}. A plain word that versions of YAML read differently
+ * (yes, 007, a date) becomes {"plain": word}, and a quoted key that looks like a number
+ * keeps its quotes: what may differ never becomes equal. The caller frees the text. No
+ * state; any thread. */
 #ifndef LS_COMPARE_YAML_JSON_H
 #define LS_COMPARE_YAML_JSON_H
 

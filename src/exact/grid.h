@@ -38,7 +38,8 @@ LS_FN void ls_grid_scale(int bits, int e, float *ret_first, float *ret_second)
 }
 
 /* x in steps of the grid, to nearest even. 1.5 * 2^23 leaves the integer in the low bits
- * of the float. Only the coarse grid's 2^15 does not fit two digits: it becomes 2^15 - 1. */
+ * of the float. Only the coarse grid's 2^15 does not fit two digits: it becomes 2^15 -
+ * 1. */
 LS_FN int32_t ls_grid_round(float x, float first, float second, int bits)
 {
 	int32_t q = (int32_t)(ls_bits_f(x * first * second + 12582912.0f) - 0x4b400000u);

@@ -1,5 +1,5 @@
-/* The exact product: out = alpha * (a b) + beta * c + bias, a batch of matrices at a time,
- * with the same bits on every device, for any tiling and any number of threads
+/* The exact product: out = alpha * (a b) + beta * c + bias, a batch of matrices at a
+ * time, with the same bits on every device, for any tiling and any number of threads
  * (docs/NUMERICS.md, "Products"). The caller owns all memory; out may not overlap the
  * rest, except that it may be c with c's own strides. Any thread; calls share nothing. */
 #ifndef LS_EXACT_PRODUCT_H
@@ -32,8 +32,8 @@ struct ls_exact_product {
 /* LS_EINPUT: sizes or a grid that are not defined. */
 int ls_exact_check(const struct ls_exact_product *p, struct ls_err *err);
 
-/* On the CPU; threads: 0 for one. isa: an instruction set by name (ls_exact_isas), or NULL for
- * the fastest of this processor. */
+/* On the CPU; threads: 0 for one. isa: an instruction set by name (ls_exact_isas), or
+ * NULL for the fastest of this processor. */
 int ls_exact_product(const struct ls_exact_product *p, int threads, const char *isa,
 		     struct ls_err *err);
 

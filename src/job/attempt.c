@@ -119,7 +119,8 @@ int ls_attempt_watch(const char *lock)
 	if (pid <= 1 || !ticks)
 		return -1;
 	int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-	/* asked after the descriptor is there, so that it cannot be another process's any more */
+	/* asked after the descriptor is there, so that it cannot be another process's any
+	 * more */
 	if (fd >= 0 && start_ticks((pid_t)pid) != ticks) {
 		close(fd);
 		fd = -1;
@@ -174,7 +175,8 @@ static bool is_dying(pid_t pid, const void *since)
 	snprintf(path, sizeof path, "/proc/%d", (int)pid);
 	if (stat(path, &st) || st.st_uid != geteuid() || !look_at(pid, &id))
 		return false;
-	/* a zombie has let go of everything, unless other threads of it are still ending */
+	/* a zombie has let go of everything, unless other threads of it are still
+	 * ending */
 	bool gone = id.state == 'X' || (id.state == 'Z' && id.threads <= 1);
 	return (id.flags & EXITING) && !gone && id.ticks >= *(const unsigned long long *)since;
 }

@@ -1,9 +1,10 @@
-/* One attempt of a job on this machine, as its files show it. Paths are the caller's. Any thread.
+/* One attempt of a job on this machine, as its files show it. Paths are the caller's. Any
+ * thread.
  *
- * The lock file is the truth about life: the supervisor holds a lock on it (flock), and so does
- * every process of the job that inherits the descriptor. The kernel lets it go when the last of
- * them is gone, whoever was killed in whatever order. The exit record says how it ended; where it
- * is missing and the lock is free, the attempt was lost. */
+ * The lock file is the truth about life: the supervisor holds a lock on it (flock), and
+ * so does every process of the job that inherits the descriptor. The kernel lets it go
+ * when the last of them is gone, whoever was killed in whatever order. The exit record
+ * says how it ended; where it is missing and the lock is free, the attempt was lost. */
 #ifndef LS_JOB_ATTEMPT_H
 #define LS_JOB_ATTEMPT_H
 
@@ -23,17 +24,17 @@ int ls_attempt_lock(const char *lock, int *ret_fd, struct ls_err *err);
 void ls_attempt_sign(int fd);
 /* Whether somebody holds the lock. A missing file is free. */
 bool ls_attempt_alive(const char *lock);
-/* A descriptor that becomes readable when the supervisor has ended; -1: it has. The process that
- * has the number now is told from the one that wrote the file. */
+/* A descriptor that becomes readable when the supervisor has ended; -1: it has. The
+ * process that has the number now is told from the one that wrote the file. */
 int ls_attempt_watch(const char *lock);
 /* Asks the supervisor to end the job (SIGTERM, then the grace period, then SIGKILL). */
 void ls_attempt_stop(const char *lock);
-/* Whether a process of this user that began after the supervisor is just ending. It has lost its
- * environment, so it cannot be told whose it is, but it may still hold files, locks and the memory
- * of a GPU. */
+/* Whether a process of this user that began after the supervisor is just ending. It has
+ * lost its environment, so it cannot be told whose it is, but it may still hold files,
+ * locks and the memory of a GPU. */
 bool ls_attempt_dying(const char *lock);
-/* Kills every process that carries the token in its environment: for jobs without a supervisor.
- * Returns how many there were. */
+/* Kills every process that carries the token in its environment: for jobs without a
+ * supervisor. Returns how many there were. */
 int ls_attempt_kill(const char *token);
 
 /* --- the exit record --- */

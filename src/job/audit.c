@@ -1,5 +1,5 @@
-/* A small machine reads the events of one experiment in order. It knows nothing of the code that
- * wrote them, so a wrong transaction shows up here. */
+/* A small machine reads the events of one experiment in order. It knows nothing of the
+ * code that wrote them, so a wrong transaction shows up here. */
 #include "job/audit.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Whether every experiment's history is lawful and ends in the state that the store shows. Owns
- * nothing; one thread a store. */
+/* Whether every experiment's history is lawful and ends in the state that the store
+ * shows. Owns nothing; one thread a store. */
 #ifndef LS_JOB_AUDIT_H
 #define LS_JOB_AUDIT_H
 

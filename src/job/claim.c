@@ -66,7 +66,8 @@ static void remove_gpu(json_t *from, const char *gpu)
 			json_array_remove(from, i);
 }
 
-/* What is left beside all that runs: GPUs whoever uses them, processors by this worker. */
+/* What is left beside all that runs: GPUs whoever uses them, processors by this
+ * worker. */
 static int look_at_room(struct ls_store *s, const struct ls_owner *w, struct room *ret,
 			struct ls_err *err)
 {
@@ -90,8 +91,8 @@ static int look_at_room(struct ls_store *s, const struct ls_owner *w, struct roo
 	return 0;
 }
 
-/* Takes what the experiment needs out of the room: its GPUs as an array, or NULL where it does not
- * fit now. One that can never fit here does not hold up others. */
+/* Takes what the experiment needs out of the room: its GPUs as an array, or NULL where it
+ * does not fit now. One that can never fit here does not hold up others. */
 static json_t *take_room(struct room *r, const struct ls_owner *w, const json_t *row)
 {
 	int64_t gpus = ls_col_int(row, "num_gpus", 0), slots = ls_col_int(row, "slots", 1);
@@ -178,7 +179,8 @@ static int find_ready(struct ls_store *s, json_t **ret, struct ls_err *err)
 int ls_queue_claim(struct ls_store *s, const struct ls_owner *w, json_t **ret, struct ls_err *err)
 {
 	json_t *ready = NULL, *list = json_array();
-	/* first without a transaction: an idle worker does not keep others from writing */
+	/* first without a transaction: an idle worker does not keep others from
+	 * writing */
 	int rc = find_ready(s, &ready, err);
 	bool any = !rc && json_array_size(ready) > 0;
 	json_decref(ready);

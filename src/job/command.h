@@ -1,6 +1,6 @@
-/* Commands with placeholders, {seed} or {out}: what they are made from and what they become. Values
- * come from a function. A pair of braces around anything but a name ({"lr": 1}) stays as it is.
- * Any thread. */
+/* Commands with placeholders, {seed} or {out}: what they are made from and what they
+ * become. Values come from a function. A pair of braces around anything but a name
+ * ({"lr": 1}) stays as it is. Any thread. */
 #ifndef LS_JOB_COMMAND_H
 #define LS_JOB_COMMAND_H
 

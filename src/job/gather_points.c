@@ -108,7 +108,8 @@ static int read_printed(const char *folder, const json_t *rules, bool ended,
 
 /* --- one name in several files --- */
 
-/* The folder that a file lies in, without those above: "validation". Into ret, cut to its size. */
+/* The folder that a file lies in, without those above: "validation". Into ret, cut to its
+ * size. */
 static void folder_of(const struct ls_points_file *f, char *ret, size_t size)
 {
 	const char *end = strrchr(f->shown, '/'), *start = end;

@@ -1,12 +1,13 @@
-/* Metrics and digests of what attempts have written, brought into the store. Doing it again changes
- * nothing, and what is in the store stays when the files are gone. One thread a store. */
+/* Metrics and digests of what attempts have written, brought into the store. Doing it
+ * again changes nothing, and what is in the store stays when the files are gone. One
+ * thread a store. */
 #ifndef LS_JOB_HARVEST_H
 #define LS_JOB_HARVEST_H
 
 #include "job/store.h"
 
-/* The manifest of an attempt, where it left one (out/run_manifest.json), and the digests in it. row
- * has id, attempt and folder. */
+/* The manifest of an attempt, where it left one (out/run_manifest.json), and the digests
+ * in it. row has id, attempt and folder. */
 int ls_harvest_manifest(struct ls_store *s, const json_t *row, struct ls_err *err);
 
 struct ls_harvested {
@@ -16,9 +17,9 @@ struct ls_harvested {
 	json_t *notes;          /* what was left out and why, as texts */
 };
 
-/* All attempts of one experiment. rules: instead of its own; NULL: its own, or else the usual
- * files. ret->notes is a new reference. Two files that say different things about one step, and
- * damaged files, are LS_EINPUT, and nothing of that attempt is kept. */
+/* All attempts of one experiment. rules: instead of its own; NULL: its own, or else the
+ * usual files. ret->notes is a new reference. Two files that say different things about
+ * one step, and damaged files, are LS_EINPUT, and nothing of that attempt is kept. */
 int ls_harvest(struct ls_store *s, const json_t *row, const json_t *rules, struct ls_harvested *ret,
 	       struct ls_err *err);
 

@@ -1,6 +1,6 @@
-/* Metrics in a file that a training wrote: JSON lines, JSON, CSV, TensorBoard's event files, or
- * what it printed. Points are appended to the caller's. Nothing in a file is trusted. Any
- * thread. */
+/* Metrics in a file that a training wrote: JSON lines, JSON, CSV, TensorBoard's event
+ * files, or what it printed. Points are appended to the caller's. Nothing in a file is
+ * trusted. Any thread. */
 #ifndef LS_JOB_METRIC_FILE_H
 #define LS_JOB_METRIC_FILE_H
 
@@ -21,16 +21,18 @@ enum ls_metric_kind {
 
 enum ls_metric_kind ls_metric_kind_of(const char *path);
 
-/* ended: nobody writes to it any more, so that a last line without a newline is whole. *ret_cut:
- * the file ends within a record, which is left out. shown names the file in messages. */
+/* ended: nobody writes to it any more, so that a last line without a newline is whole.
+ * *ret_cut: the file ends within a record, which is left out. shown names the file in
+ * messages. */
 int ls_metric_file_read(const char *path, const char *shown, bool ended, struct ls_points *p,
 			bool *ret_cut, struct ls_err *err);
 int ls_metric_text_read(enum ls_metric_kind kind, const char *text, size_t len, bool ended,
 			struct ls_points *p, bool *ret_cut, struct ls_err *err);
 
-/* Printed lines. A pattern is text with {name} where the number of a metric stands, {step} or
- * {epoch} where the step does, and {} for anything; blanks match any number of blanks. One without
- * braces is the name of a metric that is printed as "name: 0.5" or "name=0.5". */
+/* Printed lines. A pattern is text with {name} where the number of a metric stands,
+ * {step} or {epoch} where the step does, and {} for anything; blanks match any number of
+ * blanks. One without braces is the name of a metric that is printed as "name: 0.5" or
+ * "name=0.5". */
 int ls_metric_pattern_check(const char *pattern, struct ls_err *err);
 int ls_metric_printed(const char *text, size_t len, const char *pattern, struct ls_points *p,
 		      struct ls_err *err);

@@ -1,5 +1,5 @@
-/* Metrics in printed lines, by a pattern. A line is matched without going back: a {} takes the
- * shortest text up to what follows it. */
+/* Metrics in printed lines, by a pattern. A line is matched without going back: a {}
+ * takes the shortest text up to what follows it. */
 #include <ctype.h>
 #include <string.h>
 

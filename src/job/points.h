@@ -1,5 +1,5 @@
-/* Points of metrics: name, step, value. A struct ls_points owns its names; ls_points_done frees.
- * One thread at a time an object. */
+/* Points of metrics: name, step, value. A struct ls_points owns its names; ls_points_done
+ * frees. One thread at a time an object. */
 #ifndef LS_JOB_POINTS_H
 #define LS_JOB_POINTS_H
 
@@ -34,7 +34,8 @@ int ls_points_add(struct ls_points *p, const char *name, size_t len, int64_t ste
 		  struct ls_err *err);
 void ls_points_done(struct ls_points *p);
 
-/* What programs call a step, the surest first: "step", "global_step", … Its rank, or -1. */
+/* What programs call a step, the surest first: "step", "global_step", … Its rank, or
+ * -1. */
 int ls_step_rank(const char *name, size_t len);
 /* Whether a number can be a step: whole and below 2^53. */
 bool ls_step_of(double value, int64_t *ret);

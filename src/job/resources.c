@@ -182,7 +182,8 @@ static void take_layout(json_t *p, const struct ls_plan_layout *l, const struct 
 	json_object_set_new(p, "config", ls_json_lossy(text));
 }
 
-/* On all GPUs that are free on one node, or fewer where only these keep the global batch. */
+/* On all GPUs that are free on one node, or fewer where only these keep the global
+ * batch. */
 static int plan_place(const json_t *row, json_t *p, struct ls_err *err)
 {
 	int64_t n = ls_col_int(p, "free_on_one_node", 0), wanted = ls_col_int(row, "num_gpus", 0);

@@ -1,5 +1,5 @@
-/* Members of the store's rows, which are JSON objects. Texts are borrowed from the row. Any
- * thread. */
+/* Members of the store's rows, which are JSON objects. Texts are borrowed from the row.
+ * Any thread. */
 #ifndef LS_JOB_ROW_H
 #define LS_JOB_ROW_H
 

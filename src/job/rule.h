@@ -1,6 +1,6 @@
-/* Rules of harvest: where the metrics of an experiment are. FILE is a pattern of file names below
- * the output folder (*, ?, [a-z]; a * also matches /), "stdout:PATTERN" is about what the program
- * printed (metric_file.h). Any thread. */
+/* Rules of harvest: where the metrics of an experiment are. FILE is a pattern of file
+ * names below the output folder (*, ?, [a-z]; a * also matches /), "stdout:PATTERN" is
+ * about what the program printed (metric_file.h). Any thread. */
 #ifndef LS_JOB_RULE_H
 #define LS_JOB_RULE_H
 

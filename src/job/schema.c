@@ -1,5 +1,6 @@
-/* The schema, as the steps that lead to it. A step is never edited once it was released: what
- * changes is a step of its own. Times are UTC text for people; order is the event's number. */
+/* The schema, as the steps that lead to it. A step is never edited once it was released:
+ * what changes is a step of its own. Times are UTC text for people; order is the event's
+ * number. */
 #include "job/store_internal.h"
 
 static const char first[] =
@@ -62,10 +63,10 @@ static const char second[] =
 	" value REAL, source TEXT NOT NULL,"
 	" PRIMARY KEY(experiment, attempt, name, step)) WITHOUT ROWID;";
 
-/* What Slurm was asked for, beside experiments whose engine it is. uuid is the submission's, NULL:
- * not given to Slurm yet; job is the whole array's id, NULL: Slurm's answer is not known; batch is
- * shared by what one command submitted; missing is the moment, in seconds since 1970, from which
- * Slurm has owed an answer. */
+/* What Slurm was asked for, beside experiments whose engine it is. uuid is the
+ * submission's, NULL: not given to Slurm yet; job is the whole array's id, NULL: Slurm's
+ * answer is not known; batch is shared by what one command submitted; missing is the
+ * moment, in seconds since 1970, from which Slurm has owed an answer. */
 static const char third[] =
 	"CREATE TABLE slurm(experiment INTEGER PRIMARY KEY REFERENCES experiment ON DELETE CASCADE,"
 	" options TEXT NOT NULL, batch TEXT NOT NULL, uuid TEXT, task INTEGER NOT NULL DEFAULT -1,"

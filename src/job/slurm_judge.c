@@ -158,7 +158,8 @@ static void judge_again(const struct ls_slurm_facts *f, struct ls_slurm_verdict 
 static void judge_running(const struct ls_slurm_facts *f, struct ls_slurm_verdict *v)
 {
 	bool alive = f->answered && f->job && ls_slurm_class(f->job->state) != LS_SLURM_OVER;
-	/* of an attempt that began after the question, the answer does not say that it was lost */
+	/* of an attempt that began after the question, the answer does not say that it
+	 * was lost */
 	bool waits = alive && f->before && ls_slurm_class(f->job->state) == LS_SLURM_WAITS;
 	bool done = f->end.known && f->end.stopped == LS_STOPPED_NOT && f->end.status == 0 &&
 		    f->end.signal == 0;

@@ -1,4 +1,5 @@
-/* From a claimed experiment to a process: folders, environment, command, supervisor. One thread. */
+/* From a claimed experiment to a process: folders, environment, command, supervisor. One
+ * thread. */
 #ifndef LS_JOB_START_H
 #define LS_JOB_START_H
 

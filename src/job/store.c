@@ -137,7 +137,8 @@ static int pragma(struct ls_store *s, const char *sql, struct ls_err *err)
 		       : ls_sql_error(s, "open", err);
 }
 
-/* The first page tells a store from another database; what sqlite cannot read is refused too. */
+/* The first page tells a store from another database; what sqlite cannot read is refused
+ * too. */
 static int check_identity(struct ls_store *s, bool fresh, struct ls_err *err)
 {
 	int64_t application = 0, version = 0, known = 0;

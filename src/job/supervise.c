@@ -128,8 +128,8 @@ static int prepare(struct state *st)
 static void stop(struct state *st, enum ls_stopped by)
 {
 	double now = ls_clock(), grace = st->what->grace;
-	/* Both `exp cancel` and the worker tell it. Many programs take a second SIGTERM for an
-	 * order to end without a checkpoint. */
+	/* Both `exp cancel` and the worker tell it. Many programs take a second SIGTERM
+	 * for an order to end without a checkpoint. */
 	if (st->end.stopped != LS_STOPPED_NOT && by != LS_STOPPED_HARD)
 		return;
 	st->end.stopped = by;
@@ -222,8 +222,8 @@ static void record(struct state *st)
 	st->end.user_s = (double)u.ru_utime.tv_sec + 1e-6 * (double)u.ru_utime.tv_usec;
 	st->end.system_s = (double)u.ru_stime.tv_sec + 1e-6 * (double)u.ru_stime.tv_usec;
 	st->end.peak_rss = (int64_t)u.ru_maxrss * 1024;
-	/* The room is there already; where the disk refuses even so, wait for it to recover,
-	 * because without this record the attempt counts as lost. */
+	/* The room is there already; where the disk refuses even so, wait for it to
+	 * recover, because without this record the attempt counts as lost. */
 	while (ls_ending_write(st->record, &st->end))
 		poll(NULL, 0, 1000);
 }

@@ -1,6 +1,7 @@
-/* The supervisor: a process of its own beside each running job. It starts the program, keeps its
- * output, ends it at its limits or when asked, and writes the exit record. It knows nothing of the
- * store, so it goes on when the worker dies. Everything is borrowed. */
+/* The supervisor: a process of its own beside each running job. It starts the program,
+ * keeps its output, ends it at its limits or when asked, and writes the exit record. It
+ * knows nothing of the store, so it goes on when the worker dies. Everything is
+ * borrowed. */
 #ifndef LS_JOB_SUPERVISE_H
 #define LS_JOB_SUPERVISE_H
 
@@ -13,7 +14,8 @@ struct ls_supervise {
 	double soft, hard, grace; /* seconds; 0: no limit */
 };
 
-/* To be called in a child that was just forked from a process with one thread. Never returns. */
+/* To be called in a child that was just forked from a process with one thread. Never
+ * returns. */
 _Noreturn void ls_supervise(const struct ls_supervise *what);
 
 #endif

@@ -1,6 +1,7 @@
-/* A record: length (8 bytes, little-endian), its checksum (4), the data, their checksum (4). The
- * data are an Event: 2 step, 5 summary; Summary: 1 value; Value: 1 tag, 2 simple_value, 8 tensor;
- * TensorProto: 1 dtype, 4 tensor_content, 5 float_val, 6 double_val. */
+/* A record: length (8 bytes, little-endian), its checksum (4), the data, their checksum
+ * (4). The data are an Event: 2 step, 5 summary; Summary: 1 value; Value: 1 tag, 2
+ * simple_value, 8 tensor; TensorProto: 1 dtype, 4 tensor_content, 5 float_val, 6
+ * double_val. */
 #include "job/tfevents.h"
 
 #include <inttypes.h>

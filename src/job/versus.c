@@ -82,8 +82,8 @@ static json_t *planned(const json_t *row)
 			 json_object_get(row, "git"), "environment", facts);
 }
 
-/* The manifest of its last attempt. Its command has the output folder in it, so the one with
- * placeholders stands for it. */
+/* The manifest of its last attempt. Its command has the output folder in it, so the one
+ * with placeholders stands for it. */
 static json_t *manifest_of(const json_t *row)
 {
 	json_t *m = json_copy(json_object_get(row, "manifest"));
@@ -164,8 +164,8 @@ static void compare_metric(struct ls_versus *v, const char *name, const json_t *
 	v->metrics[v->n_metrics++] = m;
 }
 
-/* {metric: {"steps", "differ", "first"}} of the steps that both have; NULL, not a number, is equal
- * to itself. */
+/* {metric: {"steps", "differ", "first"}} of the steps that both have; NULL, not a number,
+ * is equal to itself. */
 static int compare_curves(struct ls_store *s, const struct ls_versus *v, json_t *to,
 			  struct ls_err *err)
 {

@@ -1,6 +1,6 @@
-/* Two experiments beside each other: what was different, what came out, and which difference may
- * explain the rest. A struct ls_versus owns all it points to (ls_versus_done). One thread a
- * store. */
+/* Two experiments beside each other: what was different, what came out, and which
+ * difference may explain the rest. A struct ls_versus owns all it points to
+ * (ls_versus_done). One thread a store. */
 #ifndef LS_JOB_VERSUS_H
 #define LS_JOB_VERSUS_H
 

@@ -283,7 +283,8 @@ static int curve(struct ls_store *s, const struct ls_versus *v, const struct ls_
 	return rc;
 }
 
-/* 0: judged and different, 1: judged and equal, 2: measures the run; -1: no curve of both. */
+/* 0: judged and different, 1: judged and equal, 2: measures the run; -1: no curve of
+ * both. */
 static int curve_rank(const struct ls_versus_metric *m)
 {
 	if (!m->has[0] || !m->has[1] || (m->points[0] < 2 && m->points[1] < 2))

@@ -53,7 +53,8 @@ static void say(struct worker *w, const char *text)
 	w->o->say(w->o->ctx, text);
 }
 
-/* An error that may pass, such as a full disk: told once, tried again until it is gone. */
+/* An error that may pass, such as a full disk: told once, tried again until it is
+ * gone. */
 static void trouble(struct worker *w, const struct ls_err *err)
 {
 	if (!w->trouble)
@@ -138,8 +139,8 @@ static void settle(struct worker *w, size_t i)
 		ls_xasprintf("%s/%s/exit.json", ls_store_root(w->s), ls_col_text(j->row, "folder"));
 	ls_ending_read(path, &e);
 	free(path);
-	/* Without a record nobody has waited for its processes: also those that have let go of the
-	 * lock must be gone before another attempt may begin. */
+	/* Without a record nobody has waited for its processes: also those that have let
+	 * go of the lock must be gone before another attempt may begin. */
 	if (!e.known &&
 	    (ls_attempt_kill(ls_col_text(j->row, "token")) || ls_attempt_dying(j->lock)))
 		return;

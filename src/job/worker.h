@@ -1,6 +1,6 @@
-/* The local engine: claims jobs, starts a supervisor beside each, and records how they end. It
- * keeps nothing in memory that is not in the store or in the attempts' folders, so that it may be
- * killed at any moment. One thread, one worker a process. */
+/* The local engine: claims jobs, starts a supervisor beside each, and records how they
+ * end. It keeps nothing in memory that is not in the store or in the attempts' folders,
+ * so that it may be killed at any moment. One thread, one worker a process. */
 #ifndef LS_JOB_WORKER_H
 #define LS_JOB_WORKER_H
 
@@ -27,8 +27,8 @@ struct ls_worker_result {
 	int signal;          /* that ended the worker, or 0 */
 };
 
-/* SIGINT or SIGTERM: takes nothing new and ends with the jobs that run; a second one, or SIGHUP:
- * ends at once, and the jobs go on. */
+/* SIGINT or SIGTERM: takes nothing new and ends with the jobs that run; a second one, or
+ * SIGHUP: ends at once, and the jobs go on. */
 int ls_worker_run(struct ls_store *s, const struct ls_worker_options *o,
 		  struct ls_worker_result *ret, struct ls_err *err);
 

@@ -1,5 +1,5 @@
-/* What a plan changes or cannot keep, by risk, each with its reason. Part of ls_plan_make; a
- * finding's text belongs to the plan. */
+/* What a plan changes or cannot keep, by risk, each with its reason. Part of
+ * ls_plan_make; a finding's text belongs to the plan. */
 #ifndef LS_PLAN_FINDINGS_H
 #define LS_PLAN_FINDINGS_H
 

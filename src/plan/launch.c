@@ -21,7 +21,8 @@ static const struct ls_plan_value *value_of(const struct ls_plan_value *v, const
 	return NULL;
 }
 
-/* One word with its placeholders replaced. Braces around anything else stay: JSON has them. */
+/* One word with its placeholders replaced. Braces around anything else stay: JSON has
+ * them. */
 static int expand(const struct ls_plan_value *values, const char *word, struct ls_str *out,
 		  struct ls_err *err)
 {
@@ -61,8 +62,8 @@ static bool is_python(const char *word)
 	return strncmp(slash ? slash + 1 : word, "python", 6) == 0;
 }
 
-/* torchrun starts Python itself, for a script or a module. Anything else, and Python with options
- * of its own, needs --no-python. */
+/* torchrun starts Python itself, for a script or a module. Anything else, and Python with
+ * options of its own, needs --no-python. */
 static bool torchrun_starts(const char *word)
 {
 	return word && (ls_str_ends(word, ".py") || strcmp(word, "-m") == 0);

@@ -1,5 +1,5 @@
-/* A layout: how a data-parallel training lies on its GPUs, and what follows from it for the
- * sampler and the schedule. Plain values, nobody owns anything; any thread. */
+/* A layout: how a data-parallel training lies on its GPUs, and what follows from it for
+ * the sampler and the schedule. Plain values, nobody owns anything; any thread. */
 #ifndef LS_PLAN_LAYOUT_H
 #define LS_PLAN_LAYOUT_H
 
@@ -32,10 +32,11 @@ struct ls_plan_layout {
 	uint64_t steps_per_epoch; /* optimizer steps */
 };
 
-/* The sampler's arithmetic is that of PyTorch's DistributedSampler: every rank gets as many
- * samples as the largest share, and drop_last is the DataLoader's, which leaves out a partial
- * micro-batch. An optimizer step is also made of the micro-batches that are left at the end of an
- * epoch. samples 0: not known. LS_EINPUT when a number is 0 or beyond its bound. */
+/* The sampler's arithmetic is that of PyTorch's DistributedSampler: every rank gets as
+ * many samples as the largest share, and drop_last is the DataLoader's, which leaves out
+ * a partial micro-batch. An optimizer step is also made of the micro-batches that are
+ * left at the end of an epoch. samples 0: not known. LS_EINPUT when a number is 0 or
+ * beyond its bound. */
 int ls_plan_layout_init(struct ls_plan_layout *ret, uint64_t batch, uint64_t ranks, uint64_t accum,
 			uint64_t samples, bool drop_last, struct ls_err *err);
 

@@ -62,8 +62,8 @@ static void narrow(struct bounds *b, double least, double most, const char *sour
 	}
 }
 
-/* A peak that was measured with another batch. What does not depend on the batch is at least 0, and
- * at most the peak; between the two lies what this batch needs. */
+/* A peak that was measured with another batch. What does not depend on the batch is at
+ * least 0, and at most the peak; between the two lies what this batch needs. */
 static void scale(struct bounds *b, double peak, double ratio, const char *source, bool measured)
 {
 	double scaled = peak * ratio;
@@ -110,8 +110,8 @@ static bool table_allows(const struct ls_plan *p, uint64_t batch)
 	return r && batch <= r->batch_max;
 }
 
-/* The baseline ran, so what it needed is at most its GPU's memory; a batch that fits by this alone
- * fits with as much room as the baseline had. */
+/* The baseline ran, so what it needed is at most its GPU's memory; a batch that fits by
+ * this alone fits with as much room as the baseline had. */
 static bool baseline_proves(const struct ls_plan_ask *ask, const struct ls_plan *p, double ratio)
 {
 	struct bounds b = {0};

@@ -53,8 +53,8 @@ static uint64_t scaled(uint64_t a, uint64_t b, uint64_t c)
 	return (uint64_t)(product / c + (product % c * 2 >= c));
 }
 
-/* With the baseline's global batch its steps stay. With another one the number of samples that are
- * seen stays: epochs stay, and steps that were given are scaled. */
+/* With the baseline's global batch its steps stay. With another one the number of samples
+ * that are seen stays: epochs stay, and steps that were given are scaled. */
 static int schedule_of(const struct ls_plan_ask *ask, const struct ls_plan *p,
 		       const struct ls_plan_layout *l, struct ls_plan_schedule *ret,
 		       struct ls_err *err)
@@ -94,7 +94,8 @@ static int option_init(struct ls_plan_option *o, const struct ls_plan_ask *ask,
 	return schedule_of(ask, p, &o->layout, &o->schedule, err);
 }
 
-/* With drop_last a batch larger than a rank's share of the samples leaves an epoch without a step.
+/* With drop_last a batch larger than a rank's share of the samples leaves an epoch
+ * without a step.
  */
 static bool trains_nothing(const struct ls_plan_layout *l)
 {
@@ -152,8 +153,8 @@ struct ranking {
 	bool keep_batch; /* BatchNorm sees the batch of a GPU */
 };
 
-/* What fits the memory first, then the nearest global batch, then what keeps the steps of an epoch,
- * then the least accumulation, because large batches keep a GPU busy. */
+/* What fits the memory first, then the nearest global batch, then what keeps the steps of
+ * an epoch, then the least accumulation, because large batches keep a GPU busy. */
 static int better(const void *a, const void *b, void *ctx)
 {
 	const struct ls_plan_option *one = a, *other = b;
@@ -180,8 +181,8 @@ static void rank_options(const struct ls_plan_ask *ask, struct ls_plan *p)
 	qsort_r(p->options, p->n_options, sizeof *p->options, better, &r);
 }
 
-/* Where all GPUs of the target cannot share the global batch: fewer that can, if any, and what is
- * nearest with all of them. */
+/* Where all GPUs of the target cannot share the global batch: fewer that can, if any, and
+ * what is nearest with all of them. */
 static int add_inexact(const struct ls_plan_ask *ask, struct ls_plan *p, struct ls_err *err)
 {
 	uint64_t global = p->baseline.layout.global;
@@ -218,8 +219,8 @@ static int fill_options(const struct ls_plan_ask *ask, struct ls_plan *p, struct
 
 /* --- the plan --- */
 
-/* The baseline's settings on the target. A schedule that is in epochs then has other steps; where
- * it leaves the bounds there is none. */
+/* The baseline's settings on the target. A schedule that is in epochs then has other
+ * steps; where it leaves the bounds there is none. */
 static int fill_unchanged(const struct ls_plan_ask *ask, struct ls_plan *p, struct ls_err *err)
 {
 	struct ls_plan_option *o = &p->unchanged;
@@ -252,8 +253,8 @@ static int fill_baseline(const struct ls_plan_ask *ask, struct ls_plan *p, struc
 	return rc ? rc : schedule_in_steps(ask, o->layout.steps_per_epoch, &o->schedule, err);
 }
 
-/* The rules that are in use when a global batch changes: in proportion to it (SGD), or to its
- * square root (Adam and its kin, whose steps have a length of their own). */
+/* The rules that are in use when a global batch changes: in proportion to it (SGD), or to
+ * its square root (Adam and its kin, whose steps have a length of their own). */
 static void fill_learning_rate(const struct ls_plan_ask *ask, struct ls_plan *p)
 {
 	double ratio = (double)p->options[0].layout.global / (double)p->baseline.layout.global;

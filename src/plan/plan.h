@@ -1,5 +1,5 @@
-/* The same training on other GPUs: what keeps the global batch and the schedule, and what does
- * not. ls_plan_make answers a question that names a baseline and a target.
+/* The same training on other GPUs: what keeps the global batch and the schedule, and what
+ * does not. ls_plan_make answers a question that names a baseline and a target.
  *
  *     struct ls_plan_ask ask = {.from = {"L40S", 4}, .to = {"H200", 2}, .batch = 48, .accum = 1,
  *                               .samples = 103000, .epochs = 30, .warmup_epochs = 5};
@@ -46,8 +46,8 @@ enum ls_plan_optimizer {
 	LS_OPT_COUNT
 };
 
-/* A question. Numbers that are 0 are not known, unless it says otherwise. Texts are borrowed
- * during the call. */
+/* A question. Numbers that are 0 are not known, unless it says otherwise. Texts are
+ * borrowed during the call. */
 struct ls_plan_ask {
 	struct ls_plan_gpus from, to;
 	uint64_t batch;   /* of one GPU of the baseline; wanted */
@@ -110,8 +110,8 @@ struct ls_plan_finding {
 	char *text;       /* one or two sentences: what, why, what to do */
 };
 
-/* What the same metric may differ by between the two sides, in percent of its value: a rule of
- * thumb, not a promise. most_percent 0: bitwise. */
+/* What the same metric may differ by between the two sides, in percent of its value: a
+ * rule of thumb, not a promise. most_percent 0: bitwise. */
 struct ls_plan_variance {
 	int level; /* of `lockstep run` */
 	double least_percent, most_percent;
@@ -148,7 +148,8 @@ const char *ls_fit_name(enum ls_fit fit); /* "fits", "likely", "tight", "unknown
 /* "adamw" and the like; LS_OPT_UNKNOWN when the name says nothing. */
 enum ls_plan_optimizer ls_plan_optimizer_of(const char *name);
 
-/* The largest peak of one GPU in a run's manifest (docs/FORMATS.md). LS_EINPUT when it has none. */
+/* The largest peak of one GPU in a run's manifest (docs/FORMATS.md). LS_EINPUT when it
+ * has none. */
 int ls_plan_measured(const json_t *manifest, uint64_t *ret, struct ls_err *err);
 
 /* "L40S:4" into a name, which the caller frees, and a count. */

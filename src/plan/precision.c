@@ -35,7 +35,8 @@ void ls_plan_choose_precision(const struct ls_plan_ask *ask, struct ls_plan *p)
 		p->tf32 = 0; /* a GPU without it computes in FP32, whatever the setting says */
 }
 
-/* From nearest to farthest. Bits can be equal only where GPU, ranks and micro-batch are. */
+/* From nearest to farthest. Bits can be equal only where GPU, ranks and micro-batch
+ * are. */
 void ls_plan_expect(struct ls_plan *p)
 {
 	const struct ls_plan_layout *was = &p->baseline.layout, *now = &p->options[0].layout;

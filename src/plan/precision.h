@@ -1,5 +1,5 @@
-/* A precision and a TF32 setting that both sides can have, and what then differs all the same.
- * Part of ls_plan_make; any thread. */
+/* A precision and a TF32 setting that both sides can have, and what then differs all the
+ * same. Part of ls_plan_make; any thread. */
 #ifndef LS_PLAN_PRECISION_H
 #define LS_PLAN_PRECISION_H
 

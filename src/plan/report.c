@@ -112,7 +112,8 @@ static void add_variance(const struct ls_plan *p, struct ls_str *out)
 	}
 }
 
-/* Words on lines of at most this many columns, which begin with an indent from the second on. */
+/* Words on lines of at most this many columns, which begin with an indent from the second
+ * on. */
 enum { WIDTH = 96 };
 
 static size_t columns(const char *s, size_t bytes)

@@ -6,8 +6,8 @@ static void use_pair(uint64_t batch, uint64_t accum, ls_split_fn *use, void *ctx
 		use(ctx, batch, accum);
 }
 
-/* Divisors come in pairs about the square root, so that a search up to it finds all: first the
- * accumulations below it, rising, then the batches below it, falling. */
+/* Divisors come in pairs about the square root, so that a search up to it finds all:
+ * first the accumulations below it, rising, then the batches below it, falling. */
 void ls_plan_split(uint64_t share, ls_split_fn *use, void *ctx)
 {
 	uint64_t d = 1;

@@ -1,5 +1,5 @@
-/* The numbers of a plan's best option by the names that configuration files and placeholders give
- * them. Borrowed texts; any thread. */
+/* The numbers of a plan's best option by the names that configuration files and
+ * placeholders give them. Borrowed texts; any thread. */
 #ifndef LS_PLAN_VALUES_H
 #define LS_PLAN_VALUES_H
 

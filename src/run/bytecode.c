@@ -17,7 +17,8 @@
 
 enum { MOST_BYTES = 1 << 20 };
 
-/* The source of "lockstep_hook.cpython-311.pyc", or NULL: another file, or a temporary one. */
+/* The source of "lockstep_hook.cpython-311.pyc", or NULL: another file, or a temporary
+ * one. */
 static const struct ls_blob *source_of(const char *name)
 {
 	size_t stem = strcspn(name, ".");

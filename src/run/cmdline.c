@@ -47,8 +47,8 @@ static void shut(struct ls_cmdline *c, const char *fmt, const char *a, const cha
 	ls_str_done(&s);
 }
 
-/* One cluster of single-letter options ("-IB"); returns whether the next word is a value of its
- * last letter. */
+/* One cluster of single-letter options ("-IB"); returns whether the next word is a value
+ * of its last letter. */
 static bool python_cluster(struct ls_cmdline *c, const char *program, const char *word,
 			   bool *ret_last)
 {
@@ -119,7 +119,8 @@ static void launcher_words(struct ls_cmdline *c, const char *const *argv)
 	}
 }
 
-/* "#!/usr/bin/env -S python3 -I" as words: the kernel passes one argument, env -S splits it. */
+/* "#!/usr/bin/env -S python3 -I" as words: the kernel passes one argument, env -S splits
+ * it. */
 static void shebang(struct ls_cmdline *c, char *line)
 {
 	enum { MAX = 16 };

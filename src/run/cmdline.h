@@ -1,6 +1,6 @@
-/* What a command line is about to start: a Python interpreter or not, and whether its options would
- * shut the hook out. Results point into the caller's argv or are static; texts in the result are
- * owned (ls_cmdline_done). Any thread. */
+/* What a command line is about to start: a Python interpreter or not, and whether its
+ * options would shut the hook out. Results point into the caller's argv or are static;
+ * texts in the result are owned (ls_cmdline_done). Any thread. */
 #ifndef LS_RUN_CMDLINE_H
 #define LS_RUN_CMDLINE_H
 
@@ -15,11 +15,11 @@ struct ls_cmdline {
 	char *shut;  /* why the hook would not run ("python3 -I ignores PYTHONPATH"), or NULL */
 };
 
-/* argv ends with NULL. Reads the #! line of a script, nothing else; a shell script's content is not
- * looked into. */
+/* argv ends with NULL. Reads the #! line of a script, nothing else; a shell script's
+ * content is not looked into. */
 void ls_cmdline_read(const char *const *argv, struct ls_cmdline *ret);
-/* The same for the text behind a shell's -c, of which the words alone are looked at: quotes and
- * variables are not followed. */
+/* The same for the text behind a shell's -c, of which the words alone are looked at:
+ * quotes and variables are not followed. */
 void ls_cmdline_read_shell(const char *text, struct ls_cmdline *ret);
 void ls_cmdline_done(struct ls_cmdline *c);
 

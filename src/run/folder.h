@@ -1,6 +1,6 @@
-/* Folders of a run: make one, remove one, list the files that were written since a snapshot.
- * A tree owns its entries (ls_tree_done); paths in it are relative to its root. One thread at a
- * time an object. */
+/* Folders of a run: make one, remove one, list the files that were written since a
+ * snapshot. A tree owns its entries (ls_tree_done); paths in it are relative to its root.
+ * One thread at a time an object. */
 #ifndef LS_RUN_FOLDER_H
 #define LS_RUN_FOLDER_H
 
@@ -14,7 +14,8 @@
 
 int ls_folder_make(const char *path,
 		   struct ls_err *err); /* and its parents; fine when it is there */
-/* PATH/001, or the first number that is not taken; *ret without symbolic links, to be freed. */
+/* PATH/001, or the first number that is not taken; *ret without symbolic links, to be
+ * freed. */
 int ls_folder_make_numbered(const char *path, char **ret, struct ls_err *err);
 void ls_folder_remove(const char *path); /* with all it holds; symbolic links are not followed */
 
@@ -32,14 +33,16 @@ struct ls_tree {
 	size_t n, cap;
 };
 
-/* Leaves out what lockstep itself keeps there: run_manifest.json, run_trace/, .lockstep.*. */
+/* Leaves out what lockstep itself keeps there: run_manifest.json, run_trace/,
+ * .lockstep.*. */
 int ls_tree_read(const char *root, struct ls_tree *ret, struct ls_err *err);
 void ls_tree_done(struct ls_tree *tree);
-/* [{"path", "bytes", "sha256"} or {"path", "link"}] for entries of after that before has not or has
- * differently. */
+/* [{"path", "bytes", "sha256"} or {"path", "link"}] for entries of after that before has
+ * not or has differently. */
 json_t *ls_tree_written(const struct ls_tree *before, const struct ls_tree *after);
-/* {"path", "bytes", "sha256"} of a declared input; a folder's digest is that of its sorted list of
- * digests, without what lies under the folder out, which may be inside of it. */
+/* {"path", "bytes", "sha256"} of a declared input; a folder's digest is that of its
+ * sorted list of digests, without what lies under the folder out, which may be inside of
+ * it. */
 int ls_folder_digest(const char *path, const char *out, json_t **ret, struct ls_err *err);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 
-/* {"commit", "branch", "dirty", "diff_sha256", "untracked"} or {"unknown": why}: git is not there,
- * no repository. */
+/* {"commit", "branch", "dirty", "diff_sha256", "untracked"} or {"unknown": why}: git is
+ * not there, no repository. */
 json_t *ls_git_state(void);
 /* The difference of the work tree to the commit, as `git diff HEAD` writes it; NULL where
  * git cannot say, or says too much. To be freed. */

@@ -1,7 +1,7 @@
-/* How much of each GPU's memory is in use while a command runs, by NVML: of the whole GPU, whoever
- * holds it, so that it tells of programs in any language and inside containers. Looked at ten times
- * a second: a shorter peak may be missed. An object owns its NVML session until ls_gpuwatch_end.
- * One thread. */
+/* How much of each GPU's memory is in use while a command runs, by NVML: of the whole
+ * GPU, whoever holds it, so that it tells of programs in any language and inside
+ * containers. Looked at ten times a second: a shorter peak may be missed. An object owns
+ * its NVML session until ls_gpuwatch_end. One thread. */
 #ifndef LS_RUN_GPUWATCH_H
 #define LS_RUN_GPUWATCH_H
 

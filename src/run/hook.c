@@ -36,8 +36,8 @@ static int write_plain(const char *dir, const char *name, const void *data, size
 	return rc ? LS_EIO : 0;
 }
 
-/* The policy as a Python module. JSON is a Python literal once true, false and null have values;
- * importing json would take longer than the whole hook. */
+/* The policy as a Python module. JSON is a Python literal once true, false and null have
+ * values; importing json would take longer than the whole hook. */
 static int write_policy(const struct ls_hook *hook, const json_t *policy, struct ls_err *err)
 {
 	char *json = json_dumps(policy, JSON_COMPACT);
@@ -98,9 +98,9 @@ static int write_files(struct ls_hook *hook, const struct ls_policy *policy, str
 	return rc;
 }
 
-/* Removes private folders that killed runs have left. A run holds a lock on its folder, so a locked
- * one means that the run goes on, which is an error. On a file system without locks nothing is
- * removed. */
+/* Removes private folders that killed runs have left. A run holds a lock on its folder,
+ * so a locked one means that the run goes on, which is an error. On a file system without
+ * locks nothing is removed. */
 static int settle(const char *out, int dir, struct ls_err *err)
 {
 	DIR *d = fdopendir(dup(dir));
@@ -128,8 +128,8 @@ static int settle(const char *out, int dir, struct ls_err *err)
 	return rc;
 }
 
-/* Makes and locks the private folder. The output folder is locked meanwhile: otherwise a second run
- * that starts could take this new folder for one that was left. */
+/* Makes and locks the private folder. The output folder is locked meanwhile: otherwise a
+ * second run that starts could take this new folder for one that was left. */
 static int make_dir(struct ls_hook *h, const char *out, struct ls_err *err)
 {
 	int dir = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

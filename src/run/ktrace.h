@@ -1,5 +1,5 @@
-/* Kernel logs read back: what was launched, in order, and where two logs part.
- * A ktrace owns its names and mapping (ls_ktrace_done), a parting its texts. Any thread, one at a
+/* Kernel logs read back: what was launched, in order, and where two logs part. A ktrace
+ * owns its names and mapping (ls_ktrace_done), a parting its texts. Any thread, one at a
  * time an object. */
 #ifndef LS_RUN_KTRACE_H
 #define LS_RUN_KTRACE_H
@@ -18,7 +18,8 @@ struct ls_kernel {
 	uint64_t numbers[LS_KT_FIELDS]; /* grid x y z, block x y z, shared bytes, stream */
 };
 
-/* A log being read from its beginning to its end; memory does not grow with the number of launches.
+/* A log being read from its beginning to its end; memory does not grow with the number of
+ * launches.
  */
 struct ls_ktrace {
 	const uint8_t *data; /* borrowed, or the mapping */
@@ -35,7 +36,8 @@ struct ls_ktrace {
 int ls_ktrace_begin(struct ls_ktrace *t, const uint8_t *data, size_t len, const char *name,
 		    struct ls_err *err);
 int ls_ktrace_open(struct ls_ktrace *t, const char *path, struct ls_err *err);
-/* 1: a launch, 0: the end, negative: the log is damaged, and the message names the byte. */
+/* 1: a launch, 0: the end, negative: the log is damaged, and the message names the
+ * byte. */
 int ls_ktrace_next(struct ls_ktrace *t, struct ls_kernel *ret, struct ls_err *err);
 void ls_ktrace_done(struct ls_ktrace *t);
 
@@ -49,8 +51,8 @@ struct ls_kernel_parting {
 int ls_ktrace_part(const char *a, const char *b, struct ls_kernel_parting *ret, struct ls_err *err);
 void ls_kernel_parting_done(struct ls_kernel_parting *p);
 
-/* Summary of a run's trace folder for the manifest: {"kernels": [...], "ops": [...]} in the order
- * in which processes began. New reference. */
+/* Summary of a run's trace folder for the manifest: {"kernels": [...], "ops": [...]} in
+ * the order in which processes began. New reference. */
 json_t *ls_trace_summary(const char *dir);
 
 #endif

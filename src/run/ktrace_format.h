@@ -1,6 +1,7 @@
-/* The kernel log, shared by the library that writes it inside the traced program and by the reader.
- * Little-endian. After the eight bytes of the magic come records, each one tag byte and its fields;
- * a number is a varint (seven bits a byte, low ones first). No state here; any thread. */
+/* The kernel log, shared by the library that writes it inside the traced program and by
+ * the reader. Little-endian. After the eight bytes of the magic come records, each one
+ * tag byte and its fields; a number is a varint (seven bits a byte, low ones first). No
+ * state here; any thread. */
 #ifndef LS_RUN_KTRACE_FORMAT_H
 #define LS_RUN_KTRACE_FORMAT_H
 

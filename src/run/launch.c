@@ -71,8 +71,8 @@ static void fill(struct ls_launched *r, int status, const struct rusage *use)
 	r->peak_rss = (int64_t)use->ru_maxrss * 1024;
 }
 
-/* A key press reaches the child by itself, as it is in our process group; what kill sends to us
- * alone is passed on. */
+/* A key press reaches the child by itself, as it is in our process group; what kill sends
+ * to us alone is passed on. */
 static void pass_on(struct ls_launched *r, const siginfo_t *info)
 {
 	r->interrupted = info->si_signo;
@@ -80,8 +80,8 @@ static void pass_on(struct ls_launched *r, const siginfo_t *info)
 		kill(r->pid, info->si_signo);
 }
 
-/* Looks soon at first, as interpreters start early, and then as often as a hundredth of a core
- * affords, between 20 times a second and once. */
+/* Looks soon at first, as interpreters start early, and then as often as a hundredth of a
+ * core affords, between 20 times a second and once. */
 static long look(struct ls_procscan *scan, pid_t child, long pause_ms)
 {
 	enum { OFTEN = 50, SELDOM = 1000 };

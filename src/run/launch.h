@@ -1,5 +1,5 @@
-/* Starts the command of a run, passes signals on to it, and waits for its end. Meanwhile the
- * calling thread's signal mask is changed: call it from a process with one thread. */
+/* Starts the command of a run, passes signals on to it, and waits for its end. Meanwhile
+ * the calling thread's signal mask is changed: call it from a process with one thread. */
 #ifndef LS_RUN_LAUNCH_H
 #define LS_RUN_LAUNCH_H
 
@@ -30,7 +30,8 @@ struct ls_launched {
 
 /* The program that a name means, or why there is none. The caller frees it. */
 int ls_launch_find(const char *name, char **ret, struct ls_err *err);
-/* scan may be NULL; otherwise the processes below the child are looked at from time to time. */
+/* scan may be NULL; otherwise the processes below the child are looked at from time to
+ * time. */
 int ls_launch(const struct ls_launch *what, struct ls_procscan *scan, struct ls_launched *ret,
 	      struct ls_err *err);
 

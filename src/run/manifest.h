@@ -1,5 +1,5 @@
-/* Run manifests: reading, checking and telling. docs/schema/manifest.schema.json describes the
- * file. Values are new references. Any thread. */
+/* Run manifests: reading, checking and telling. docs/schema/manifest.schema.json
+ * describes the file. Values are new references. Any thread. */
 #ifndef LS_RUN_MANIFEST_H
 #define LS_RUN_MANIFEST_H
 
@@ -8,8 +8,8 @@
 
 #define LS_MANIFEST_SCHEMA "lockstep.run/1"
 
-/* path is a manifest or a folder that holds run_manifest.json. Refuses what is not a manifest,
- * naming the key. */
+/* path is a manifest or a folder that holds run_manifest.json. Refuses what is not a
+ * manifest, naming the key. */
 int ls_manifest_load(const char *path, json_t **ret, struct ls_err *err);
 int ls_manifest_check(const json_t *manifest, const char *name, struct ls_err *err);
 void ls_manifest_text(const json_t *manifest, struct ls_str *out);

@@ -1,5 +1,5 @@
-/* Compares two manifests and ranks the differences: those that can change bits first, then those
- * that may, then results, then the rest. */
+/* Compares two manifests and ranks the differences: those that can change bits first,
+ * then those that may, then results, then the rest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,7 +199,8 @@ static void compare_objects(struct ls_differences *d, const char *prefix, const 
 	}
 }
 
-/* Objects and arrays down to their leaves, each compared as "prefix.key" or "prefix.number". */
+/* Objects and arrays down to their leaves, each compared as "prefix.key" or
+ * "prefix.number". */
 static void compare_trees(struct ls_differences *d, const char *prefix, const json_t *a,
 			  const json_t *b)
 {
@@ -224,8 +225,8 @@ static void compare_trees(struct ls_differences *d, const char *prefix, const js
 	}
 }
 
-/* The optimizers or schedulers of a training by their number, without the lines that made them:
- * those move with any change of the source. */
+/* The optimizers or schedulers of a training by their number, without the lines that made
+ * them: those move with any change of the source. */
 static json_t *by_number(const json_t *m, const char *what)
 {
 	size_t i;
@@ -258,8 +259,8 @@ static void compare_training(struct ls_differences *d, const json_t *a, const js
 		compare_trees(d, "training.framework", x, y);
 }
 
-/* Paths below the folder in which a run was started are told from there: two checkouts of one
- * program have the same names. */
+/* Paths below the folder in which a run was started are told from there: two checkouts of
+ * one program have the same names. */
 static json_t *sources(const json_t *m)
 {
 	const char *cwd = json_string_value(json_object_get(m, "cwd")), *path;
@@ -307,7 +308,8 @@ static void compare_seeded(struct ls_differences *d, const json_t *a, const json
 	json_decref(y);
 }
 
-/* A list of objects as one object: the text under key names an entry, value is what it has. */
+/* A list of objects as one object: the text under key names an entry, value is what it
+ * has. */
 static json_t *by_key(const json_t *list, const char *key, const char *value)
 {
 	size_t i;

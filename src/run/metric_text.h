@@ -1,5 +1,5 @@
-/* Numbers with names in text that programs write: JSON, CSV, and what they print. Nothing in the
- * text is trusted; memory does not grow with it. Text is borrowed. Any thread. */
+/* Numbers with names in text that programs write: JSON, CSV, and what they print. Nothing
+ * in the text is trusted; memory does not grow with it. Text is borrowed. Any thread. */
 #ifndef LS_RUN_METRIC_TEXT_H
 #define LS_RUN_METRIC_TEXT_H
 
@@ -8,8 +8,8 @@
 
 #include "base/str.h"
 
-/* A number at p: decimal, or "nan", "Infinity", "-inf" in any case. The token ends at the first
- * byte that no number has. Returns its length, 0 where there is no number. */
+/* A number at p: decimal, or "nan", "Infinity", "-inf" in any case. The token ends at the
+ * first byte that no number has. Returns its length, 0 where there is no number. */
 size_t ls_metric_number(const char *p, size_t len, double *ret);
 
 /* What stands behind a printed name: quotes, blanks, ":" or "=", and a number, perhaps in
@@ -18,9 +18,9 @@ size_t ls_metric_assigned(const char *p, const char *end, double *ret);
 /* Whether c can be part of a printed name. */
 bool ls_metric_in_name(char c);
 
-/* The numbers of JSON documents that follow each other. path has the keys from the top joined by
- * "/", at most 1024 bytes of each; in_list: inside of an array. The strings "NaN" and "Infinity"
- * are numbers, too. */
+/* The numbers of JSON documents that follow each other. path has the keys from the top
+ * joined by "/", at most 1024 bytes of each; in_list: inside of an array. The strings
+ * "NaN" and "Infinity" are numbers, too. */
 struct ls_metric_visit {
 	void (*number)(void *ctx, const struct ls_str *path, bool in_list, double value,
 		       const char *at);

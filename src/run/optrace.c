@@ -186,7 +186,8 @@ static char *frame_lines(struct ls_slice stack)
 	return s;
 }
 
-/* The innermost frame outside of installed packages and the standard library, or the innermost. */
+/* The innermost frame outside of installed packages and the standard library, or the
+ * innermost. */
 static char *own_frame(struct ls_slice stack)
 {
 	char *lines = frame_lines(stack), *save = NULL, *found = NULL, *first = NULL;
@@ -457,8 +458,8 @@ static void doubt(struct ls_parting *p, const struct ls_parting *other)
 	p->explanation = text;
 }
 
-/* Keeps the earlier of two partings. Where the two runs do not agree on which it is, or the clocks
- * of several hosts would have to be trusted, that is said once. */
+/* Keeps the earlier of two partings. Where the two runs do not agree on which it is, or
+ * the clocks of several hosts would have to be trusted, that is said once. */
 static void keep_first(struct ls_parting *best, struct ls_parting *new, bool *doubtful)
 {
 	if (new->kind == LS_PART_NONE)

@@ -1,6 +1,6 @@
 /* Operation logs (--trace ops) read back, and the first operation at which two runs part.
- * An optrace owns its mapping; operations point into it (ls_optrace_done). A parting owns its texts
- * (ls_parting_done). Any thread, one at a time an object. */
+ * An optrace owns its mapping; operations point into it (ls_optrace_done). A parting owns
+ * its texts (ls_parting_done). Any thread, one at a time an object. */
 #ifndef LS_RUN_OPTRACE_H
 #define LS_RUN_OPTRACE_H
 
@@ -43,8 +43,8 @@ struct ls_optrace {
 int ls_optrace_begin(struct ls_optrace *t, const char *data, size_t len, const char *name,
 		     struct ls_err *err);
 int ls_optrace_open(struct ls_optrace *t, const char *path, struct ls_err *err);
-/* 1: an operation, 0: the end, negative: not an operation log, and the message names the line. A
- * last line cut short by a kill is the end. */
+/* 1: an operation, 0: the end, negative: not an operation log, and the message names the
+ * line. A last line cut short by a kill is the end. */
 int ls_optrace_next(struct ls_optrace *t, struct ls_op *ret, struct ls_err *err);
 void ls_optrace_done(struct ls_optrace *t);
 json_t *ls_optrace_summary(const char *dir, const char *name); /* for the manifest; new reference */
@@ -77,10 +77,10 @@ struct ls_parting {
 };
 
 int ls_optrace_part(const char *a, const char *b, struct ls_parting *ret, struct ls_err *err);
-/* The same for the trace folders of two runs. Processes are matched by rank and by the order in
- * which their parents made them. Told is the parting that came first by the clock; where the two
- * runs have another one first, the explanation says that it cannot be known. Fails with LS_EUNKNOWN
- * when a folder has no operation log. */
+/* The same for the trace folders of two runs. Processes are matched by rank and by the
+ * order in which their parents made them. Told is the parting that came first by the
+ * clock; where the two runs have another one first, the explanation says that it cannot
+ * be known. Fails with LS_EUNKNOWN when a folder has no operation log. */
 int ls_optrace_part_folders(const char *a, const char *b, struct ls_parting *ret,
 			    struct ls_err *err);
 void ls_parting_done(struct ls_parting *p);

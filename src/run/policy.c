@@ -76,8 +76,8 @@ struct rule {
 	const char *name, *value; /* value NULL: unset */
 };
 
-/* Level 3 asks MKL for the code path that every x86-64 has, level 2 only for one that does not
- * change from run to run.
+/* Level 3 asks MKL for the code path that every x86-64 has, level 2 only for one that
+ * does not change from run to run.
  */
 static const struct rule rules[] = {
 	{1, "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",

@@ -1,6 +1,6 @@
-/* Determinism levels: which environment variables they set and what the Python hook is told.
- * struct ls_policy borrows its texts; an ls_runenv owns its strings (init/done). One thread at a
- * time an object. */
+/* Determinism levels: which environment variables they set and what the Python hook is
+ * told. struct ls_policy borrows its texts; an ls_runenv owns its strings (init/done).
+ * One thread at a time an object. */
 #ifndef LS_RUN_POLICY_H
 #define LS_RUN_POLICY_H
 
@@ -10,8 +10,9 @@
 
 #include "base/json.h"
 
-/* 0 records only; 1 comparable: precision explicit; 2 high: seeds and deterministic algorithms; 3
- * bitwise: one thread, blocking launches, one summation order in MKL and NCCL. */
+/* 0 records only; 1 comparable: precision explicit; 2 high: seeds and deterministic
+ * algorithms; 3 bitwise: one thread, blocking launches, one summation order in MKL and
+ * NCCL. */
 struct ls_policy {
 	int level;
 	uint64_t seed;
@@ -41,8 +42,8 @@ void ls_runenv_set(struct ls_runenv *env, const char *name,
 void ls_policy_apply(const struct ls_policy *policy, struct ls_runenv *env);
 /* The policy as the manifest and the hook have it, without "env". New reference. */
 json_t *ls_policy_json(const struct ls_policy *policy);
-/* The other variables that the command gets, as they are; values that look like secrets are
- * withheld. {NAME: text}; new reference. */
+/* The other variables that the command gets, as they are; values that look like secrets
+ * are withheld. {NAME: text}; new reference. */
 json_t *ls_policy_observed(const struct ls_runenv *env);
 
 #endif

@@ -41,8 +41,8 @@ static bool maps_libpython(pid_t pid)
 	return found;
 }
 
-/* Programs of the system that can run Python scripts (gdb, perf, vim) have libpython, too, and are
- * not what the user calls a Python program. */
+/* Programs of the system that can run Python scripts (gdb, perf, vim) have libpython,
+ * too, and are not what the user calls a Python program. */
 static bool is_of_the_system(const char *exe)
 {
 	return ls_str_starts(exe, "/usr/bin/") || ls_str_starts(exe, "/usr/sbin/") ||

@@ -1,6 +1,6 @@
-/* Looks, now and then, at the processes below a child for Python interpreters, so that those that
- * left no record of the hook can be named. ls_procscan_done frees; one thread. Only this machine's
- * processes are seen. */
+/* Looks, now and then, at the processes below a child for Python interpreters, so that
+ * those that left no record of the hook can be named. ls_procscan_done frees; one thread.
+ * Only this machine's processes are seen. */
 #ifndef LS_RUN_PROCSCAN_H
 #define LS_RUN_PROCSCAN_H
 
@@ -26,9 +26,10 @@ struct ls_procscan {
 void ls_procscan_look(struct ls_procscan *scan, pid_t root);
 void ls_procscan_done(struct ls_procscan *scan);
 
-/* A text that names a process image: the addresses of AT_ENTRY, AT_RANDOM and AT_SYSINFO_EHDR in
- * its auxiliary vector. The kernel chooses them at exec, and a fork keeps them. The hook writes the
- * same text into its record. Empty where /proc does not tell. */
+/* A text that names a process image: the addresses of AT_ENTRY, AT_RANDOM and
+ * AT_SYSINFO_EHDR in its auxiliary vector. The kernel chooses them at exec, and a fork
+ * keeps them. The hook writes the same text into its record. Empty where /proc does not
+ * tell. */
 void ls_procscan_image(pid_t pid, char ret[LS_IMAGE_TEXT]);
 
 #endif

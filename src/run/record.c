@@ -1,5 +1,5 @@
-/* Reads what the hook wrote, one file of JSON lines for each interpreter, and merges the files into
- * one account of the run. */
+/* Reads what the hook wrote, one file of JSON lines for each interpreter, and merges the
+ * files into one account of the run. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -104,7 +104,8 @@ int ls_hook_parse(const char *text, size_t len, const char *name, json_t **ret, 
 	return rc;
 }
 
-/* Adds an event to a list, or counts one more process where the list has the same event. */
+/* Adds an event to a list, or counts one more process where the list has the same
+ * event. */
 static void merge_event(json_t *list, json_t *event, const char *key, const char *value)
 {
 	size_t i;
@@ -133,7 +134,8 @@ static void merge_list(json_t *all, json_t *record, const char *list, const char
 		merge_event(to, event, key, value);
 }
 
-/* Counts the processes that drew from one stream: the same generator, begun in the same state. */
+/* Counts the processes that drew from one stream: the same generator, begun in the same
+ * state. */
 static void merge_streams(json_t *all, const json_t *record)
 {
 	const char *library;
@@ -217,7 +219,8 @@ static void merge_batch(json_t *all, const json_t *record)
 				      number(l, "num_workers", 0)));
 }
 
-/* The first training that is told: rank 0's, or that of the process that started first. */
+/* The first training that is told: rank 0's, or that of the process that started
+ * first. */
 static void merge_training(json_t *all, const json_t *record)
 {
 	json_t *training = json_object_get(record, "training");
@@ -255,7 +258,8 @@ static void merge_gpus(json_t *all, const json_t *record)
 	}
 }
 
-/* The switches by their short names, as read back at the end of the first process that had torch.
+/* The switches by their short names, as read back at the end of the first process that
+ * had torch.
  */
 static void merge_determinism(json_t *all, const json_t *record)
 {
@@ -319,7 +323,8 @@ static int by_start(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A record that cannot be read becomes a failure of the policy; the run itself is not lost. */
+/* A record that cannot be read becomes a failure of the policy; the run itself is not
+ * lost. */
 static json_t *read_one(const char *dir, const char *name)
 {
 	char *path = ls_xasprintf("%s/%s", dir, name), *text;

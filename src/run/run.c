@@ -205,8 +205,9 @@ static bool has_ended(pid_t child)
 	       info.si_pid == child;
 }
 
-/* Adds the facts of the machine while the command runs, as gathering them may take a second. Writes
- * the manifest again unless the command has ended; a failure to write shows at the end. */
+/* Adds the facts of the machine while the command runs, as gathering them may take a
+ * second. Writes the manifest again unless the command has ended; a failure to write
+ * shows at the end. */
 static void add_facts(struct run *r, pid_t child)
 {
 	json_t *environment = NULL, *block = NULL;
@@ -217,8 +218,8 @@ static void add_facts(struct run *r, pid_t child)
 		ls_json_write(r->path, r->manifest, NULL);
 }
 
-/* Waits until the command ends, at most ms milliseconds; returns whether it has ended. handle: a
- * pidfd of the command, or -1 where the kernel has none. */
+/* Waits until the command ends, at most ms milliseconds; returns whether it has ended.
+ * handle: a pidfd of the command, or -1 where the kernel has none. */
 static bool ends_within(pid_t child, int handle, int ms)
 {
 	enum { STEP_MS = 5 };

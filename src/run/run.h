@@ -1,6 +1,7 @@
-/* A run: launch a command under a policy and write down what happened, in OUT/run_manifest.json.
- * A request borrows everything; a result owns its manifest and text (ls_run_result_done). One run
- * at a time a process, as signals are passed on to the child. */
+/* A run: launch a command under a policy and write down what happened, in
+ * OUT/run_manifest.json. A request borrows everything; a result owns its manifest and
+ * text (ls_run_result_done). One run at a time a process, as signals are passed on to the
+ * child. */
 #ifndef LS_RUN_RUN_H
 #define LS_RUN_RUN_H
 
@@ -20,9 +21,9 @@ struct ls_run_request {
 				      NULL-terminated, or NULL */
 	const char *const
 		*vars; /* NAME=VALUE, applied after the policy; NULL-terminated, or NULL */
-	/* Facts of this machine for the manifest, and their short form (torch, cuda, cudnn, python,
-	 * driver): borrowed from ctx, or NULL where there are none. Called on another thread while
-	 * the command runs. */
+	/* Facts of this machine for the manifest, and their short form (torch, cuda,
+	 * cudnn, python, driver): borrowed from ctx, or NULL where there are none. Called
+	 * on another thread while the command runs. */
 	void (*facts)(void *ctx, json_t **ret_environment, json_t **ret_block);
 	void *facts_ctx;
 	const json_t *spec; /* what a comparison with a spec said, or NULL */
@@ -38,7 +39,8 @@ struct ls_run_result {
 				  all is well */
 };
 
-/* Fails only when the run could not be started or recorded; how the command ended is in the result.
+/* Fails only when the run could not be started or recorded; how the command ended is in
+ * the result.
  */
 int ls_run(const struct ls_run_request *request, struct ls_run_result *ret, struct ls_err *err);
 void ls_run_result_done(struct ls_run_result *result);

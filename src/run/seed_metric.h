@@ -1,7 +1,7 @@
 /* The value of a metric that a run left behind: in JSON or JSON lines, in CSV, or printed
  * as "name: value" or "name=value". Text is borrowed; nothing in it is trusted. Memory
- * does not grow with the text. A struct ls_seed_metric owns its source (ls_seed_metric_done). Any
- * thread. */
+ * does not grow with the text. A struct ls_seed_metric owns its source
+ * (ls_seed_metric_done). Any thread. */
 #ifndef LS_RUN_SEED_METRIC_H
 #define LS_RUN_SEED_METRIC_H
 

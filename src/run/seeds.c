@@ -76,8 +76,8 @@ static size_t undone(const struct ls_run_result *r)
 	return json_array_size(json_object_get(json_object_get(r->manifest, "hook"), "undone"));
 }
 
-/* What ends everything: a signal, a failure, a policy that did not reach the program or, with
- * strict, did not last. */
+/* What ends everything: a signal, a failure, a policy that did not reach the program or,
+ * with strict, did not last. */
 static bool failed(const struct ls_seeds_request *ask, struct ls_seeds *s, const char *label,
 		   const struct ls_run_result *r)
 {
@@ -171,7 +171,8 @@ static int one_run(const struct ls_seeds_request *ask, struct ls_seeds *s, size_
 	return rc;
 }
 
-/* The configurations take turns, so that what changes on the machine meanwhile meets both. */
+/* The configurations take turns, so that what changes on the machine meanwhile meets
+ * both. */
 static int all_runs(const struct ls_seeds_request *ask, struct ls_seeds *s, struct ls_err *err)
 {
 	for (unsigned i = 0; i < ask->seeds; i++)

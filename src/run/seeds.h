@@ -1,6 +1,6 @@
-/* One command with several seeds, or two configurations of it: the spread of a metric over
- * the seeds, and whether the two differ by more. A request borrows everything; a result
- * owns all it holds (ls_seeds_done). One at a time a process, as ls_run. */
+/* One command with several seeds, or two configurations of it: the spread of a metric
+ * over the seeds, and whether the two differ by more. A request borrows everything; a
+ * result owns all it holds (ls_seeds_done). One at a time a process, as ls_run. */
 #ifndef LS_RUN_SEEDS_H
 #define LS_RUN_SEEDS_H
 

@@ -1,5 +1,5 @@
-/* Which interpreters the policy did not reach: seen running, turned into by exec, or started by a
- * recorded one, without a record of their own. */
+/* Which interpreters the policy did not reach: seen running, turned into by exec, or
+ * started by a recorded one, without a record of their own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ static const char *text_of(const json_t *o, const char *key)
 	return s ? s : "";
 }
 
-/* Whether an interpreter left a record of this image; of this process where /proc told no image. */
+/* Whether an interpreter left a record of this image; of this process where /proc told no
+ * image. */
 static bool has_record(const json_t *images, const struct ls_procscan_seen *seen)
 {
 	size_t i;
@@ -32,8 +33,8 @@ static bool has_record(const json_t *images, const struct ls_procscan_seen *seen
 
 static bool is_uncovered(const struct ls_procscan_seen *s, const json_t *images)
 {
-	/* seen once: it may have been killed before it reached the hook, unless its options say
-	 * that it would not have reached it */
+	/* seen once: it may have been killed before it reached the hook, unless its
+	 * options say that it would not have reached it */
 	return (s->times > 1 || s->shut) && !s->brief && !has_record(images, s);
 }
 
@@ -76,8 +77,8 @@ static char *joined(const char *const *words)
 	return ls_str_take(&s);
 }
 
-/* The command line of an interpreter that a recorded one turned into by exec, without a record of
- * its own; NULL if there is none. */
+/* The command line of an interpreter that a recorded one turned into by exec, without a
+ * record of its own; NULL if there is none. */
 static char *lost_by_exec(const json_t *images, const json_t *before)
 {
 	const char *words[WORDS + 1];
@@ -89,8 +90,9 @@ static char *lost_by_exec(const json_t *images, const json_t *before)
 	return lost ? joined(words) : NULL;
 }
 
-/* The command line of an interpreter that a recorded one started, and which its options or its
- * environment keep from the hook; NULL if this is none. It may have been too short to be seen. */
+/* The command line of an interpreter that a recorded one started, and which its options
+ * or its environment keep from the hook; NULL if this is none. It may have been too short
+ * to be seen. */
 static char *lost_by_spawn(const json_t *spawn)
 {
 	const char *words[WORDS + 1];

@@ -146,8 +146,8 @@ static void judge(struct ls_verify *v, const struct ls_comparison *c, const char
 	free(text);
 }
 
-/* Compares run 1 with each other run; the sentence is that of the first that differs, or of the
- * last. */
+/* Compares run 1 with each other run; the sentence is that of the first that differs, or
+ * of the last. */
 static int compare_runs(const struct ls_verify_request *ask, struct ls_verify *v,
 			struct ls_err *err)
 {
@@ -212,8 +212,8 @@ static int do_control(const struct ls_verify_request *ask, struct ls_verify *v, 
 	return 0;
 }
 
-/* A program that has PyTorch and leaves no log is a fault of the tracing, never told as the
- * program's. */
+/* A program that has PyTorch and leaves no log is a fault of the tracing, never told as
+ * the program's. */
 static char *no_log(const struct ls_verify *v, const char *why)
 {
 	for (size_t i = v->n_runs - 2; i < v->n_runs; i++) {
@@ -252,8 +252,8 @@ static int part_traces(struct ls_verify *v, size_t first, struct ls_err *err)
 
 enum { TRACES = 4 };
 
-/* Traces the two environments that differed, the second one again while it does not part from the
- * first. */
+/* Traces the two environments that differed, the second one again while it does not part
+ * from the first. */
 static int do_bisect(const struct ls_verify_request *ask, struct ls_verify *v, struct ls_err *err)
 {
 	size_t other = 0, first = v->n_runs;

@@ -1,6 +1,6 @@
-/* Twin runs: the same command several times in fresh folders of one path, everything they wrote
- * compared, and where they part. A request borrows everything; a result owns all it holds
- * (ls_verify_done). One at a time a process, as ls_run. */
+/* Twin runs: the same command several times in fresh folders of one path, everything they
+ * wrote compared, and where they part. A request borrows everything; a result owns all it
+ * holds (ls_verify_done). One at a time a process, as ls_run. */
 #ifndef LS_RUN_VERIFY_H
 #define LS_RUN_VERIFY_H
 
@@ -71,14 +71,15 @@ int ls_verify(const struct ls_verify_request *request, struct ls_verify *ret, st
 void ls_verify_done(struct ls_verify *v);
 json_t *ls_verify_json(const struct ls_verify *v);         /* new reference */
 const char *ls_verify_held(const struct ls_verify_run *r); /* "yes", "NO", "nothing to hold" */
-/* Name and value of what ran: command, runs, control, policy, code, environment; plain text in two
- * columns below an empty heading. */
+/* Name and value of what ran: command, runs, control, policy, code, environment; plain
+ * text in two columns below an empty heading. */
 void ls_verify_brief(const struct ls_verify *v, struct ls_table *ret);
-/* "run1 and run2: within the tolerance: …" of the pair that is furthest apart, and the same of the
- * control: a tolerance that another seed is within shows nothing. Nothing where no tolerance was
- * given or nothing was compared. */
+/* "run1 and run2: within the tolerance: …" of the pair that is furthest apart, and the
+ * same of the control: a tolerance that another seed is within shows nothing. Nothing
+ * where no tolerance was given or nothing was compared. */
 void ls_verify_second_verdict(const struct ls_verify *v, struct ls_str *out);
-/* linked: with links to the manifests, for a page that lies beside the folders of the runs. */
+/* linked: with links to the manifests, for a page that lies beside the folders of the
+ * runs. */
 void ls_verify_html(const struct ls_verify *v, bool linked, struct ls_str *out);
 void ls_verify_markdown(const struct ls_verify *v, struct ls_str *out); /* for a pull request */
 

@@ -34,8 +34,8 @@ static size_t count(const char *const *list)
 	return n;
 }
 
-/* The request's variables and then the varied ones; the texts of the latter are owned by the list's
- * tail. */
+/* The request's variables and then the varied ones; the texts of the latter are owned by
+ * the list's tail. */
 static const char **make_vars(const struct ls_verify_request *ask, size_t number,
 			      struct ls_str *text)
 {
@@ -150,8 +150,9 @@ static double now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-/* Runs the command in DIR/out, so that every run finds the same path in its settings and writes the
- * same one into its checkpoints, and then moves the folder to where it is kept. */
+/* Runs the command in DIR/out, so that every run finds the same path in its settings and
+ * writes the same one into its checkpoints, and then moves the folder to where it is
+ * kept. */
 static int run_and_move(const struct ls_verify_request *ask, const struct ls_run_request *run,
 			struct ls_verify_run *r, struct ls_err *err)
 {

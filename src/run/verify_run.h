@@ -1,6 +1,6 @@
-/* One run of a verification: the command in a fresh folder, its log, what it wrote elsewhere, and
- * the last lines of a run that failed. Everything is borrowed; the run is added to the result and
- * belongs to it. One at a time a process, as ls_run. */
+/* One run of a verification: the command in a fresh folder, its log, what it wrote
+ * elsewhere, and the last lines of a run that failed. Everything is borrowed; the run is
+ * added to the result and belongs to it. One at a time a process, as ls_run. */
 #ifndef LS_RUN_VERIFY_RUN_H
 #define LS_RUN_VERIFY_RUN_H
 
@@ -19,8 +19,8 @@ void ls_verify_run_done(struct ls_verify_run *run);
 /* "run1 ended with status 3", "run1 was ended by SIGKILL". The caller frees. */
 char *ls_verify_how_it_ended(const struct ls_verify_run *run);
 
-/* The last lines of a log as a terminal would show them, with what is not printable as \xNN; ""
- * where there is none. The caller frees. */
+/* The last lines of a log as a terminal would show them, with what is not printable as
+ * \xNN; "" where there is none. The caller frees. */
 char *ls_verify_last_lines(const char *log);
 
 #endif

@@ -187,7 +187,8 @@ static void dots(const struct ls_plot_group *g, const struct axis *a, double y, 
 	for (size_t k = 0; k < g->n; k++) {
 		if (!isfinite(g->values[k]))
 			continue;
-		/* spread over five heights, so that equal values are seen beside each other */
+		/* spread over five heights, so that equal values are seen beside each
+		 * other */
 		double cy = y + 5 * ((double)(k % 5) - 2);
 		ls_str_addf(out,
 			    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" style=\"fill:var(--c%zu)\" "
@@ -225,8 +226,8 @@ void ls_plot_strip(const struct ls_plot_group *groups, size_t n, const char *met
 
 /* --- curves --- */
 
-/* Every second line is dashed, so that one below it is seen where both are equal; dashes of a long
- * and noisy curve would look like gaps, so the lower one shines through it. */
+/* Every second line is dashed, so that one below it is seen where both are equal; dashes
+ * of a long and noisy curve would look like gaps, so the lower one shines through it. */
 static void begin_line(struct ls_str *out, size_t colour, bool is_long)
 {
 	ls_str_addf(out, "<path class=\"l\" style=\"stroke:var(--c%zu)%s\" d=\"", colour % SERIES,
@@ -246,8 +247,8 @@ static void legend(const struct ls_plot_series *series, size_t n, struct ls_str 
 	}
 }
 
-/* The points that fall on the same half pixel: as one stroke from the least to the most, so that
- * a long curve is no longer in the file than it is wide. */
+/* The points that fall on the same half pixel: as one stroke from the least to the most,
+ * so that a long curve is no longer in the file than it is wide. */
 struct column {
 	double x, first, low, high, last;
 	bool any;
@@ -293,8 +294,8 @@ static void line(const struct ls_plot_series *s, const struct axis *x, const str
 	ls_str_add(out, "\"/>");
 }
 
-/* Points of a short curve, each with its value when pointed at. The first series has the largest,
- * so that it is seen below the others. */
+/* Points of a short curve, each with its value when pointed at. The first series has the
+ * largest, so that it is seen below the others. */
 static void points(const struct ls_plot_series *s, const struct axis *x, const struct axis *y,
 		   size_t colour, struct ls_str *out)
 {

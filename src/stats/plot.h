@@ -1,6 +1,6 @@
-/* Plots as SVG, without scripts: values of groups with their intervals, and curves over steps.
- * Everything is borrowed; text is appended to the caller's. They follow a reader's dark mode. Any
- * thread. */
+/* Plots as SVG, without scripts: values of groups with their intervals, and curves over
+ * steps. Everything is borrowed; text is appended to the caller's. They follow a reader's
+ * dark mode. Any thread. */
 #ifndef LS_STATS_PLOT_H
 #define LS_STATS_PLOT_H
 
@@ -15,7 +15,8 @@ struct ls_plot_group {
 	const struct ls_stats_group *stats; /* of the values */
 };
 
-/* A strip plot, a row a group: each value as a dot, the mean and its 95 % interval as a bar. */
+/* A strip plot, a row a group: each value as a dot, the mean and its 95 % interval as a
+ * bar. */
 void ls_plot_strip(const struct ls_plot_group *groups, size_t n, const char *metric,
 		   struct ls_str *out);
 

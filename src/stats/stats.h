@@ -46,8 +46,8 @@ struct ls_stats_ask {
 
 static const struct ls_stats_ask ls_stats_ask_default = {.margin = 0.005};
 
-/* The default with the margin of an option --margin: "0.5%", a share of the first mean, or a value
- * in units of the metric. NULL: the default. */
+/* The default with the margin of an option --margin: "0.5%", a share of the first mean,
+ * or a value in units of the metric. NULL: the default. */
 int ls_stats_margin(const char *text, struct ls_stats_ask *ret, struct ls_err *err);
 
 enum ls_stats_verdict {

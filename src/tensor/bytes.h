@@ -1,6 +1,6 @@
-/* A row of little-endian numbers and byte strings, read in order. A read beyond the end gives 0
- * or NULL and sets bad, which stays: readers look at it where they would use what they read.
- * Borrows the bytes. One thread. */
+/* A row of little-endian numbers and byte strings, read in order. A read beyond the end
+ * gives 0 or NULL and sets bad, which stays: readers look at it where they would use what
+ * they read. Borrows the bytes. One thread. */
 #ifndef LS_TENSOR_BYTES_H
 #define LS_TENSOR_BYTES_H
 

@@ -56,7 +56,8 @@ static void swap_bytes(uint8_t *p, size_t len, size_t unit)
 		}
 }
 
-/* Flips the sign of each number of a lazy view; of complex ones, of the parts that it says. */
+/* Flips the sign of each number of a lazy view; of complex ones, of the parts that it
+ * says. */
 static void flip_signs(const struct ls_tensor *t, uint8_t *p, size_t len)
 {
 	size_t unit = swap_unit(t);
@@ -68,7 +69,8 @@ static void flip_signs(const struct ls_tensor *t, uint8_t *p, size_t len)
 	}
 }
 
-/* Copies n elements that lie step elements apart; the common sizes are worth a loop of their own.
+/* Copies n elements that lie step elements apart; the common sizes are worth a loop of
+ * their own.
  */
 static void gather(uint8_t *out, const uint8_t *in, uint64_t n, int64_t step, size_t size)
 {
@@ -86,7 +88,8 @@ static void gather(uint8_t *out, const uint8_t *in, uint64_t n, int64_t step, si
 			memcpy(out + i * size, in + (int64_t)i * stride, size);
 }
 
-/* Moves the index on by n elements of the last dimension, carrying into the outer ones. */
+/* Moves the index on by n elements of the last dimension, carrying into the outer
+ * ones. */
 static void advance(struct ls_cursor *c, uint64_t n)
 {
 	int d = c->t->ndim - 1;
@@ -116,8 +119,8 @@ static void read_strided(struct ls_cursor *c, uint8_t *out, uint64_t elements)
 	}
 }
 
-/* Makes the inflater stand at element 0. A strided packed tensor (numpy's Fortran order) is
- * inflated as a whole. */
+/* Makes the inflater stand at element 0. A strided packed tensor (numpy's Fortran order)
+ * is inflated as a whole. */
 static int unpack(struct ls_cursor *c, struct ls_err *err)
 {
 	const struct ls_zip_member *m = c->t->packed;

@@ -1,5 +1,6 @@
-/* GGUF, the model files of llama.cpp: tensors, also in quantized blocks, and typed values. The
- * bundle owns everything; the caller frees it. Any thread, one thread at a time an object. */
+/* GGUF, the model files of llama.cpp: tensors, also in quantized blocks, and typed
+ * values. The bundle owns everything; the caller frees it. Any thread, one thread at a
+ * time an object. */
 #ifndef LS_TENSOR_GGUF_H
 #define LS_TENSOR_GGUF_H
 

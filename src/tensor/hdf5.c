@@ -33,8 +33,8 @@ static int scratch_file(const char *name, struct ls_err *err)
 	return fd;
 }
 
-/* Runs the reader in a process of its own. copy: path is a copy that is removed as soon as the
- * reader has opened it. */
+/* Runs the reader in a process of its own. copy: path is a copy that is removed as soon
+ * as the reader has opened it. */
 static int run_reader(const char *path, uint64_t len, int out, bool copy, const char *name,
 		      struct ls_err *err)
 {

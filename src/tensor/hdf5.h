@@ -1,6 +1,6 @@
-/* HDF5 files: datasets as tensors, attributes as values, texts as values. They are read through
- * libhdf5 of the machine, in a process of its own that can do nothing but read; what it says is
- * checked like a file. The caller frees the bundle. Any thread. */
+/* HDF5 files: datasets as tensors, attributes as values, texts as values. They are read
+ * through libhdf5 of the machine, in a process of its own that can do nothing but read;
+ * what it says is checked like a file. The caller frees the bundle. Any thread. */
 #ifndef LS_TENSOR_HDF5_H
 #define LS_TENSOR_HDF5_H
 

@@ -12,7 +12,8 @@ enum {
 	DIMS = LS_MAX_DIMS,
 };
 
-/* How elements are told: as a tensor, as texts, as names of what they refer to, or not. */
+/* How elements are told: as a tensor, as texts, as names of what they refer to, or
+ * not. */
 enum how { NUMBERS, TEXTS, VARIABLE_TEXTS, REFERENCES, UNREAD };
 
 struct elements {
@@ -232,8 +233,8 @@ static int put_tensor(struct ls_h5_reader *r, const struct elements *e, uint64_t
 	return ls_h5_count(r);
 }
 
-/* Elements that are not in one piece in the file are read in slabs of whole rows along the first
- * dimension that has more than one. */
+/* Elements that are not in one piece in the file are read in slabs of whole rows along
+ * the first dimension that has more than one. */
 struct slabs {
 	int64_t dataset, type;
 	int axis;

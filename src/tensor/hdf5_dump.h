@@ -1,5 +1,5 @@
-/* What the process that reads an HDF5 file tells the one that compares: a row of records in a
- * file. The reader of records trusts the writer no more than any other file. */
+/* What the process that reads an HDF5 file tells the one that compares: a row of records
+ * in a file. The reader of records trusts the writer no more than any other file. */
 #ifndef LS_TENSOR_HDF5_DUMP_H
 #define LS_TENSOR_HDF5_DUMP_H
 
@@ -17,7 +17,8 @@ enum ls_h5_record {
 
 #define LS_H5_NO_PLACE UINT64_MAX /* a tensor's bytes follow its record */
 
-/* The file's own image, in which places lie, and that of the records; both outlive the bundle. */
+/* The file's own image, in which places lie, and that of the records; both outlive the
+ * bundle. */
 int ls_h5_dump_read(struct ls_bundle *b, const uint8_t *file, size_t file_len, const uint8_t *dump,
 		    size_t dump_len, struct ls_err *err);
 

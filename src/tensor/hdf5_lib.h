@@ -1,5 +1,5 @@
-/* The functions of libhdf5 that reading needs, as versions 1.10 to 2 have them. Opened at run
- * time; the library stays loaded. One thread. */
+/* The functions of libhdf5 that reading needs, as versions 1.10 to 2 have them. Opened at
+ * run time; the library stays loaded. One thread. */
 #ifndef LS_TENSOR_HDF5_LIB_H
 #define LS_TENSOR_HDF5_LIB_H
 

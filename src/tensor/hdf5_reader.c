@@ -60,7 +60,8 @@ static int visit_attributes(struct ls_h5_reader *r, int64_t object)
 		       : ls_h5_fail(r, "attributes that are damaged, or newer than this library");
 }
 
-/* Soft links lead to a name within the file, external ones to another file: both are text. */
+/* Soft links lead to a name within the file, external ones to another file: both are
+ * text. */
 static int visit_link(struct ls_h5_reader *r, int64_t group, const char *name,
 		      const struct ls_h5_link_info *link)
 {

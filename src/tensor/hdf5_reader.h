@@ -1,5 +1,6 @@
-/* The process that reads an HDF5 file through libhdf5 and writes records (hdf5_dump.h). It runs
- * in a sandbox, as the library was not made for files of strangers. Internal; one thread. */
+/* The process that reads an HDF5 file through libhdf5 and writes records (hdf5_dump.h).
+ * It runs in a sandbox, as the library was not made for files of strangers. Internal; one
+ * thread. */
 #ifndef LS_TENSOR_HDF5_READER_H
 #define LS_TENSOR_HDF5_READER_H
 
@@ -22,8 +23,8 @@ struct ls_h5_reader {
 	bool failed;     /* a record says why */
 };
 
-/* Writes the records of the file at path into out, and what went wrong. file_len: its length.
- * opened: is closed when the file is open. */
+/* Writes the records of the file at path into out, and what went wrong. file_len: its
+ * length. opened: is closed when the file is open. */
 void ls_h5_read(const char *path, uint64_t file_len, int out, int opened);
 
 /* Each returns 0, or 1 after a failure, as the library's iterators want it. */

@@ -1,4 +1,5 @@
-/* A zip member's bytes in order: straight from the archive, or through zlib in pieces of any size.
+/* A zip member's bytes in order: straight from the archive, or through zlib in pieces of
+ * any size.
  */
 #include <inttypes.h>
 #include <stdlib.h>

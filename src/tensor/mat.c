@@ -188,8 +188,8 @@ static int add_tensor(struct mat *m, const struct array *a, const struct element
 	return rc;
 }
 
-/* Real and imaginary parts lie apart, and so do the parts of a sparse array, whose numbers have
- * lengths of their own. */
+/* Real and imaginary parts lie apart, and so do the parts of a sparse array, whose
+ * numbers have lengths of their own. */
 static int add_parts(struct mat *m, struct ls_bytes *in, const struct array *a,
 		     const char *const *names, size_t n)
 {

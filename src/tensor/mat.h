@@ -1,6 +1,6 @@
 /* MATLAB files of version 5 (.mat as MATLAB 5 to 7 and scipy write it): numeric arrays as
- * tensors, texts, cells and structs by name. Version 7.3 is HDF5. The bundle owns everything; the
- * caller frees it. Any thread, one thread at a time an object. */
+ * tensors, texts, cells and structs by name. Version 7.3 is HDF5. The bundle owns
+ * everything; the caller frees it. Any thread, one thread at a time an object. */
 #ifndef LS_TENSOR_MAT_H
 #define LS_TENSOR_MAT_H
 

@@ -1,5 +1,5 @@
-/* MessagePack as flax writes it: nested maps of arrays and values. The bundle owns everything; the
- * caller frees it. Any thread, one thread at a time an object. */
+/* MessagePack as flax writes it: nested maps of arrays and values. The bundle owns
+ * everything; the caller frees it. Any thread, one thread at a time an object. */
 #ifndef LS_TENSOR_MSGPACK_H
 #define LS_TENSOR_MSGPACK_H
 

@@ -12,7 +12,8 @@ enum {
 	HEADER_LIMIT = 1 << 16
 }; /* numpy writes a few hundred bytes; structured types some thousands */
 
-/* The header is a Python dict literal; this reads the little of that language which numpy writes.
+/* The header is a Python dict literal; this reads the little of that language which numpy
+ * writes.
  */
 struct lit {
 	const char *s;
@@ -103,7 +104,8 @@ static int read_shape(struct lit *p, struct header *h)
 	return 0;
 }
 
-/* Steps over the list that describes a structured type; its elements are compared as bytes. */
+/* Steps over the list that describes a structured type; its elements are compared as
+ * bytes. */
 static int skip_list(struct lit *p)
 {
 	int depth = 0;

@@ -114,7 +114,8 @@ static int read_field(struct reader *r, struct field *f)
 	}
 }
 
-/* Numbers of one field, which may come one by one, packed, or in several packed pieces. */
+/* Numbers of one field, which may come one by one, packed, or in several packed
+ * pieces. */
 struct numbers {
 	uint64_t *items;
 	size_t n, cap;
@@ -296,8 +297,8 @@ static int decimal(struct span s, uint64_t fallback, uint64_t *ret, struct ls_er
 	return ls_str_to_u64(text, 0, INT64_MAX, "external data", ret, err);
 }
 
-/* The file that external data names, provided that it lies inside of the folder, symbolic links
- * followed. */
+/* The file that external data names, provided that it lies inside of the folder, symbolic
+ * links followed. */
 static int external_path(const char *folder, struct span location, char **ret, struct ls_err *err)
 {
 	char *wanted =

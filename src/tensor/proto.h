@@ -1,5 +1,6 @@
-/* What TensorFlow's files are made of: protobuf messages without generated code, and records of a
- * length, a checksum, bytes and a checksum. Everything is borrowed; any thread. */
+/* What TensorFlow's files are made of: protobuf messages without generated code, and
+ * records of a length, a checksum, bytes and a checksum. Everything is borrowed; any
+ * thread. */
 #ifndef LS_TENSOR_PROTO_H
 #define LS_TENSOR_PROTO_H
 
@@ -20,7 +21,8 @@ struct ls_field {
 /* A number of so many bytes, the lowest first. */
 uint64_t ls_little(const uint8_t *p, int bytes);
 bool ls_varint(const uint8_t **p, size_t *left, uint64_t *ret);
-/* The next field of a message; moves on behind it. False when what is left is no field. */
+/* The next field of a message; moves on behind it. False when what is left is no
+ * field. */
 bool ls_field_next(const uint8_t **p, size_t *left, struct ls_field *ret);
 
 /* CRC-32C of bytes, rotated and shifted as TensorFlow's files have it. */

@@ -112,8 +112,8 @@ static int by_begin(const void *a, const void *b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-/* The format wants the data section covered once: no hole, no overlap, no bytes after the last
- * tensor. */
+/* The format wants the data section covered once: no hole, no overlap, no bytes after the
+ * last tensor. */
 static int check_cover(struct span *spans, size_t n, uint64_t size, const struct ls_tensor *tensors,
 		       const char *file, struct ls_err *err)
 {
@@ -240,7 +240,8 @@ static int check_shard_name(const char *index, const char *shard, struct ls_err 
 	return 0;
 }
 
-/* Checks that the tensors from `first` on are those that the index places into this shard. */
+/* Checks that the tensors from `first` on are those that the index places into this
+ * shard. */
 static int check_shard(const struct ls_bundle *b, size_t first, const json_t *weights,
 		       const char *shard, const char *index, struct ls_err *err)
 {
@@ -374,8 +375,8 @@ static int make_header(const struct ls_tensor *tensors, size_t n, const struct l
 	return 0;
 }
 
-/* Dimension d and those inside it, from data on: as one run where they lie together, else slice by
- * slice. */
+/* Dimension d and those inside it, from data on: as one run where they lie together, else
+ * slice by slice. */
 static int write_strided(struct ls_writer *w, const struct ls_tensor *t, int d, const uint8_t *data,
 			 struct ls_err *err)
 {

@@ -111,7 +111,8 @@ bool ls_tensor_is_contiguous(const struct ls_tensor *t)
 	return true;
 }
 
-/* Elements of a shape; the product without its zeros must also fit, as the strides are made of it.
+/* Elements of a shape; the product without its zeros must also fit, as the strides are
+ * made of it.
  */
 static int count_of(const uint64_t *shape, size_t ndim, uint64_t *ret, struct ls_err *err)
 {

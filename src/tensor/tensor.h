@@ -1,7 +1,7 @@
-/* Named tensors and plain values as files hold them, and the bundle that a reader fills from one
- * file. A bundle owns names, shapes, mappings and inflated blocks; tensors borrow from it and die
- * with it (ls_bundle_free). A bundle is built by one thread and may then be read by any;
- * ls_bundle_fetch writes and wants one thread. */
+/* Named tensors and plain values as files hold them, and the bundle that a reader fills
+ * from one file. A bundle owns names, shapes, mappings and inflated blocks; tensors
+ * borrow from it and die with it (ls_bundle_free). A bundle is built by one thread and
+ * may then be read by any; ls_bundle_fetch writes and wants one thread. */
 #ifndef LS_TENSOR_TENSOR_H
 #define LS_TENSOR_TENSOR_H
 
@@ -83,8 +83,8 @@ struct ls_tensor {
 
 uint64_t ls_tensor_count(const struct ls_tensor *t); /* elements */
 bool ls_tensor_is_contiguous(const struct ls_tensor *t);
-/* Sets shape, row-major strides and nbytes from dtype and elem_size. Fails on overflow and on more
- * than LS_MAX_DIMS. */
+/* Sets shape, row-major strides and nbytes from dtype and elem_size. Fails on overflow
+ * and on more than LS_MAX_DIMS. */
 int ls_tensor_set_contiguous(struct ls_tensor *t, const uint64_t *shape, size_t ndim,
 			     struct ls_err *err);
 /* The shape as "[2, 3]". */
@@ -101,8 +101,9 @@ enum ls_value_kind {
 	LS_VAL_UNREAD
 };
 
-/* State that is not a tensor: step counts, metrics, names. OTHER is a description ("torch.device
- * cuda:0") in text. UNREAD is something that this program cannot judge; text says what. */
+/* State that is not a tensor: step counts, metrics, names. OTHER is a description
+ * ("torch.device cuda:0") in text. UNREAD is something that this program cannot judge;
+ * text says what. */
 struct ls_value {
 	const char *name;
 	enum ls_value_kind kind;
@@ -114,9 +115,9 @@ struct ls_value {
 	size_t len;       /* of text; BYTES and STRING may hold NULs */
 };
 
-/* What the name of a tensor or of a container stands for: "list", "dict", "Parameter". Only
- * formats that have such types fill these in, and only files of one format are compared by
- * them. */
+/* What the name of a tensor or of a container stands for: "list", "dict", "Parameter".
+ * Only formats that have such types fill these in, and only files of one format are
+ * compared by them. */
 struct ls_trait {
 	const char *name; /* empty for the outermost container */
 	const char *text;
@@ -163,16 +164,16 @@ struct ls_value *ls_bundle_add_value(struct ls_bundle *b, const char *name, size
 				     enum ls_value_kind kind);
 /* Copies both texts. */
 void ls_bundle_add_trait(struct ls_bundle *b, const char *name, const char *text);
-/* Ends the building: refuses a name that occurs twice, makes ls_bundle_find work. path is for the
- * message. */
+/* Ends the building: refuses a name that occurs twice, makes ls_bundle_find work. path is
+ * for the message. */
 int ls_bundle_seal(struct ls_bundle *b, const char *path, struct ls_err *err);
 /* The end of an opener: b goes to *ret when rc is 0 and is freed when not. Returns rc. */
 int ls_bundle_hand_take(struct ls_bundle *b, int rc, struct ls_bundle **ret);
 struct ls_tensor *ls_bundle_find(const struct ls_bundle *b, const char *name);
 const char *ls_bundle_meta(const struct ls_bundle *b,
 			   const char *key); /* a STRING value, or NULL */
-/* Makes t's elements lie in memory, contiguous and little-endian (t->data, t->nbytes), at most
- * limit bytes; maps stay maps. */
+/* Makes t's elements lie in memory, contiguous and little-endian (t->data, t->nbytes), at
+ * most limit bytes; maps stay maps. */
 int ls_bundle_fetch(struct ls_bundle *b, struct ls_tensor *t, uint64_t limit, struct ls_err *err);
 
 #endif

@@ -9,13 +9,14 @@
 #include "tensor/bytes.h"
 #include "tensor/proto.h"
 
-/* An index is a sorted table: blocks of keys and values, a block that says where those are, and
- * a footer that says where that one is. */
+/* An index is a sorted table: blocks of keys and values, a block that says where those
+ * are, and a footer that says where that one is. */
 enum { FOOTER = 48, TRAILER = 5, MAGIC_BYTES = 8 };
 enum { SHARD_LIMIT = 1 << 16, ENTRY_LIMIT = 1 << 20, NAME_LIMIT = 1 << 14 };
 static const uint8_t magic[MAGIC_BYTES] = {0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb};
 
-/* Numbers of fields in the messages BundleHeaderProto, BundleEntryProto and TensorShapeProto. */
+/* Numbers of fields in the messages BundleHeaderProto, BundleEntryProto and
+ * TensorShapeProto. */
 enum { SHARDS = 1, ENDIANNESS = 2 };
 enum { DTYPE = 1, SHAPE = 2, SHARD = 3, OFFSET = 4, SIZE = 5, CRC = 6, SLICES = 7 };
 enum { DIM = 2, DIM_SIZE = 1 };

@@ -1,7 +1,7 @@
-/* TensorFlow's checkpoints, an index that names tensors in shards of data, and the fingerprint of a
- * SavedModel. Partitioned variables and compressed indices are LS_EUNKNOWN: such files are sound,
- * and are not read. The bundle owns everything; the caller frees it. Any thread, one thread at a
- * time an object. */
+/* TensorFlow's checkpoints, an index that names tensors in shards of data, and the
+ * fingerprint of a SavedModel. Partitioned variables and compressed indices are
+ * LS_EUNKNOWN: such files are sound, and are not read. The bundle owns everything; the
+ * caller frees it. Any thread, one thread at a time an object. */
 #ifndef LS_TENSOR_TF_CHECKPOINT_H
 #define LS_TENSOR_TF_CHECKPOINT_H
 
@@ -11,8 +11,8 @@
 bool ls_tf_index_is(const uint8_t *data, size_t len);
 /* How many shards an index has; 0 where it is none, or cannot be read. */
 size_t ls_tf_shards(const struct ls_map *index);
-/* The name of shard i of n, beside an index whose name without ".index" has stem bytes; the caller
- * frees it. */
+/* The name of shard i of n, beside an index whose name without ".index" has stem bytes;
+ * the caller frees it. */
 char *ls_tf_shard_name(const char *index, size_t stem, size_t i, size_t n);
 /* The path of an index; its shards lie beside it. */
 int ls_tf_checkpoint_open(const char *path, struct ls_bundle **ret, struct ls_err *err);

@@ -1,6 +1,7 @@
-/* TensorBoard's event files: each tag's scalars as a tensor of their values and one of their
- * steps, everything else as bytes. The time of day in each event is left out. The bundle owns
- * everything; the caller frees it. Any thread, one thread at a time an object. */
+/* TensorBoard's event files: each tag's scalars as a tensor of their values and one of
+ * their steps, everything else as bytes. The time of day in each event is left out. The
+ * bundle owns everything; the caller frees it. Any thread, one thread at a time an
+ * object. */
 #ifndef LS_TENSOR_TFEVENTS_H
 #define LS_TENSOR_TFEVENTS_H
 

@@ -112,7 +112,8 @@ static int read_directory(const struct image *im, struct directory *ret)
 	return 0;
 }
 
-/* ZIP64: fields that are all ones in the entry follow, in this order, in extra field 1. */
+/* ZIP64: fields that are all ones in the entry follow, in this order, in extra field
+ * 1. */
 static int read_extra(const struct image *im, uint64_t at, size_t len, struct ls_zip_member *m,
 		      uint64_t *local)
 {
@@ -232,7 +233,8 @@ static int by_name(const void *a, const void *b)
 		      ((const struct ls_zip_member *)b)->name);
 }
 
-/* Members that share bytes are the other way to build a bomb; leaves the list sorted by name. */
+/* Members that share bytes are the other way to build a bomb; leaves the list sorted by
+ * name. */
 static int check_twins(const struct image *im, struct ls_zip *zip)
 {
 	qsort(zip->members, zip->n, sizeof *zip->members, by_place);

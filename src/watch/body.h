@@ -1,5 +1,6 @@
-/* Text that several threads hold at a time, such as an answer that is being sent while the next
- * one is made. It never changes and goes when the last one drops it. Any thread. */
+/* Text that several threads hold at a time, such as an answer that is being sent while
+ * the next one is made. It never changes and goes when the last one drops it. Any
+ * thread. */
 #ifndef LS_WATCH_BODY_H
 #define LS_WATCH_BODY_H
 

@@ -189,8 +189,8 @@ static int look_verdicts(struct ls_events *e, const struct ls_judge *j, double n
 	return rc;
 }
 
-/* How many of the same Xid of the same GPU a sample has, from i on; 0 when it was counted with
- * one before. */
+/* How many of the same Xid of the same GPU a sample has, from i on; 0 when it was counted
+ * with one before. */
 static unsigned same_xids(const struct ls_sample *s, size_t i)
 {
 	unsigned n = 0;

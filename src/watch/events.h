@@ -1,6 +1,6 @@
-/* What happened: verdicts that changed, Xids, starts of the monitor, changes of the driver. Kept
- * in a file of lines with a checksum each, and at most two files of 4 MiB. The log owns its file;
- * ls_events_close accepts NULL. Any thread. */
+/* What happened: verdicts that changed, Xids, starts of the monitor, changes of the
+ * driver. Kept in a file of lines with a checksum each, and at most two files of 4 MiB.
+ * The log owns its file; ls_events_close accepts NULL. Any thread. */
 #ifndef LS_WATCH_EVENTS_H
 #define LS_WATCH_EVENTS_H
 
@@ -25,8 +25,8 @@ void ls_events_close(struct ls_events *e);
 
 /* On failure it is in memory at least. */
 int ls_events_add(struct ls_events *e, const struct ls_event_text *t, struct ls_err *err);
-/* What a sample and its verdicts have brought. Xids from before the first sample that are in the
- * log already are not added again. */
+/* What a sample and its verdicts have brought. Xids from before the first sample that are
+ * in the log already are not added again. */
 int ls_events_look(struct ls_events *e, const struct ls_sample *s, const struct ls_judge *j,
 		   struct ls_err *err);
 

@@ -9,8 +9,8 @@
 #include "base/str.h"
 #include "env/facts/root.h"
 
-/* "user nice system idle iowait irq softirq steal …". Waiting for a disk is not work. Time
- * of guests is in user already. */
+/* "user nice system idle iowait irq softirq steal …". Waiting for a disk is not work.
+ * Time of guests is in user already. */
 static bool ticks_of(const char *text, struct ls_host_ticks *ret)
 {
 	enum { IDLE = 3, IOWAIT = 4, FIELDS = 8 };

@@ -1,6 +1,6 @@
-/* The host beside its GPUs: processors, memory, disk. What could not be read is not valid.
- * The state belongs to the caller; a struct of zeros is ready. One thread at a time an
- * object. */
+/* The host beside its GPUs: processors, memory, disk. What could not be read is not
+ * valid. The state belongs to the caller; a struct of zeros is ready. One thread at a
+ * time an object. */
 #ifndef LS_WATCH_HOST_H
 #define LS_WATCH_HOST_H
 
@@ -29,7 +29,8 @@ struct ls_host_state {
 	} last[LS_HOST_CPUS + 1]; /* the first is all processors together */
 };
 
-/* root: where /proc is, "" for the system's. Of a scripted machine the disk is not known. */
+/* root: where /proc is, "" for the system's. Of a scripted machine the disk is not
+ * known. */
 void ls_host_look(const char *root, struct ls_host_state *state, struct ls_host *ret);
 
 #endif

@@ -1,6 +1,6 @@
-/* What is known of jobs beside the GPUs: how many experiments of a project succeed, and how quick
- * trainings are. The watch owns the store that it opens; ls_job_watch_free accepts NULL. Time
- * comes from the caller. One thread at a time an object. */
+/* What is known of jobs beside the GPUs: how many experiments of a project succeed, and
+ * how quick trainings are. The watch owns the store that it opens; ls_job_watch_free
+ * accepts NULL. Time comes from the caller. One thread at a time an object. */
 #ifndef LS_WATCH_JOBS_H
 #define LS_WATCH_JOBS_H
 

@@ -22,8 +22,8 @@ static void take(char ret[LS_OWNER_TEXT], const char *p, size_t n)
 	snprintf(ret, LS_OWNER_TEXT, "%.*s", (int)(n < LS_OWNER_TEXT ? n : LS_OWNER_TEXT - 1), p);
 }
 
-/* A path component of Slurm: "job_4711", or an SLUID directly below slurmstepd's scope, in
- * front of a "step_". */
+/* A path component of Slurm: "job_4711", or an SLUID directly below slurmstepd's scope,
+ * in front of a "step_". */
 static void find_job(const char *path, char ret[LS_OWNER_TEXT])
 {
 	const char *p = strstr(path, "/job_");

@@ -151,7 +151,8 @@ static double last_time(struct ls_pages *p)
 	return time;
 }
 
-/* The last seconds that are asked for: "?range=3600". False: it is wrong, and *ret says so. */
+/* The last seconds that are asked for: "?range=3600". False: it is wrong, and *ret says
+ * so. */
 static bool read_range(const struct ls_request *r, double standard, double *range,
 		       struct ls_reply *ret)
 {

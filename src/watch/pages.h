@@ -1,6 +1,6 @@
-/* What the server answers with: made once a sample by the sampling thread, read by the server's.
- * The pages own what was published; ls_pages_free accepts NULL. Publishing and answering may be
- * in different threads. */
+/* What the server answers with: made once a sample by the sampling thread, read by the
+ * server's. The pages own what was published; ls_pages_free accepts NULL. Publishing and
+ * answering may be in different threads. */
 #ifndef LS_WATCH_PAGES_H
 #define LS_WATCH_PAGES_H
 

@@ -1,5 +1,5 @@
-/* A product whose every bit is known beforehand: arithmetic that gives another digest is wrong.
- * The caller frees what ls_probe_new makes (ls_probe_done). Any thread. */
+/* A product whose every bit is known beforehand: arithmetic that gives another digest is
+ * wrong. The caller frees what ls_probe_new makes (ls_probe_done). Any thread. */
 #ifndef LS_WATCH_PROBE_H
 #define LS_WATCH_PROBE_H
 

@@ -48,7 +48,8 @@ static void tear_down(struct run *r)
 	ls_exact_cuda_free(r->exact);
 }
 
-/* The result of the time before is overwritten first, so that work that is not done is seen. */
+/* The result of the time before is overwritten first, so that work that is not done is
+ * seen. */
 static int one_product(struct run *r, bool *ret_right, struct ls_err *err)
 {
 	char digest[LS_SHA256_HEX];
@@ -71,8 +72,8 @@ static int one_product(struct run *r, bool *ret_right, struct ls_err *err)
 	return 0;
 }
 
-/* Each part of the memory is copied from the one before, so that an error anywhere reaches the
- * last part, which is compared. */
+/* Each part of the memory is copied from the one before, so that an error anywhere
+ * reaches the last part, which is compared. */
 static int through_memory(struct run *r, ls_cu_ptr at, uint64_t part, uint64_t parts,
 			  uint32_t *pattern, uint32_t *back, struct ls_err *err)
 {

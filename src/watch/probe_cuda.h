@@ -19,8 +19,8 @@ struct ls_probe_result {
 };
 
 /* At least one product, then until `seconds` are over; memory: at most so many bytes are
- * allocated for the pattern, and never more than half of what is free. An error means that
- * nothing could be said, and not that the GPU is wrong. */
+ * allocated for the pattern, and never more than half of what is free. An error means
+ * that nothing could be said, and not that the GPU is wrong. */
 int ls_probe_cuda(struct ls_gpu *gpu, const struct ls_kernels_conf *conf, enum ls_probe_size size,
 		  double seconds, uint64_t memory, struct ls_probe_result *ret, struct ls_err *err);
 

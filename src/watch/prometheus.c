@@ -94,8 +94,8 @@ static void process_labels(struct ls_str *out, const struct ls_sample *s,
 	ls_prometheus_label(out, "pid", pid);
 }
 
-/* Whom a process belongs to stands in one series of its own, to be joined by gpu and pid; as
- * labels of every series it would multiply them. */
+/* Whom a process belongs to stands in one series of its own, to be joined by gpu and pid;
+ * as labels of every series it would multiply them. */
 static void process_families(struct ls_str *out, const struct ls_sample *s)
 {
 	if (!s->n_processes)

@@ -13,7 +13,8 @@ static bool visible(char c)
 	return c > ' ' && c < 0x7f;
 }
 
-/* The end of the line at p, of which *ret_len bytes are its text. NULL: it is not there yet. */
+/* The end of the line at p, of which *ret_len bytes are its text. NULL: it is not there
+ * yet. */
 static const char *line_end(const char *p, const char *end, size_t *ret_len)
 {
 	const char *n = memchr(p, '\n', (size_t)(end - p));

@@ -14,8 +14,8 @@
 #include "base/digest.h"
 #include "base/mem.h"
 
-/* A record: number, time, values, XXH64 of what comes before. Numbers begin at 1; record n lies
- * in slot n % capacity. */
+/* A record: number, time, values, XXH64 of what comes before. Numbers begin at 1; record
+ * n lies in slot n % capacity. */
 enum {
 	HEADER = 512,
 	NUMBER = 8,
@@ -168,8 +168,8 @@ int ls_ring_add(struct ls_ring *r, const struct ls_ring_point *p, struct ls_err 
 	return 0;
 }
 
-/* False: older than what is asked for. A record that is damaged, or was overwritten meanwhile, is
- * passed over. */
+/* False: older than what is asked for. A record that is damaged, or was overwritten
+ * meanwhile, is passed over. */
 static bool visit(const struct ls_ring *r, const unsigned char *record, uint64_t number,
 		  double from, ls_ring_fn *fn, void *ctx)
 {

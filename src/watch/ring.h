@@ -1,6 +1,7 @@
-/* Measurements in a file that never grows: records of one size, the oldest is overwritten. Each
- * has a checksum, so that one that was cut short by a crash is as good as absent. The ring owns
- * its file; ls_ring_close accepts NULL. One thread adds; any may read meanwhile. */
+/* Measurements in a file that never grows: records of one size, the oldest is
+ * overwritten. Each has a checksum, so that one that was cut short by a crash is as good
+ * as absent. The ring owns its file; ls_ring_close accepts NULL. One thread adds; any may
+ * read meanwhile. */
 #ifndef LS_WATCH_RING_H
 #define LS_WATCH_RING_H
 
@@ -22,8 +23,8 @@ struct ls_ring_form {
 
 struct ls_ring;
 
-/* path NULL: in memory. A file of another form, or one that is damaged at its head, is renamed to
- * PATH.old and begun anew. */
+/* path NULL: in memory. A file of another form, or one that is damaged at its head, is
+ * renamed to PATH.old and begun anew. */
 int ls_ring_open(const char *path, const struct ls_ring_form *form, struct ls_ring **ret,
 		 struct ls_err *err);
 void ls_ring_close(struct ls_ring *r);

@@ -1,6 +1,6 @@
-/* Health rules: a signal, the limits beyond which it is a warning or critical, and how long
- * that must last. The shipped ones are data/health-rules.json; a file changes them. The
- * rules own their texts (ls_rules_free accepts NULL). Read-only after loading; any
+/* Health rules: a signal, the limits beyond which it is a warning or critical, and how
+ * long that must last. The shipped ones are data/health-rules.json; a file changes them.
+ * The rules own their texts (ls_rules_free accepts NULL). Read-only after loading; any
  * thread. */
 #ifndef LS_WATCH_RULES_H
 #define LS_WATCH_RULES_H
@@ -38,7 +38,8 @@ int ls_rules_load(struct ls_rules **ret, struct ls_err *err);
 void ls_rules_free(struct ls_rules *r);
 
 /* Rules of a file by the name of shipped ones change what they say; others are new. On
- * failure the rules may have been changed in part. name stands for the text in messages. */
+ * failure the rules may have been changed in part. name stands for the text in
+ * messages. */
 int ls_rules_merge(struct ls_rules *r, const char *text, size_t len, const char *name,
 		   struct ls_err *err);
 /* LS_EINPUT with a "did you mean" when there is no such rule. */

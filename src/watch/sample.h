@@ -61,7 +61,8 @@ struct ls_sampler;
 /* root: a folder that stands for "/", or NULL; copied. */
 struct ls_sampler *ls_sampler_new(const char *root);
 void ls_sampler_free(struct ls_sampler *s);
-/* Notes the host's counters, so that the first sample has shares of the time since then. */
+/* Notes the host's counters, so that the first sample has shares of the time since
+ * then. */
 void ls_sampler_prime(struct ls_sampler *s);
 /* now: seconds since 1970. Without GPUs or NVML the sample has only the host, and why. */
 void ls_sampler_take(struct ls_sampler *s, double now, struct ls_sample *ret);

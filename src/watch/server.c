@@ -71,7 +71,8 @@ static struct ls_body *text_body(const char *text)
 	return ls_body_take(&s);
 }
 
-/* A page may load what this server sends and nothing else, and no page may show it in a frame. */
+/* A page may load what this server sends and nothing else, and no page may show it in a
+ * frame. */
 static void begin_reply(struct connection *c, const struct ls_reply *r)
 {
 	int n = snprintf(
@@ -159,8 +160,8 @@ static ssize_t send_part(struct connection *c)
 	return send(c->fd, c->body->data + at, c->body->len - at, MSG_NOSIGNAL);
 }
 
-/* After the last byte the connection stays until the client has closed it, because closing with
- * unread bytes of a request would take the answer away from it. */
+/* After the last byte the connection stays until the client has closed it, because
+ * closing with unread bytes of a request would take the answer away from it. */
 static bool write_some(struct connection *c)
 {
 	size_t all = c->head_len + (c->no_body ? 0 : c->body->len);
@@ -191,8 +192,8 @@ static bool serve(struct ls_server *s, struct connection *c)
 	return !c->body || write_some(c);
 }
 
-/* Of connections one too many the oldest goes, and what a new one has sent is read before the
- * next one comes: a crowd of slow clients cannot keep a quick one out. */
+/* Of connections one too many the oldest goes, and what a new one has sent is read before
+ * the next one comes: a crowd of slow clients cannot keep a quick one out. */
 static bool take_connection(struct ls_server *s)
 {
 	int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);

@@ -1,7 +1,8 @@
-/* Pages over HTTP for whoever asks: one thread, at most 128 connections, one request each. A
- * connection that is slow, or one too many, is closed and costs nobody else. Nothing that a
- * client sends reaches a file or a program. The server owns its socket; ls_server_free accepts
- * NULL. ls_server_run belongs to one thread; ls_server_stop may be called from any. */
+/* Pages over HTTP for whoever asks: one thread, at most 128 connections, one request
+ * each. A connection that is slow, or one too many, is closed and costs nobody else.
+ * Nothing that a client sends reaches a file or a program. The server owns its socket;
+ * ls_server_free accepts NULL. ls_server_run belongs to one thread; ls_server_stop may be
+ * called from any. */
 #ifndef LS_WATCH_SERVER_H
 #define LS_WATCH_SERVER_H
 
@@ -28,7 +29,8 @@ struct ls_server_options {
 
 struct ls_server;
 
-/* LS_EINPUT when the address is wrong or in use, or one for other machines without a token. */
+/* LS_EINPUT when the address is wrong or in use, or one for other machines without a
+ * token. */
 int ls_server_open(const struct ls_server_options *o, struct ls_server **ret, struct ls_err *err);
 void ls_server_free(struct ls_server *s);
 const char *ls_server_address(const struct ls_server *s); /* "127.0.0.1:9495", borrowed */

@@ -198,8 +198,8 @@ static enum ls_signal_state starved(const struct look *l)
 	return known(l, used < 80 && l->s->host.busiest > 0.95 && l->s->host.cpu < 0.5);
 }
 
-/* While the driver says that nothing has to be recovered, an Xid that asks for a reset has
- * been dealt with and is only worth a warning. A reboot empties the kernel's log. */
+/* While the driver says that nothing has to be recovered, an Xid that asks for a reset
+ * has been dealt with and is only worth a warning. A reboot empties the kernel's log. */
 static enum ls_health xid_level(const struct look *l, const struct ls_xid_action *a)
 {
 	double recovery;

@@ -1,5 +1,5 @@
-/* Kernels of the exact product that do nothing: with the stand-in libcuda.so.1, a GPU that
- * computes wrongly. */
+/* Kernels of the exact product that do nothing: with the stand-in libcuda.so.1, a GPU
+ * that computes wrongly. */
 #include "fake_cuda.h"
 
 #define IDLE(name)                                                                                 \

@@ -169,7 +169,8 @@ doctor_as_it_is() {
 		${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS"} "${variables[@]}" "$(command -v lockstep)" doctor "$@"
 }
 
-# measures GPU FIELD=VALUE…: more fields of a GPU's metrics (tests/fake/fake_nvml_meter.c).
+# measures GPU FIELD=VALUE…: more fields of a GPU's metrics
+# (tests/fake/fake_nvml_meter.c).
 measures() {
 	local fields
 	fields=$(IFS='|'; echo "${*:2}")

@@ -112,8 +112,8 @@ static inline unsigned __activemask()
 	return simt::active_mask();
 }
 
-/* --- shuffles and votes; a lane outside its group of width gets its own value back, as on a GPU
- * --- */
+/* --- shuffles and votes; a lane outside its group of width gets its own value back, as
+ * on a GPU --- */
 
 template <typename T> T simt_take(unsigned mask, T value, unsigned from)
 {

@@ -1,4 +1,5 @@
-/* The record that a job's supervisor leaves: whatever a job has made of it, it is whole or unknown.
+/* The record that a job's supervisor leaves: whatever a job has made of it, it is whole
+ * or unknown.
  */
 #include <stdint.h>
 #include <stdlib.h>

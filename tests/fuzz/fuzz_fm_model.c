@@ -1,5 +1,5 @@
-/* A model file, and the same bytes as a checkpoint: refused or loaded, never more memory than the
- * file justifies. */
+/* A model file, and the same bytes as a checkpoint: refused or loaded, never more memory
+ * than the file justifies. */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>

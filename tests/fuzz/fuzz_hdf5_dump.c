@@ -1,4 +1,5 @@
-/* What the process that reads an HDF5 file says of it: its length (1 byte), the file, the records.
+/* What the process that reads an HDF5 file says of it: its length (1 byte), the file, the
+ * records.
  */
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* An entry of the kernel cache, whatever its bytes: accepted only when it is exactly what was
- * written under that key.
+/* An entry of the kernel cache, whatever its bytes: accepted only when it is exactly what
+ * was written under that key.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Locks: pip's report, and requirements with --hash. What is read has one version and well-formed
- * hashes. */
+/* Locks: pip's report, and requirements with --hash. What is read has one version and
+ * well-formed hashes. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

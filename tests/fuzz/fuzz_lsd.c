@@ -1,4 +1,5 @@
-/* .lsd as it comes, and with its checksums put right, so that what lies behind them is reached too.
+/* .lsd as it comes, and with its checksums put right, so that what lies behind them is
+ * reached too.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* METADATA and PKG-INFO of a distribution, with the requirements in it and their markers. */
+/* METADATA and PKG-INFO of a distribution, with the requirements in it and their
+ * markers. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

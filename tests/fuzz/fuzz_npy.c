@@ -1,5 +1,5 @@
-/* npy headers, and all elements read through a cursor; an image that begins as a zip is read as
- * npz. */
+/* npy headers, and all elements read through a cursor; an image that begins as a zip is
+ * read as npz. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* The ONNX reader on an image in memory; external data is refused, every initializer is read. */
+/* The ONNX reader on an image in memory; external data is refused, every initializer is
+ * read. */
 #include <stdint.h>
 
 #include "base/digest.h"

@@ -1,4 +1,5 @@
-/* Operation logs (--trace ops) and the hook's records: both come from the traced program. */
+/* Operation logs (--trace ops) and the hook's records: both come from the traced
+ * program. */
 #include <stdint.h>
 
 #include "run/hook.h"

@@ -1,5 +1,5 @@
-/* Two files as two runs may have written them: texts with times, zip archives, event files. The
- * first byte says where the second file begins. */
+/* Two files as two runs may have written them: texts with times, zip archives, event
+ * files. The first byte says where the second file begins. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

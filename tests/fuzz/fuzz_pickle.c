@@ -1,5 +1,5 @@
-/* A checkpoint's pickle: the machine, then the walk, with an archive that has one storage. Also
- * whole archives. */
+/* A checkpoint's pickle: the machine, then the walk, with an archive that has one
+ * storage. Also whole archives. */
 #include <stdint.h>
 #include <string.h>
 

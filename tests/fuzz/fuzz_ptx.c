@@ -1,5 +1,5 @@
-/* PTX of any bytes: cutting it ends, what is left is part of it, and cutting that again changes
- * nothing. */
+/* PTX of any bytes: cutting it ends, what is left is part of it, and cutting that again
+ * changes nothing. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

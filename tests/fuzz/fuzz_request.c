@@ -1,4 +1,5 @@
-/* A request of HTTP, whole and cut anywhere: a prefix of a good one never is a bad one. */
+/* A request of HTTP, whole and cut anywhere: a prefix of a good one never is a bad
+ * one. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

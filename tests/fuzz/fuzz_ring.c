@@ -1,4 +1,5 @@
-/* A ring whose records are anything: what is read has a good checksum, and adding goes on. */
+/* A ring whose records are anything: what is read has a good checksum, and adding goes
+ * on. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

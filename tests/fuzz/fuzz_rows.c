@@ -1,5 +1,5 @@
-/* libsvm and libffm text, and gzip of it: whole and cut into small slices must give the same rows
- * or the same fault. */
+/* libsvm and libffm text, and gzip of it: whole and cut into small slices must give the
+ * same rows or the same fault. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A spec: parse it, test every check against a few values, judge it, compare it with itself, render
- * every file. */
+/* A spec: parse it, test every check against a few values, judge it, compare it with
+ * itself, render every file. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,8 @@ static void compare(const struct ls_spec *spec)
 	ls_str_done(&out);
 }
 
-/* What is rendered has no control characters but line ends and tabs, whatever the spec holds. */
+/* What is rendered has no control characters but line ends and tabs, whatever the spec
+ * holds. */
 static void render(const struct ls_spec *spec)
 {
 	static int (*const renderers[])(const struct ls_spec *, struct ls_str *,

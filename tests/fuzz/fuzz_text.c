@@ -1,5 +1,5 @@
-/* Two JSON texts, notebooks or CSV files side by side: a first byte that says which, then both,
- * parted by the first byte 0. */
+/* Two JSON texts, notebooks or CSV files side by side: a first byte that says which, then
+ * both, parted by the first byte 0. */
 #include <stdint.h>
 #include <string.h>
 

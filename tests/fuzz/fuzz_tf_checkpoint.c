@@ -1,5 +1,5 @@
-/* The index of a TensorFlow checkpoint, which is its own shard here; every tensor is read. And the
- * same bytes as a fingerprint. */
+/* The index of a TensorFlow checkpoint, which is its own shard here; every tensor is
+ * read. And the same bytes as a fingerprint. */
 #include <stdint.h>
 
 #include "base/digest.h"

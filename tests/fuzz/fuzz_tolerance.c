@@ -1,5 +1,5 @@
-/* Rules of --tolerance, one a line. A rule that was read is found again for a name that its pattern
- * matches, and equal numbers are within it. */
+/* Rules of --tolerance, one a line. A rule that was read is found again for a name that
+ * its pattern matches, and equal numbers are within it. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* torch/version.py: what is found is text without control characters, and a version text of a
- * binary. */
+/* torch/version.py: what is found is text without control characters, and a version text
+ * of a binary. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A command in one text, as --against has it. What was split is put together again with a shell's
- * quotes and must be the same words. */
+/* A command in one text, as --against has it. What was split is put together again with a
+ * shell's quotes and must be the same words. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

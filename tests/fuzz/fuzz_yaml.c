@@ -1,5 +1,5 @@
-/* YAML as JSON: what comes out is JSON, whose only faults may be a key that is there twice, a name
- * that is too long, or nesting that the aliases made. */
+/* YAML as JSON: what comes out is JSON, whose only faults may be a key that is there
+ * twice, a name that is too long, or nesting that the aliases made. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

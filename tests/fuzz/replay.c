@@ -1,6 +1,6 @@
-/* Stands in for libFuzzer's main: runs the target over every file of the corpus folder, and over
- * each file cut short and with one byte changed, so that the release build sees the committed
- * inputs too. */
+/* Stands in for libFuzzer's main: runs the target over every file of the corpus folder,
+ * and over each file cut short and with one byte changed, so that the release build sees
+ * the committed inputs too. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

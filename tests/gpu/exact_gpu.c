@@ -28,7 +28,8 @@ static void must(int rc, const struct ls_err *err)
 	}
 }
 
-/* --- values: usual ones, wide ones, extremes, subnormals, zeros, infinities and NaN --- */
+/* --- values: usual ones, wide ones, extremes, subnormals, zeros, infinities and NaN
+ * --- */
 
 static float value_of(unsigned kind, uint64_t seed, uint64_t i)
 {

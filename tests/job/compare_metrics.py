@@ -1,5 +1,6 @@
-"""compare_metrics.py POINTS.json FOLDER: the points that `exp export --curves` has are those that
-TensorBoard's own reader and Python's csv find below FOLDER, without one missing or added."""
+"""compare_metrics.py POINTS.json FOLDER: the points that `exp export --curves` has are
+those that TensorBoard's own reader and Python's csv find below FOLDER, without one
+missing or added."""
 import csv
 import json
 import math

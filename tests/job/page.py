@@ -1,6 +1,7 @@
-"""page.py LOCKSTEP: the page of `exp compare --html` in a real browser, headless: it parses as it
-was written, says nothing on the console, each curve is drawn over the whole width of its plot, and
-a dark desktop gets a dark page. Exit status 77 where the system has no browser package."""
+"""page.py LOCKSTEP: the page of `exp compare --html` in a real browser, headless: it
+parses as it was written, says nothing on the console, each curve is drawn over the whole
+width of its plot, and a dark desktop gets a dark page. Exit status 77 where the system
+has no browser package."""
 import os
 import pathlib
 import re

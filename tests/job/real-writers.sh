@@ -1,6 +1,7 @@
-# exp harvest reads what the real libraries write: torch's SummaryWriter, Lightning's CSVLogger,
-# and a Lightning Trainer with two loggers. Expected are the values that TensorBoard's own reader
-# and Python's csv find in the same files, all of them and bit by bit.
+# exp harvest reads what the real libraries write: torch's SummaryWriter, Lightning's
+# CSVLogger, and a Lightning Trainer with two loggers. Expected are the values that
+# TensorBoard's own reader and Python's csv find in the same files, all of them and bit by
+# bit.
 set -u
 py=$("$ROOT/tools/venv") || exit 77
 lockstep exp init >/dev/null

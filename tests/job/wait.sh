@@ -1,4 +1,5 @@
-# For cases about jobs, which source it: waiting for conditions, and short looks into the store.
+# For cases about jobs, which source it: waiting for conditions, and short looks into the
+# store.
 fails() { "$@" 2>&1; echo "exit $?"; }
 quiet() { "$@" 2>/dev/null; }
 until_ok() { # waits for a condition, with a bound far beyond what it takes

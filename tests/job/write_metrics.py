@@ -1,6 +1,7 @@
-"""write_metrics.py FOLDER: what real libraries write, each into a folder of its own: torch's
-SummaryWriter (scalars of every form among histograms, texts and images, and a second file after
-a resume), Lightning's CSVLogger by hand, and a Trainer with CSVLogger and TensorBoardLogger."""
+"""write_metrics.py FOLDER: what real libraries write, each into a folder of its own:
+torch's SummaryWriter (scalars of every form among histograms, texts and images, and a
+second file after a resume), Lightning's CSVLogger by hand, and a Trainer with CSVLogger
+and TensorBoardLogger."""
 import math
 import os
 import sys

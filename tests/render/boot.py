@@ -1,8 +1,8 @@
 """tests/render/boot.py LOCKSTEP: the rendered bootstrap script, run under real Pythons.
 
-Without lockstep on PATH it judges by itself: its ranges are held against lockstep's over a
-table, made-up machines drift by one digit in each component, and the packages of tools/venv
-are judged by both. `%run` is IPython's own. No network is used.
+Without lockstep on PATH it judges by itself: its ranges are held against lockstep's over
+a table, made-up machines drift by one digit in each component, and the packages of
+tools/venv are judged by both. `%run` is IPython's own. No network is used.
 """
 import itertools
 import json
@@ -274,7 +274,8 @@ def check_notebook(folder):
 
 
 def check_real(folder):
-    """tools/venv with its torch from PyPI, captured: the script never contradicts doctor."""
+    """tools/venv with its torch from PyPI, captured: the script never contradicts
+    doctor."""
     env = {**os.environ, "LOCKSTEP": "no-such-program"}
     r = run(lockstep, "spec", "capture", "--python", sys.executable)
     spec = json.loads(r.stdout)

@@ -1,10 +1,10 @@
-"""tests/render/check.py LOCKSTEP: rendered files judged by the tools that will read them,
-and the workflow's steps run.
+"""tests/render/check.py LOCKSTEP: rendered files judged by the tools that will read
+them, and the workflow's steps run.
 
 Dockerfile by hadolint (which runs shellcheck over RUN); the workflow against GitHub's
 schema, its scripts by shellcheck and then run for real with stand-ins for docker and gh;
-requirements by pip's parser and resolver; Makefile by make. The bootstrap script has its own
-test, boot.py. Specs against docs/schema/spec.schema.json. No network is used.
+requirements by pip's parser and resolver; Makefile by make. The bootstrap script has its
+own test, boot.py. Specs against docs/schema/spec.schema.json. No network is used.
 """
 import base64
 import hashlib
@@ -70,7 +70,8 @@ def steps(workflow):
 
 
 def check_actions(spec, text, workflow):
-    """Actions are commits, and where an image is pushed or pulled somebody has logged in."""
+    """Actions are commits, and where an image is pushed or pulled somebody has logged
+    in."""
     table = {r["action"]: r for r in json.loads((root / "data/actions.json").read_text())["rows"]}
     uses = re.findall(r"uses: (\S+)@([0-9a-f]{40}) # (v[0-9.]+)$", text, re.M)
     wrong = [u for u in uses if (u[1], u[2]) != (table[u[0]]["commit"], table[u[0]]["version"])]
@@ -193,7 +194,8 @@ exec {lockstep} "$@"
 
 
 def check_pull_request(folder, workflow):
-    """The pins follow, in a repository with a remote; the second week has nothing new to say."""
+    """The pins follow, in a repository with a remote; the second week has nothing new to
+    say."""
     def git(*argv):
         return run("git", "-c", "init.defaultBranch=main", "-c", "user.name=t", "-c", "user.email=t@example.org", *argv, cwd=folder)
 
@@ -310,7 +312,8 @@ def check_round_trip(folder):
 
 
 def check_containers(folder):
-    """compose and devcontainer: their schema, the GPUs, a health check that fails closed."""
+    """compose and devcontainer: their schema, the GPUs, a health check that fails
+    closed."""
     path = folder / "docker-compose.yml"
     for spec in shipped:
         path.write_text(render(spec, "compose"))
@@ -368,7 +371,8 @@ def check_captured(folder):
 
 
 def check_hashes(folder):
-    """pip's own answer becomes a lock that pip accepts, and that a changed wheel breaks."""
+    """pip's own answer becomes a lock that pip accepts, and that a changed wheel breaks.
+    """
     (folder / "pin.json").write_text(json.dumps({"schema": 1, "name": "pin", "packages": {"top": "1.x"}}))
     for name, version, needs in (("top", "1.2", ("below<3",)), ("below", "2.9", ()), ("below", "3.0", ())):
         (folder / "simple" / name).mkdir(parents=True, exist_ok=True)

@@ -2,8 +2,8 @@
 py=$("$ROOT/tools/venv") || exit 77
 prog=$ROOT/tests/run/progs/nondeterministic.py
 for kind in unordered_set augment index_add "index_add device" copied spawned; do
-	# "device": digests as on a GPU, in a program of so few operations that its end fetches
-	# them
+	# "device": digests as on a GPU, in a program of so few operations that its end
+	# fetches them
 	read -r -a args <<<"$kind"
 	line=$(grep -n "LINE ${args[0]}" "$prog" | cut -d: -f1)
 	lockstep verify --bisect --json -- "$py" "$prog" "${args[@]}" >"$kind.json" 2>/dev/null

@@ -1,4 +1,5 @@
-# Lightning's Trainer, which turns two switches back and is named for it; torchrun with two ranks
+# Lightning's Trainer, which turns two switches back and is named for it; torchrun with
+# two ranks
 py=$("$ROOT/tools/venv") || exit 77
 bin=$(dirname "$py")
 lockstep verify -- "$py" "$ROOT/tests/run/progs/trainer.py" 2>notes

@@ -4,7 +4,8 @@
 . "$ROOT/tests/slurm/begin"
 lockstep exp init >/dev/null
 training
-# Jobs of others, which squeue lists, too: a throttled array, comments that look like ours.
+# Jobs of others, which squeue lists, too: a throttled array, comments that look like
+# ours.
 sbatch -a 0-9%1 --comment='lockstep:' --wrap 'sleep 100000' >/dev/null
 sbatch --hold --comment="$(printf 'lockstep:\n1\x1fN/A\x1fRUNNING\x1f\x1f\x1f\x1f\x1flockstep:12345678-1234-1234-1234-123456789abc')" --wrap true >/dev/null
 

@@ -1,5 +1,5 @@
-"""The numbers of src/stats against scipy: groups of many sizes and scales, Welch's test, the two
-one-sided tests, and the bootstrap drawn by a Philox written again here."""
+"""The numbers of src/stats against scipy: groups of many sizes and scales, Welch's test,
+the two one-sided tests, and the bootstrap drawn by a Philox written again here."""
 import json
 import math
 import subprocess

@@ -1,5 +1,6 @@
-/* print_stats: each line of standard input is a margin, then "|", the values of one group,
- * "|" and those of another; prints one JSON document a line, for tests/stats/against_scipy.py. */
+/* print_stats: each line of standard input is a margin, then "|", the values of one
+ * group, "|" and those of another; prints one JSON document a line, for
+ * tests/stats/against_scipy.py. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -666,7 +666,8 @@ def matlab_files():
 # --- YAML ---
 
 def yaml_files():
-    """A configuration in PyYAML's styles, and what Lightning writes of hyperparameters."""
+    """A configuration in PyYAML's styles, and what Lightning writes of hyperparameters.
+    """
     import yaml
     from lightning.pytorch.core.saving import save_hparams_to_yaml
     a = {"lr": 1e-4, "big": 2**60, "switch": "off", "flag": True, "none": None, "texts": ["1", "1.5", "null", "", " lead", "it's", 'a "b"', "a: b", "a #b", "- x", "[x]"],

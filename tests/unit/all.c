@@ -1,10 +1,10 @@
-/* Every unit test in one program, for the address sanitizer: `units NAME` runs one of them, as its
- * own program does elsewhere; `units` runs them all, one after the other, and looks for leaks at
- * its end.
+/* Every unit test in one program, for the address sanitizer: `units NAME` runs one of
+ * them, as its own program does elsewhere; `units` runs them all, one after the other,
+ * and looks for leaks at its end.
  *
- * clang 14's leak check on aarch64 walks the whole address space, 3 s a process, which is why there
- * only the second looks for leaks; with LS_FULL=1 (./check --full) both do, as they do on other
- * processors. */
+ * clang 14's leak check on aarch64 walks the whole address space, 3 s a process, which is
+ * why there only the second looks for leaks; with LS_FULL=1 (./check --full) both do, as
+ * they do on other processors. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

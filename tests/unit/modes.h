@@ -1,5 +1,5 @@
-/* What a thread's floating-point unit may have been left in by others, as ls_fp_leave takes it. For
- * tests. */
+/* What a thread's floating-point unit may have been left in by others, as ls_fp_leave
+ * takes it. For tests. */
 #ifndef LS_TESTS_MODES_H
 #define LS_TESTS_MODES_H
 

@@ -192,8 +192,8 @@ static void words_for_a_shell(void **state)
 	}
 }
 
-/* On a file without a name, on one that then gets none, and (umask 0) on one that has one from the
- * beginning. */
+/* On a file without a name, on one that then gets none, and (umask 0) on one that has one
+ * from the beginning. */
 static void every_way_of_writing_gives_bytes_and_mode(void **state)
 {
 	(void)state;

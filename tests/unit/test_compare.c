@@ -1,6 +1,5 @@
-/* Element statistics, the pickle machine and the ONNX reader on small inputs, and the comparison on
- * threads.
- * labels: threads isa */
+/* Element statistics, the pickle machine and the ONNX reader on small inputs, and the
+ * comparison on threads. labels: threads isa */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,8 +70,8 @@ static void integers_and_complex(void **state)
 	assert_true(s.max_abs == 0.5);
 }
 
-/* Bit patterns of a type, the odd ones often: zeros, subnormals, infinities, NaNs of either sign,
- * neighbours. */
+/* Bit patterns of a type, the odd ones often: zeros, subnormals, infinities, NaNs of
+ * either sign, neighbours. */
 static uint64_t odd_bits(uint64_t *seed, unsigned bits)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -103,9 +102,9 @@ static struct ls_stats many_equal_single(enum ls_dtype t, size_t size, const uin
 	return many;
 }
 
-/* Many at a time and one at a time are two ways in the code; they must agree in everything. Once
- * with all patterns, whose largest difference is often infinite, once with exponents from the
- * middle. */
+/* Many at a time and one at a time are two ways in the code; they must agree in
+ * everything. Once with all patterns, whose largest difference is often infinite, once
+ * with exponents from the middle. */
 static void lanes_agree_with_single_elements(void **state)
 {
 	(void)state;
@@ -258,8 +257,8 @@ static void onnx_reads_and_refuses(void **state)
 	}
 }
 
-/* 16 MiB with differences on both sides of block and chunk borders: the same answer for any number
- * of threads. */
+/* 16 MiB with differences on both sides of block and chunk borders: the same answer for
+ * any number of threads. */
 static void threads_do_not_change_the_answer(void **state)
 {
 	(void)state;

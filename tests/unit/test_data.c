@@ -290,7 +290,8 @@ static void faults(void **state)
 	refuses_bytes("1 3:1\n0\0 3:1\n", 14, NULL, "t:2:1: label \"0?\" is not a number");
 }
 
-/* With every number of threads and every size of slice the first fault is the one that is told. */
+/* With every number of threads and every size of slice the first fault is the one that is
+ * told. */
 static void first_fault_wins(void **state)
 {
 	(void)state;
@@ -309,8 +310,8 @@ static void first_fault_wins(void **state)
 	ls_str_done(&s);
 }
 
-/* Slices of nothing but blank lines and comments have lines, too, and no labels that others could
- * differ from. */
+/* Slices of nothing but blank lines and comments have lines, too, and no labels that
+ * others could differ from. */
 static void lines_without_rows_count(void **state)
 {
 	(void)state;
@@ -326,8 +327,8 @@ static void lines_without_rows_count(void **state)
 	}
 }
 
-/* A slice whose first row has no label, unlike those before, and whose second is bad: the first is
- * told. */
+/* A slice whose first row has no label, unlike those before, and whose second is bad: the
+ * first is told. */
 static void mixed_labels_before_a_fault(void **state)
 {
 	(void)state;
@@ -340,8 +341,8 @@ static void mixed_labels_before_a_fault(void **state)
 	}
 }
 
-/* What is found out about a row after reading is told with its line and column, too: lines that are
- * no rows count, and what stands before a row. */
+/* What is found out about a row after reading is told with its line and column, too:
+ * lines that are no rows count, and what stands before a row. */
 static void rows_have_lines(void **state)
 {
 	(void)state;
@@ -409,8 +410,8 @@ static void threads_do_not_matter(void **state)
 	}
 }
 
-/* What only one slice of many has: values other than 1, a weight, entries, and so fields; at the
- * start, or the end. */
+/* What only one slice of many has: values other than 1, a weight, entries, and so fields;
+ * at the start, or the end. */
 static void slices_may_lack_what_others_have(void **state)
 {
 	(void)state;
@@ -530,7 +531,8 @@ static void gzip_reads_like_text(void **state)
 	struct ls_err err;
 	assert_int_equal(ls_file_read(DATA "regression.svm", 1 << 20, &text, &len, &err), 0);
 	uint8_t *packed = ls_xalloc(2 * len + 100);
-	/* two members cut in the middle of a line, and zero padding as tape drives leave it */
+	/* two members cut in the middle of a line, and zero padding as tape drives leave
+	 * it */
 	size_t n = squeeze(text, 1001, packed, 2 * len);
 	n += squeeze(text + 1001, len - 1001, packed + n, 2 * len - n);
 	struct ls_data *plain = load_bytes(text, len, NULL);
@@ -561,8 +563,8 @@ static void damaged_gzip_is_refused(void **state)
 	refuses_bytes(packed, n, NULL, "t: damaged gzip data: incorrect data check");
 }
 
-/* More than is read at a time, in members of which some are empty, with padding between them that
- * is longer than that, too, and no line end at the end. */
+/* More than is read at a time, in members of which some are empty, with padding between
+ * them that is longer than that, too, and no line end at the end. */
 static void large_gzip(void **state)
 {
 	(void)state;
@@ -586,7 +588,8 @@ static void large_gzip(void **state)
 	ls_str_done(&s);
 }
 
-/* What is wrong with a line comes before damage behind it, and damage before the end of the rows.
+/* What is wrong with a line comes before damage behind it, and damage before the end of
+ * the rows.
  */
 static void damage_waits_for_the_lines(void **state)
 {

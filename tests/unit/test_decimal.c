@@ -129,8 +129,8 @@ static void many(void **state)
 	}
 }
 
-/* Exactly between two floats, and a hair to either side: where a shortcut through double would
- * round twice. */
+/* Exactly between two floats, and a hair to either side: where a shortcut through double
+ * would round twice. */
 static void midpoints(void **state)
 {
 	(void)state;
@@ -216,7 +216,8 @@ static void same_as_printf(float v)
 	assert_int_equal(n, strlen(want));
 }
 
-/* Where the shortcut begins and ends, just below powers of ten, ties, and numbers without it. */
+/* Where the shortcut begins and ends, just below powers of ten, ties, and numbers without
+ * it. */
 static void printed(void **state)
 {
 	(void)state;

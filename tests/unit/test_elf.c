@@ -69,7 +69,8 @@ static void what_is_cut_is_refused(void **state)
 	free(bytes);
 }
 
-/* Every byte set to everything: refused or read, never out of bounds (the sanitizers look). */
+/* Every byte set to everything: refused or read, never out of bounds (the sanitizers
+ * look). */
 static void what_is_wrong_does_no_harm(void **state)
 {
 	(void)state;

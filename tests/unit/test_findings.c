@@ -79,7 +79,8 @@ static void only_required_findings_decide(void **state)
 	ls_findings_free(NULL);
 }
 
-/* Facts of the files and of a running Python, and the one finding they should give (NULL: none). */
+/* Facts of the files and of a running Python, and the one finding they should give (NULL:
+ * none). */
 static void expect_deep(const char *key, const char *file, const char *deep, const char *id)
 {
 	struct ls_facts *f = ls_facts_new();

@@ -76,7 +76,8 @@ static struct sample *make_sample(enum ls_fm_task task, bool in_order)
 	return s;
 }
 
-/* --- the reference: parameters in one flat array of doubles, addressed by what they are --- */
+/* --- the reference: parameters in one flat array of doubles, addressed by what they are
+ * --- */
 
 struct ref {
 	const struct ls_fm_model *m;

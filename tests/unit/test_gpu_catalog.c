@@ -45,7 +45,8 @@ static void models_are_plausible(void **state)
 	ls_gpu_catalog_free(c);
 }
 
-/* Names as nvidia-smi prints them lead to one model each, but where they do not say which. */
+/* Names as nvidia-smi prints them lead to one model each, but where they do not say
+ * which. */
 static void driver_names_are_found(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* The driver layer over the stand-in libcuda: what it does when all is well, and what it says and
- * leaves behind when the N-th call of any function fails with any code. */
+/* The driver layer over the stand-in libcuda: what it does when all is well, and what it
+ * says and leaves behind when the N-th call of any function fails with any code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -172,7 +172,8 @@ static int capture(struct work *w, const struct ls_gpu_kernel *k, struct ls_err 
 	return ls_gpu_capture_end(w->gpu, w->a, &w->graph, err);
 }
 
-/* p = 10 11 …, q = p in stream b, then 2 * 3 increments in stream a by a graph of two launches */
+/* p = 10 11 …, q = p in stream b, then 2 * 3 increments in stream a by a graph of two
+ * launches */
 static int work(struct work *w, struct ls_err *err)
 {
 	struct ls_gpu_kernel k;
@@ -266,7 +267,8 @@ static void empty_things_are_fine(void **state)
 static const char *const functions[] = {LS_CUDA_FUNCTIONS(NAME)};
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* A failure of these is not a failure of the work: what is freed is freed as well as can be. */
+/* A failure of these is not a failure of the work: what is freed is freed as well as can
+ * be. */
 static bool is_clean_up(const char *f)
 {
 	static const char *const names[] = {"cuMemFree_v2",        "cuMemFreeHost",

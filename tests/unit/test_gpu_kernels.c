@@ -1,5 +1,5 @@
-/* Where kernels come from: embedded PTX, NVRTC, the cache, and every way in which these can fail;
- * over stand-ins. */
+/* Where kernels come from: embedded PTX, NVRTC, the cache, and every way in which these
+ * can fail; over stand-ins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

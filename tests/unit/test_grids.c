@@ -1,6 +1,5 @@
-/* The grids of a step's sums (fm/model/grids.h): terms as large as their exponents allow, and as
- * many of them as are counted, fit into their integers.
- * labels: isa */
+/* The grids of a step's sums (fm/model/grids.h): terms as large as their exponents allow,
+ * and as many of them as are counted, fit into their integers. labels: isa */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +14,8 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* The largest value with this exponent: of a float, or, where there is none, of what a double goes
- * on with. */
+/* The largest value with this exponent: of a float, or, where there is none, of what a
+ * double goes on with. */
 static double largest(int exponent)
 {
 	return ldexp(2.0 - ldexp(1.0, -23), exponent);
@@ -30,8 +29,8 @@ static int grid_of(double scale)
 	return e - 1;
 }
 
-/* n terms as large as `term`, which is below 2^bound, on the grid p: each below 2^51, all together
- * below 2^62; and no coarser than that asks for. */
+/* n terms as large as `term`, which is below 2^bound, on the grid p: each below 2^51, all
+ * together below 2^62; and no coarser than that asks for. */
 static void fits(const char *what, double term, int bound, int p, uint64_t n)
 {
 	double scaled = ldexp(term, p), rounded = nearbyint(scaled);
@@ -47,8 +46,8 @@ static void fits(const char *what, double term, int bound, int p, uint64_t n)
 		assert_true(ldexp((double)n, bound + p) > 0x1p61);
 }
 
-/* Of linear weights and factors: the unit is a normal float, even where the bound is beyond what
- * floats have. There, at -126, terms that are floats are below 4 units. */
+/* Of linear weights and factors: the unit is a normal float, even where the bound is
+ * beyond what floats have. There, at -126, terms that are floats are below 4 units. */
 static void fits_a_float(const char *what, double term, int bound, double scale, float unit,
 			 uint64_t n)
 {
@@ -84,7 +83,8 @@ static void all_fit(const struct ls_exps *e, int self_weight, uint64_t n_rows, u
 
 static const uint64_t counts[] = {1, 2, 3, 39, 2048, 2049, 4096, 40000, (1u << 20) + 1, UINT32_MAX};
 
-/* One exponent after the other at many places, the others in the middle; then all of them anywhere.
+/* One exponent after the other at many places, the others in the middle; then all of them
+ * anywhere.
  */
 static void terms_fit_into_their_grids(void **state)
 {
@@ -108,8 +108,8 @@ static void terms_fit_into_their_grids(void **state)
 	}
 }
 
-/* Rows and entries are counted where they belong, and r(f,f) where its size is: what is coarser, by
- * how much, when one of them grows. */
+/* Rows and entries are counted where they belong, and r(f,f) where its size is: what is
+ * coarser, by how much, when one of them grows. */
 static void each_count_has_its_grids(void **state)
 {
 	(void)state;

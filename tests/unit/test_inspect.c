@@ -1,6 +1,6 @@
-/* Lists of a model's features and pairs, against a plain reference that takes every pair of entries
- * of every row, in double; and what was never learnt is not in them.
- * labels: threads */
+/* Lists of a model's features and pairs, against a plain reference that takes every pair
+ * of entries of every row, in double; and what was never learnt is not in them. labels:
+ * threads */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,8 +39,8 @@ static uint32_t draw(uint32_t *state, uint32_t n)
 	return (*state >> 8) % n;
 }
 
-/* Small features are in most rows, twice in some; feature 0 always has the value 0, the last ones
- * are rare. */
+/* Small features are in most rows, twice in some; feature 0 always has the value 0, the
+ * last ones are rare. */
 static struct sample *make_sample(void)
 {
 	struct sample *s = ls_xalloc(sizeof *s);
@@ -87,7 +87,8 @@ static float *factors_of(const struct ls_fm_model *m, uint32_t feature, uint32_t
 	return m->record + feature * ls_fm_stride(m) + ((size_t)o * m->blocks + block) * m->padded;
 }
 
-/* A model in which all that can be listed differs, but for some linear weights that are alike. */
+/* A model in which all that can be listed differs, but for some linear weights that are
+ * alike. */
 static struct ls_fm_model *learnt(enum ls_fm_kind kind, enum ls_fm_task task, uint32_t factors)
 {
 	struct ls_fm_model *m = fresh(kind, task, factors);
@@ -175,8 +176,8 @@ static struct ref *make_ref(const struct ls_fm_model *m, const struct ls_rows *r
 	return ref;
 }
 
-/* Each pair that is listed is one of the reference, not listed before, and as strong as the
- * reference's at its place.
+/* Each pair that is listed is one of the reference, not listed before, and as strong as
+ * the reference's at its place.
  */
 static void compare_pairs(struct ref *ref, const struct ls_fm_ranks *r, uint32_t n)
 {
@@ -285,8 +286,8 @@ static void nothing_is_learnt_at_first(void **state)
 		}
 }
 
-/* One factor of features 3 and 12, the linear weight of 7, and the weight of fields 1 and 2 have
- * moved by a bit. */
+/* One factor of features 3 and 12, the linear weight of 7, and the weight of fields 1 and
+ * 2 have moved by a bit. */
 static struct ls_fm_model *hardly_moved(enum ls_fm_kind kind)
 {
 	struct ls_fm_model *m = fresh(kind, LS_MULTICLASS, 5);

@@ -1,5 +1,6 @@
-/* What the store of experiments is made of: file systems it refuses, placeholders, batches and
- * schedules. The store itself is tested through the program (tests/cli/cases/exp). */
+/* What the store of experiments is made of: file systems it refuses, placeholders,
+ * batches and schedules. The store itself is tested through the program
+ * (tests/cli/cases/exp). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,8 @@ static void test_file_systems(void **state)
 	assert_null(ls_store_unsafe(0x794c7630)); /* overlay */
 }
 
-/* CRC-32C of "123456789" is 0xe3069283; TFRecords rotate it by 15 bits and add a constant. */
+/* CRC-32C of "123456789" is 0xe3069283; TFRecords rotate it by 15 bits and add a
+ * constant. */
 static void test_checksum(void **state)
 {
 	(void)state;

@@ -127,8 +127,8 @@ static void any_changed_byte_is_refused(void **state)
 	assert_int_equal(view(b, len, &err), 0);
 	for (size_t i = 0; i < len; i += i < 256 ? 1 : 37) {
 		b[i] ^= 0x10;
-		/* mostly by one thread: to start another takes longer than to look, most of all
-		 * under emulation */
+		/* mostly by one thread: to start another takes longer than to look, most
+		 * of all under emulation */
 		assert_int_equal(view_by(i % 8 ? 1 : 2, b, len, &err), LS_EINPUT);
 		b[i] ^= 0x10;
 	}
@@ -469,7 +469,8 @@ static void counts_are_of_all_parts(void **state)
 	ls_data_free(d);
 }
 
-/* Values and weights that differ from 1 only late: the ones before them are written then. */
+/* Values and weights that differ from 1 only late: the ones before them are written
+ * then. */
 static void parts_add_up(void **state)
 {
 	(void)state;
@@ -529,7 +530,8 @@ static void sections_of_several_chunks(void **state)
 	free(feature);
 }
 
-/* A disk that fills up: an error, and nothing left in the folder (tear_down sees to that). */
+/* A disk that fills up: an error, and nothing left in the folder (tear_down sees to
+ * that). */
 static void no_space(void **state)
 {
 	(void)state;
@@ -560,7 +562,8 @@ static void failed_input_leaves_the_old_file(void **state)
 	assert_string_equal(before, after);
 }
 
-/* Fields are looked for in all slices, not only in the last, whose rows have no entries. */
+/* Fields are looked for in all slices, not only in the last, whose rows have no
+ * entries. */
 static void fields_anywhere(void **state)
 {
 	(void)state;

@@ -21,7 +21,8 @@ static void metrics_on_known_answers(void **state)
 	struct ls_metrics got;
 	struct ls_err err = {0};
 	assert_int_equal(ls_metrics_compute(&m, &rows, score, &got, &err), 0);
-	/* pairs won by the positives: 2 beats 3; 0.5 beats 2 and ties 1; -3 beats 1 → 6.5 of 9 */
+	/* pairs won by the positives: 2 beats 3; 0.5 beats 2 and ties 1; -3 beats 1 → 6.5
+	 * of 9 */
 	assert_true(got.value[LS_AUC] == 6.5 / 9);
 	assert_true(got.value[LS_ACCURACY] == 4.0 / 6);
 	assert_true(
@@ -154,7 +155,8 @@ static void metrics_have_no_range(void **state)
 	assert_true(isfinite(got.value[LS_LOGLOSS]) && got.value[LS_LOGLOSS] > 1e38);
 }
 
-/* A row of weight 3 counts as three rows do, one of weight 0 as none; in whatever unit weights are.
+/* A row of weight 3 counts as three rows do, one of weight 0 as none; in whatever unit
+ * weights are.
  */
 static void weights_repeat_rows(void **state)
 {
@@ -187,8 +189,8 @@ static void weights_repeat_rows(void **state)
 	}
 }
 
-/* Of more rows than are sorted one by one, against all pairs: scores that differ in any of their
- * bits, and many alike.
+/* Of more rows than are sorted one by one, against all pairs: scores that differ in any
+ * of their bits, and many alike.
  */
 static void auc_is_of_all_pairs(void **state)
 {
@@ -242,8 +244,8 @@ static void rows_that_do_not_count(void **state)
 	assert_int_equal(ls_metric_check(LS_AUC, &rows, &err), 0);
 }
 
-/* However unlike weights are: a perfect ranking is 1, not next to it, and a class of small ones is
- * one all the same. */
+/* However unlike weights are: a perfect ranking is 1, not next to it, and a class of
+ * small ones is one all the same. */
 static void weights_may_be_unlike(void **state)
 {
 	(void)state;

@@ -1,6 +1,5 @@
-/* The floating-point mode that a caller's thread is in does not reach what is computed beside
- * training and scores, which test_fm has.
- * labels: isa */
+/* The floating-point mode that a caller's thread is in does not reach what is computed
+ * beside training and scores, which test_fm has. labels: isa */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -62,8 +62,8 @@ static void same_fma(float a, float b, float c)
 			 (double)by_sum, (double)got, (double)want);
 }
 
-/* Sums that are half way between two floats but for what a binary64 loses: one rounding after
- * another goes wrong. */
+/* Sums that are half way between two floats but for what a binary64 loses: one rounding
+ * after another goes wrong. */
 static void fma_close_to_half(void **state)
 {
 	(void)state;
@@ -396,7 +396,8 @@ static void special_values(void **state)
 	expect_bits("log1p", -0x1p-149f, ls_log1pf(-0x1p-149f), 0x80000001u);
 }
 
-/* The inputs around which range reduction and results change: thresholds and every power of two. */
+/* The inputs around which range reduction and results change: thresholds and every power
+ * of two. */
 static float near_input(uint32_t i)
 {
 	static const float around[] = {1,           -1,         0.5f,        2,
@@ -427,8 +428,8 @@ static void expect_right(struct sample *s, int f, float x)
 	expect_bits(num_golden[f].name, x, y, bits);
 }
 
-/* With LS_NUM_BY_DIGEST the digest alone speaks, of the results that other builds ask MPFR about:
- * under emulation it takes 15 s. */
+/* With LS_NUM_BY_DIGEST the digest alone speaks, of the results that other builds ask
+ * MPFR about: under emulation it takes 15 s. */
 static void correctly_rounded_on_a_sample(void **state)
 {
 	(void)state;
@@ -476,8 +477,8 @@ static void softmax_and_logsumexp(void **state)
 	ls_softmaxf(p, p, 0);
 }
 
-/* How far p is from e^score / sum, in units in the last place of the right answer, which are never
- * below 2^-149. */
+/* How far p is from e^score / sum, in units in the last place of the right answer, which
+ * are never below 2^-149. */
 static double softmax_error(struct reference *r, float score, float max, const mpfr_t sum, float p)
 {
 	mpfr_set_flt(r->x, score, MPFR_RNDN);
@@ -493,8 +494,9 @@ static double softmax_error(struct reference *r, float score, float max, const m
 	return mpfr_get_d(r->t, MPFR_RNDU);
 }
 
-/* Random scores in sets of 1 to 4096, of every spread: from such that differ in their last bits to
- * such of which one takes all. The bound is in docs/NUMERICS.md, with what was measured. */
+/* Random scores in sets of 1 to 4096, of every spread: from such that differ in their
+ * last bits to such of which one takes all. The bound is in docs/NUMERICS.md, with what
+ * was measured. */
 static void softmax_is_accurate(void **state)
 {
 	(void)state;
@@ -601,8 +603,8 @@ static void variates(void **state)
 		square += x * x;
 		uniform += (double)ls_u01f(r.v[3]);
 	}
-	/* five standard deviations of each; of the squares of what is uniform in (-1, 1) the mean
-	 * is 1/3 */
+	/* five standard deviations of each; of the squares of what is uniform in (-1, 1)
+	 * the mean is 1/3 */
 	assert_true(mean / N > -0.0092 && mean / N < 0.0092);
 	assert_true(square / N > 0.3286 && square / N < 0.3381);
 	assert_true(uniform / N > 0.4954 && uniform / N < 0.5046);

@@ -45,8 +45,8 @@ static int digest_of_function(int f)
 	return digest_is(num_golden[f].name, h, num_golden[f].sampled);
 }
 
-/* The inner functions on their domains, 0 elsewhere: here a single changed rounding shows, which
- * the one rounding to binary32 mostly hides. */
+/* The inner functions on their domains, 0 elsewhere: here a single changed rounding
+ * shows, which the one rounding to binary32 mostly hides. */
 static double inner(int f, double x)
 {
 	if (!(x == x))
@@ -111,8 +111,8 @@ static void one_fused_operation_is_seen(void **state)
 	assert_string_not_equal(hex, num_golden[0].inner);
 }
 
-/* Close to a standard normal: the eight 16-bit halves added, centred, times what makes the
- * variance 1. */
+/* Close to a standard normal: the eight 16-bit halves added, centred, times what makes
+ * the variance 1. */
 static float normal(struct ls_u32x4 r)
 {
 	int32_t sum = 0;

@@ -1,4 +1,5 @@
-/* What a file says about the run that wrote it: times within the run are its own, others are not.
+/* What a file says about the run that wrote it: times within the run are its own, others
+ * are not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,8 @@
 #include "compare/own.h"
 #include "tensor/proto.h"
 
-/* Run A: 2026-11-19 08:05:00 to 08:06:00 UTC; run B one hour later. Local time is UTC+5:30. */
+/* Run A: 2026-11-19 08:05:00 to 08:06:00 UTC; run B one hour later. Local time is
+ * UTC+5:30. */
 static const double begin_a = 1795075500;
 static const int64_t pids_a[] = {57, 4001}, pids_b[] = {4100, 9001};
 static const struct ls_own runs = {{begin_a, begin_a + 60, 19800, pids_a, 2},
@@ -159,8 +161,8 @@ static void event_files(void **state)
 	assert_false(ls_own_same_file(&runs, &x, &y));
 }
 
-/* A session of TensorBoard's hparams: a map of two names to numbers, which protobuf writes in
- * either order. seed: the low byte of the second number. */
+/* A session of TensorBoard's hparams: a map of two names to numbers, which protobuf
+ * writes in either order. seed: the low byte of the second number. */
 static struct ls_map session(uint8_t *buf, double time, const char *tag, bool swapped, uint8_t seed)
 {
 	static const uint8_t head[] = {0x2a, 0x59, 0x0a, 0x57, 0x0a, 0x1c};

@@ -1,5 +1,5 @@
-/* Plans: the figures of the guide, and what holds for every plan, over random questions: the
- * global batch and the steps stay, or the plan says that they do not. */
+/* Plans: the figures of the guide, and what holds for every plan, over random questions:
+ * the global batch and the steps stay, or the plan says that they do not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,8 +91,9 @@ static const struct ls_plan_finding *finding(const struct ls_plan *p, const char
 	return NULL;
 }
 
-/* A walk through one rank's epoch as PyTorch does it: every ranks-th sample, the list filled up to
- * a multiple of ranks, batches, and a step after accum of them or at the end. */
+/* A walk through one rank's epoch as PyTorch does it: every ranks-th sample, the list
+ * filled up to a multiple of ranks, batches, and a step after accum of them or at the
+ * end. */
 static void check_by_walking(const struct ls_plan_layout *l, uint64_t samples, bool drop_last)
 {
 	uint64_t mine = 0, batches = 0, steps = 0, held = 0, in_step = 0, filled = samples;
@@ -119,8 +120,8 @@ static void check_by_walking(const struct ls_plan_layout *l, uint64_t samples, b
 		assert_int_equal(l->last_accum, in_step ? in_step : l->accum);
 }
 
-/* With another global batch the training sees as many samples as before: the epochs stay, and steps
- * that were given are scaled to the nearest. */
+/* With another global batch the training sees as many samples as before: the epochs stay,
+ * and steps that were given are scaled to the nearest. */
 static void check_other_schedule(const struct ls_plan_ask *ask, const struct ls_plan *p,
 				 const struct ls_plan_option *o)
 {
@@ -257,7 +258,8 @@ static enum ls_fit fit_of(const struct ls_plan *p, uint64_t batch)
 	return LS_FIT_NO;
 }
 
-/* 140.4 GiB of an H200 over 45 of an L40S: a batch up to 3.1 times the baseline's surely fits. */
+/* 140.4 GiB of an H200 over 45 of an L40S: a batch up to 3.1 times the baseline's surely
+ * fits. */
 static void the_baseline_proves(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* PTX cut down to some of its kernels: what stays, what goes, and what is not touched because it is
- * not understood. */
+/* PTX cut down to some of its kernels: what stays, what goes, and what is not touched
+ * because it is not understood. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,7 +168,8 @@ static void a_zero_byte_is_refused(void **state)
 			 LS_EINPUT);
 }
 
-/* Our own modules, whatever compiler made them: understood, and cut to one kernel that is there. */
+/* Our own modules, whatever compiler made them: understood, and cut to one kernel that is
+ * there. */
 static void embedded_modules_are_understood(void **state)
 {
 	(void)state;

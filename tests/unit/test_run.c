@@ -306,8 +306,8 @@ static struct ls_parting part_runs(const char *const *a, const char *const *b)
 	"H\tlockstep-ops\t3\t0\t12\t3.5\txxh3\t" child "\th\nS\t0\t/u/" child ".py:1 f\n"
 #define ADD(digest, time) "O\t0\taten.add\t0\t f:aa\t f:" digest "\t" time "\n"
 
-/* Processes are paired by their place, whatever their order of start; what parted first is told,
- * and it is said when the runs do not agree on that. */
+/* Processes are paired by their place, whatever their order of start; what parted first
+ * is told, and it is said when the runs do not agree on that. */
 static void processes_part(void **state)
 {
 	(void)state;
@@ -461,8 +461,8 @@ static void differences_are_ranked(void **state)
 	json_decref(b);
 }
 
-/* Sources are told from where a run was started, so that two checkouts compare; what is not known
- * is told as such. */
+/* Sources are told from where a run was started, so that two checkouts compare; what is
+ * not known is told as such. */
 static void causes_are_named(void **state)
 {
 	(void)state;

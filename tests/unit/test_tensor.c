@@ -1,6 +1,5 @@
-/* The readers and the writer of tensor files, on images made here; what the real libraries write is
- * tested by tests/tensor/real.py.
- * labels: isa */
+/* The readers and the writer of tensor files, on images made here; what the real
+ * libraries write is tested by tests/tensor/real.py. labels: isa */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -410,8 +409,8 @@ static void zip_refuses(void **state)
 static void zip_bomb_by_size(void **state)
 {
 	(void)state;
-	/* 2 MiB that honestly unfold to 1 GiB: refused from the directory alone, nothing is
-	 * inflated */
+	/* 2 MiB that honestly unfold to 1 GiB: refused from the directory alone, nothing
+	 * is inflated */
 	size_t n = 2 << 20;
 	uint8_t *data = ls_xalloc(n);
 	refuse_zip(&(struct fake){"a", NULL, data, n, 1 << 30, 8, 0, 0, 0, 0}, 1, "bomb");
@@ -427,8 +426,8 @@ static void zip_members_do_not_overlap(void **state)
 	struct ls_zip zip;
 	struct ls_err err;
 	fake_zip(&s, f, 2, false);
-	/* both entries now lead to the same local header, whose name is made to fit by naming both
-	 * alike but for case
+	/* both entries now lead to the same local header, whose name is made to fit by
+	 * naming both alike but for case
 	 */
 	char *second = s.s + s.len - 22 - 47;
 	memcpy(second + 42, s.s + s.len - 22 - 94 + 42, 4);

@@ -1,5 +1,5 @@
-/* The list of the best: against sorting all, with repeated items, few or many, and hashes that
- * collide. */
+/* The list of the best: against sorting all, with repeated items, few or many, and hashes
+ * that collide. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,8 @@ static void as_if_all_were_sorted(void **state)
 	}
 }
 
-/* Nothing is turned away before there are enough, and then what does not precede the last. */
+/* Nothing is turned away before there are enough, and then what does not precede the
+ * last. */
 static void what_is_wanted(void **state)
 {
 	(void)state;

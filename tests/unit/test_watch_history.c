@@ -1,4 +1,5 @@
-/* Rings, the archive and the log of events: what is found again after a crash at any byte. */
+/* Rings, the archive and the log of events: what is found again after a crash at any
+ * byte. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -207,7 +208,8 @@ static void add_event(struct ls_events *e, double time, const char *text)
 	assert_int_equal(ls_events_add(e, &t, NULL), 0);
 }
 
-/* The file is cut at every byte: whole lines are there, and the next one is not lost either. */
+/* The file is cut at every byte: whole lines are there, and the next one is not lost
+ * either. */
 static void events(void **state)
 {
 	struct ls_events *e;

@@ -1,5 +1,5 @@
-/* Whole incidents: tests/watch/NAME.nvml is a script for the stand-in NVML, in steps of as
- * many seconds as it says, and NAME.expected has the verdicts that changed, in order.
+/* Whole incidents: tests/watch/NAME.nvml is a script for the stand-in NVML, in steps of
+ * as many seconds as it says, and NAME.expected has the verdicts that changed, in order.
  * LS_UPDATE=1 writes what came out; read it. */
 #include <dirent.h>
 #include <setjmp.h>

@@ -252,8 +252,8 @@ static void secret(void **state)
 	ls_server_free(r.s);
 }
 
-/* Clients that send half a request, or ask for much and read nothing, are three times as many as
- * the server has room for. Others are answered all the while. */
+/* Clients that send half a request, or ask for much and read nothing, are three times as
+ * many as the server has room for. Others are answered all the while. */
 static void crowd(void **state)
 {
 	enum { MANY = 400 };

@@ -1,7 +1,7 @@
 """tests/watch/dashboard.py ADDRESS FOLDER: what a person does with the dashboard.
 
-In a real browser. The monitor at ADDRESS has what tests/cli/cases/monitor/dashboard.sh made.
-Pictures at three sizes, light and dark, go to FOLDER.
+In a real browser. The monitor at ADDRESS has what tests/cli/cases/monitor/dashboard.sh
+made. Pictures at three sizes, light and dark, go to FOLDER.
 """
 import json
 import os

@@ -1,5 +1,6 @@
-"""tests/watch/fleet.py ADDRESS: the files for a fleet, in the current folder, against the monitor
-at ADDRESS, which watches a lost GPU; the last step is a real Prometheus that fires its alert."""
+"""tests/watch/fleet.py ADDRESS: the files for a fleet, in the current folder, against
+the monitor at ADDRESS, which watches a lost GPU; the last step is a real Prometheus that
+fires its alert."""
 import json
 import pathlib
 import re
@@ -47,7 +48,8 @@ def check_yaml():
 
 
 def check_expressions():
-    """Prometheus' own parser reads them, and the monitor has the series that they name."""
+    """Prometheus' own parser reads them, and the monitor has the series that they name.
+    """
     dashboard = expressions(json.loads(pathlib.Path("grafana.json").read_text()))
     assert len(dashboard) > 12, dashboard
     rules = [{"record": f"r{i}", "expr": e.replace("$instance", ".*").replace("$gpu", ".*")}
@@ -66,7 +68,8 @@ def check_expressions():
 
 
 def start():
-    """Prometheus at a port that was free a moment ago; another one when somebody was quicker."""
+    """Prometheus at a port that was free a moment ago; another one when somebody was
+    quicker."""
     config = pathlib.Path("prometheus.yml").read_text().replace("127.0.0.1:9495", address)
     pathlib.Path("prometheus.yml").write_text(config.replace("15s", "1s"))
     for _ in range(5):

@@ -1,7 +1,9 @@
-"""tests/watch/load.py ADDRESS PID: a crowd before the monitor PID that listens at ADDRESS.
+"""tests/watch/load.py ADDRESS PID: a crowd before the monitor PID that listens at
+ADDRESS.
 
-10,000 connections that send half a request, slow clients that send a byte at a time, requests that
-are no requests, and thousands of good ones. Samples go on, others are answered, memory is flat.
+10,000 connections that send half a request, slow clients that send a byte at a time,
+requests that are no requests, and thousands of good ones. Samples go on, others are
+answered, memory is flat.
 """
 import json
 import random
@@ -57,7 +59,8 @@ def ask_much():
 
 
 def crowd():
-    """As many at a time as this process may have open; the server keeps its 128 newest."""
+    """As many at a time as this process may have open; the server keeps its 128 newest.
+    """
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     most = CROWD if most == resource.RLIM_INFINITY else min(CROWD, most - 100)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most + 100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))

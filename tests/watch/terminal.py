@@ -1,7 +1,7 @@
-"""tests/watch/terminal.py TERM ROWSxCOLUMNS STEP… -- COMMAND…: runs a command on a terminal of
-its own. A step is "see:TEXT", which waits until the program has drawn the text, or "key:KEYS", or
-"size:ROWSxCOLUMNS", or "signal". The next step looks only at what was drawn behind that text.
-Prints how the program ended. It never waits for a time."""
+"""tests/watch/terminal.py TERM ROWSxCOLUMNS STEP… -- COMMAND…: runs a command on a
+terminal of its own. A step is "see:TEXT", which waits until the program has drawn the
+text, or "key:KEYS", or "size:ROWSxCOLUMNS", or "signal". The next step looks only at
+what was drawn behind that text. Prints how the program ended. It never waits for a time."""
 import codecs
 import fcntl
 import os
@@ -23,7 +23,8 @@ def window(size):
 
 
 def plain(text):
-    """Without the sequences that move the cursor and set colours, which count as a blank."""
+    """Without the sequences that move the cursor and set colours, which count as a
+    blank."""
     text = re.sub(r"\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]|\x1b[=>78M]", "", text)
     text = re.sub(r"\x1b\[[0-9;?]*m|\x0f", "", text)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", text)

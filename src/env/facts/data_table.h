@@ -1,5 +1,5 @@
-/* Tables of data/, as they travel inside the program or as --tables has them. A new reference
- * each time. Any thread. */
+/* Tables of data/, as they travel inside the program or as --tables has them. A new
+ * reference each time. Any thread. */
 #ifndef LS_ENV_FACTS_DATA_TABLE_H
 #define LS_ENV_FACTS_DATA_TABLE_H
 

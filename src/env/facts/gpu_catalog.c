@@ -23,8 +23,8 @@ struct ls_gpu_catalog {
 
 enum { WORD = 64 };
 
-/* The next word of a GPU's name into word; false at the end. Blanks, dashes and underscores
- * separate. */
+/* The next word of a GPU's name into word; false at the end. Blanks, dashes and
+ * underscores separate. */
 static bool next_word(const char **p, char word[WORD])
 {
 	static const char separators[] = " -_()";
@@ -215,8 +215,8 @@ double ls_gpu_model_bytes(const struct ls_gpu_model *m)
 	return m->reported_mib ? m->reported_mib * mib : m->memory_gb * 1024 * mib * 15 / 16;
 }
 
-/* Whether what follows the family's name says nothing else than this model: its memory, and the
- * form of the card. "NVL" or "Laptop" is another product. */
+/* Whether what follows the family's name says nothing else than this model: its memory,
+ * and the form of the card. "NVL" or "Laptop" is another product. */
 static bool tail_agrees(const struct ls_gpu_model *m, const char *rest)
 {
 	static const char *const forms[] = {"PCIe", "SXM",  "SXM2", "SXM3",  "SXM4", "SXM5",
@@ -281,8 +281,8 @@ int ls_gpu_catalog_find(const struct ls_gpu_catalog *c, const char *name,
 	return 0;
 }
 
-/* Up to a tenth of the nameplate is not reported: ECC bits and what the driver keeps. An unknown
- * model has what it reports, rounded up to whole GiB. */
+/* Up to a tenth of the nameplate is not reported: ECC bits and what the driver keeps. An
+ * unknown model has what it reports, rounded up to whole GiB. */
 const struct ls_batch_range *ls_gpu_catalog_batch_of(const struct ls_gpu_catalog *c,
 						     const char *name, unsigned mib)
 {

@@ -1,5 +1,5 @@
-/* --deep: the same questions asked of a running Python. Facts go under "deep."; findings compare
- * them with the files.
+/* --deep: the same questions asked of a running Python. Facts go under "deep."; findings
+ * compare them with the files.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -165,7 +165,8 @@ void ls_look_deep(struct ls_look *look)
 	struct ls_err err;
 	int rc = ls_proc_run(argv, PATIENCE, &r, &err);
 	json_t *doc = rc == 0 ? last_line(r.out.s) : NULL;
-	/* a package that prints an object as Python ends has not answered for the probe */
+	/* a package that prints an object as Python ends has not answered for the
+	 * probe */
 	bool answered = json_is_string(json_object_get(doc, "python"));
 	if (answered) {
 		all_answers(look, doc);

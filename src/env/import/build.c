@@ -28,7 +28,8 @@ void ls_build_left(struct ls_build *b, unsigned line, const char *text, const ch
 		(struct ls_import_left){line, ls_str_take(&shown), ls_xstrdup(why)};
 }
 
-/* Does a spec with this one member load? The reason why not is in err. member is dropped. */
+/* Does a spec with this one member load? The reason why not is in err. member is
+ * dropped. */
 static bool loads_take(const char *key, json_t *member, struct ls_err *err)
 {
 	static const char path[] = "import";

@@ -19,8 +19,8 @@ struct ls_build {
 /* text and why are copied; control characters are shown as \xNN. */
 void ls_build_left(struct ls_build *b, unsigned line, const char *text, const char *why);
 /* One expectation as the spec writes it: ">=2.0,<3", "1.26.*"; "" or NULL for any. What
- * no matcher reads is left. A second expectation of the same name is left, too, unless one
- * of them takes any version. */
+ * no matcher reads is left. A second expectation of the same name is left, too, unless
+ * one of them takes any version. */
 void ls_build_package(struct ls_build *b, unsigned line, const char *name, const char *want);
 /* A plain member such as "python". */
 void ls_build_member(struct ls_build *b, unsigned line, const char *key, const char *want);

@@ -1,6 +1,7 @@
 /* The bootstrap of a Kaggle notebook: one file that bash runs as a program and that %run
- * runs inside the notebook. It is python/boot/boot.py behind the spec's expectations, which
- * are cut into operators and versions here, so that the script has nothing to parse. */
+ * runs inside the notebook. It is python/boot/boot.py behind the spec's expectations,
+ * which are cut into operators and versions here, so that the script has nothing to
+ * parse. */
 #include <stdlib.h>
 #include <string.h>
 

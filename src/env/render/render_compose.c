@@ -15,8 +15,8 @@ static int check_image(const struct ls_spec *spec, const char *what, struct ls_e
 			  spec->path, what);
 }
 
-/* Calls each for what the container toolkit reads, unless the spec itself pins it, and for
- * what the spec pins. compute is CUDA, utility is nvidia-smi and NVML. */
+/* Calls each for what the container toolkit reads, unless the spec itself pins it, and
+ * for what the spec pins. compute is CUDA, utility is nvidia-smi and NVML. */
 static void each_variable(const struct ls_spec *spec, ls_variable_fn *each, void *arg)
 {
 	static const char *const nvidia[][2] = {{"NVIDIA_VISIBLE_DEVICES", "all"},

@@ -1,5 +1,5 @@
-/* conda's environment.yml. Python is conda's; all else comes by pip, from the addresses of
- * requirements.txt: conda's own builds of torch bring another CUDA and cuDNN than the
+/* conda's environment.yml. Python is conda's; all else comes by pip, from the addresses
+ * of requirements.txt: conda's own builds of torch bring another CUDA and cuDNN than the
  * wheels that the spec pins. */
 #include <string.h>
 

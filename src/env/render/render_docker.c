@@ -1,5 +1,5 @@
-/* The Dockerfile of a spec: a first stage builds lockstep on the same base, the second is the
- * environment itself. */
+/* The Dockerfile of a spec: a first stage builds lockstep on the same base, the second is
+ * the environment itself. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* The GitHub Actions workflow of a spec: the image, the parity gate, its GPU rule, and the
- * weekly look for drift. The jobs are the files of github/, with <<words>> to fill in; the
- * commits of the actions are those of data/actions.json. */
+/* The GitHub Actions workflow of a spec: the image, the parity gate, its GPU rule, and
+ * the weekly look for drift. The jobs are the files of github/, with <<words>> to fill
+ * in; the commits of the actions are those of data/actions.json. */
 #include <stdlib.h>
 #include <string.h>
 

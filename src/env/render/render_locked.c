@@ -1,6 +1,6 @@
 /* requirements.txt with hashes: what the spec asks for, each as the one version that the
- * lock has, and then what these need in turn; pip installs nothing without a hash once one
- * line has one. */
+ * lock has, and then what these need in turn; pip installs nothing without a hash once
+ * one line has one. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -34,8 +34,9 @@ static void driver_too_old(struct ls_findings *list, const struct ls_facts *f,
 	free(expected);
 }
 
-/* A driver runs no CUDA of a later major version. The table of drivers says it with the oldest
- * driver; of a CUDA that is newer than the table only the driver's own CUDA tells. */
+/* A driver runs no CUDA of a later major version. The table of drivers says it with the
+ * oldest driver; of a CUDA that is newer than the table only the driver's own CUDA
+ * tells. */
 static void later_major(struct ls_findings *list, const struct ls_fact *driver, const char *torch)
 {
 	if (ls_findings_find(list, "driver-too-old"))
@@ -114,8 +115,8 @@ static void not_in_build(struct ls_findings *list, const struct ls_facts *f, siz
 	free(expected);
 }
 
-/* A torch that the table does not have: where even the last one of this CUDA that it has is without
- * code for the GPU, this one may be, too. */
+/* A torch that the table does not have: where even the last one of this CUDA that it has
+ * is without code for the GPU, this one may be, too. */
 static void arch_unknown(struct ls_findings *list, const struct ls_facts *f,
 			 const struct ls_compat *c, size_t i, const char *capability)
 {

@@ -280,8 +280,8 @@ void ls_findings_compare(struct ls_findings *list, const struct ls_facts *facts,
 		compare_absent(list, facts, *key);
 }
 
-/* What to do about a driver that is not seen. A kernel module that is loaded, or an NVML that
- * answers, means that there is one: the faults tell what is wrong with it. */
+/* What to do about a driver that is not seen. A kernel module that is loaded, or an NVML
+ * that answers, means that there is one: the faults tell what is wrong with it. */
 static const char *driver_advice(const struct ls_facts *facts)
 {
 	bool there = ls_facts_value(facts, "driver_kernel") || ls_facts_value(facts, "nvml");

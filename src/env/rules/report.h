@@ -22,7 +22,8 @@ struct ls_report {
 	const char *symptom; /* that advice was asked for, or NULL */
 };
 
-/* The batch sizes to begin with on the i-th GPU; NULL: its memory is unknown or too small. */
+/* The batch sizes to begin with on the i-th GPU; NULL: its memory is unknown or too
+ * small. */
 const struct ls_batch_range *ls_report_batch(const struct ls_report *report, size_t i);
 
 json_t *ls_report_json(const struct ls_report *report);

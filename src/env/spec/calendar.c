@@ -41,7 +41,8 @@ bool ls_calendar_is_date(const char *text)
 	return parse(text, &d);
 }
 
-/* Days since the first of March of the year 0: a year that begins in March ends with its leap day.
+/* Days since the first of March of the year 0: a year that begins in March ends with its
+ * leap day.
  */
 static long day_number(const struct date *d)
 {

@@ -1,7 +1,7 @@
-/* What is known about the stack: which torch wheels exist and what they bring, which driver runs
- * which CUDA, what has reached its end of life. Read from data/ (each row with source and date),
- * which travels inside the program. ls_compat_free frees all; rows and texts are borrowed until
- * then. Read-only after loading; any thread. */
+/* What is known about the stack: which torch wheels exist and what they bring, which
+ * driver runs which CUDA, what has reached its end of life. Read from data/ (each row
+ * with source and date), which travels inside the program. ls_compat_free frees all; rows
+ * and texts are borrowed until then. Read-only after loading; any thread. */
 #ifndef LS_ENV_SPEC_COMPAT_H
 #define LS_ENV_SPEC_COMPAT_H
 
@@ -38,8 +38,8 @@ const char *ls_row_text(const json_t *row, const char *key); /* NULL when not th
 const json_t *ls_compat_find(const struct ls_compat *c, enum ls_compat_table t, const char *key,
 			     const char *value);
 
-/* The wheel of this version: "2.3.1+cu121", or "2.3.1" for the build that plain pip installs. NULL:
- * not in the table.
+/* The wheel of this version: "2.3.1+cu121", or "2.3.1" for the build that plain pip
+ * installs. NULL: not in the table.
  */
 const json_t *ls_compat_torch(const struct ls_compat *c, const char *version);
 enum ls_torch_known {
@@ -52,8 +52,8 @@ enum ls_torch_known {
 };
 enum ls_torch_known ls_compat_torch_known(const struct ls_compat *c, const char *version);
 
-/* The oldest driver that runs this CUDA ("12.1", "12.1.105"), or NULL when the table does not have
- * it. */
+/* The oldest driver that runs this CUDA ("12.1", "12.1.105"), or NULL when the table does
+ * not have it. */
 const char *ls_compat_min_driver(const struct ls_compat *c, const char *cuda);
 /* "12.1.105" -> "12.1" into ret; false when cuda is not a version. */
 bool ls_compat_minor(const char *version, char *ret, size_t size);
@@ -61,10 +61,10 @@ bool ls_compat_minor(const char *version, char *ret, size_t size);
 const json_t *ls_compat_branch(const struct ls_compat *c, const char *driver);
 /* Compute capability of a GPU by its name, or NULL. */
 const char *ls_compat_capability(const struct ls_compat *c, const char *gpu_name);
-/* Has this wheel code that runs on a GPU of that capability? A list entry runs on its own major
- * version at its minor or above; one with +PTX on everything newer. machine: "x86_64" or "aarch64".
- * *ret_list gets the list. False as well when the table has no list for that machine; then
- * *ret_list is NULL. */
+/* Has this wheel code that runs on a GPU of that capability? A list entry runs on its own
+ * major version at its minor or above; one with +PTX on everything newer. machine:
+ * "x86_64" or "aarch64". *ret_list gets the list. False as well when the table has no
+ * list for that machine; then *ret_list is NULL. */
 bool ls_compat_runs_on(const json_t *torch_row, const char *machine, const char *capability,
 		       const char **ret_list);
 

@@ -42,9 +42,9 @@ const char *ls_matcher_lowest(const struct ls_matcher *m);
 bool ls_matcher_requirement(const struct ls_matcher *m, struct ls_str *out);
 double ls_matcher_mib(const struct ls_matcher *m); /* memory: the amount named, or 0 */
 enum ls_flavour ls_matcher_flavour(const struct ls_matcher *m);
-/* A new reference: {"as": "version", "any": [[[">=", "3.10"], ["<", "3.13"]], …]}, alternatives
- * of terms, for programs that judge without this one. A prefix has the operator "begins";
- * memory is in MiB and has its "tolerance". */
+/* A new reference: {"as": "version", "any": [[[">=", "3.10"], ["<", "3.13"]], …]},
+ * alternatives of terms, for programs that judge without this one. A prefix has the
+ * operator "begins"; memory is in MiB and has its "tolerance". */
 json_t *ls_matcher_terms(const struct ls_matcher *m);
 json_t *ls_matcher_json(const struct ls_matcher *m); /* a new reference: string or list, as read */
 

@@ -7,8 +7,9 @@
 #include "env/spec/spec_diff.h"
 
 /* The old spec with each pin that drifted moved to the new spec's value, as precise as it
- * was (12.1* becomes 12.4*, >=2.2 stays a lower bound), and with PyTorch's index following
- * its build. What is gone, or is no pin (GPUs, images), stays as it is. New reference. */
+ * was (12.1* becomes 12.4*, >=2.2 stays a lower bound), and with PyTorch's index
+ * following its build. What is gone, or is no pin (GPUs, images), stays as it is. New
+ * reference. */
 json_t *ls_spec_bump(const struct ls_spec_diff *d);
 
 /* Key's expectation in the document moved to a value, which becomes its text; nothing

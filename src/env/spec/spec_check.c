@@ -69,7 +69,8 @@ static void add_builds_of(const struct review *r, const struct ls_version *want,
 	}
 }
 
-/* The releases next to the wanted one that have its build (or any, where it names none). */
+/* The releases next to the wanted one that have its build (or any, where it names
+ * none). */
 static void add_neighbours(const struct review *r, const struct ls_version *want,
 			   struct ls_str *out)
 {
@@ -379,7 +380,8 @@ static void check_image_tag(struct review *r, const struct ls_image_ref *ref, co
 	const char *tags = ls_row_text(image, "tags");
 	if (has_word(tags, ref->cuda))
 		return;
-	/* while its branch lives a further point release may appear after the table was made */
+	/* while its branch lives a further point release may appear after the table was
+	 * made */
 	bool closed = branch && strcmp(ls_row_text(branch, "eol"),
 				       ls_compat_date(r->compat, LS_COMPAT_IMAGES)) < 0;
 	if (closed)

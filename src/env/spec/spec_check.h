@@ -1,6 +1,6 @@
-/* Is a spec consistent in itself, does what it names exist, is it supported and not past its end of
- * life? Findings own their texts; ls_spec_findings_done frees them. The spec and the tables are
- * borrowed for the call. No state; any thread. */
+/* Is a spec consistent in itself, does what it names exist, is it supported and not past
+ * its end of life? Findings own their texts; ls_spec_findings_done frees them. The spec
+ * and the tables are borrowed for the call. No state; any thread. */
 #ifndef LS_ENV_SPEC_SPEC_CHECK_H
 #define LS_ENV_SPEC_SPEC_CHECK_H
 

@@ -166,8 +166,8 @@ static size_t hash_length(const char *p)
 	return 0;
 }
 
-/* " @ https://host/path" at p, or 0: how long it is. Only what names its protocol: a path of this
- * machine is not there on another. */
+/* " @ https://host/path" at p, or 0: how long it is. Only what names its protocol: a path
+ * of this machine is not there on another. */
 static size_t reference_length(const char *p)
 {
 	static const char *const protocols[] = {"https://", "http://", "file:///", "git+https://",

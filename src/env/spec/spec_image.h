@@ -1,5 +1,6 @@
-/* What the name of a container image says: "nvidia/cuda:12.1.1-cudnn8-runtime-ubuntu22.04",
- * "python:3.11-slim". Plain values, nothing owned. No state; any thread. */
+/* What the name of a container image says:
+ * "nvidia/cuda:12.1.1-cudnn8-runtime-ubuntu22.04", "python:3.11-slim". Plain values,
+ * nothing owned. No state; any thread. */
 #ifndef LS_ENV_SPEC_SPEC_IMAGE_H
 #define LS_ENV_SPEC_SPEC_IMAGE_H
 

@@ -117,7 +117,8 @@ static void move_companion(struct ls_upgrade_search *s, const char *package, con
 	free(value);
 }
 
-/* "driver" of the spec, or that of its hardware: raised where it is too old or has ended. */
+/* "driver" of the spec, or that of its hardware: raised where it is too old or has
+ * ended. */
 static void move_driver(struct ls_upgrade_search *s)
 {
 	json_t *hardware = json_object_get(s->out->doc, "hardware"),

@@ -18,12 +18,12 @@ char *ls_wheel_build(const char *version);
  * such as +ubuntu1; of PyTorch's builds only PyTorch's own index has some. */
 bool ls_wheel_is_public(const char *package, const char *version);
 
-/* PyTorch's address for the build of this version of the package, or NULL when the package
- * is not PyTorch's or the version names no build. Caller frees. */
+/* PyTorch's address for the build of this version of the package, or NULL when the
+ * package is not PyTorch's or the version names no build. Caller frees. */
 char *ls_wheel_index(const char *package, const char *version);
 
-/* The addresses beside its own from which pip gets what the spec pins: none where the spec
- * names an address. NULL-terminated; ls_wheel_indexes_free accepts NULL. */
+/* The addresses beside its own from which pip gets what the spec pins: none where the
+ * spec names an address. NULL-terminated; ls_wheel_indexes_free accepts NULL. */
 char **ls_wheel_indexes(const struct ls_spec *spec);
 void ls_wheel_indexes_free(char **list);
 

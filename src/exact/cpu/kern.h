@@ -36,8 +36,8 @@ struct ls_exact_kern {
 	const char *name;
 	const struct ls_exact_tile *tile;
 	void (*tops)(const struct ls_exact_side *s, int64_t lines, int64_t depth, uint32_t *ret);
-	/* Lines [line, line + lines) of depth [at, at + depth) as panels of `panel` lines,
-	 * whole numbers as doubles, zeros beyond the last line. */
+	/* Lines [line, line + lines) of depth [at, at + depth) as panels of `panel`
+	 * lines, whole numbers as doubles, zeros beyond the last line. */
 	void (*pack)(const struct ls_exact_side *s, int64_t line, int64_t lines, int64_t at,
 		     int64_t depth, int panel, double *out);
 	void (*finish)(const struct ls_exact_product *p, const struct ls_exact_row *r);

@@ -19,7 +19,8 @@ enum { COLUMNS = VECTORS * LANES };
 
 typedef double vec __attribute__((vector_size(8 * LANES), aligned(8)));
 
-/* Whole numbers of at most 2^22: a block's sum stays below 2^53, where doubles are exact. */
+/* Whole numbers of at most 2^22: a block's sum stays below 2^53, where doubles are
+ * exact. */
 static void add(const double *a, const double *b, int64_t depth, int64_t *sum, int64_t stride)
 {
 	vec total[ROWS][VECTORS] = {{{0}}};

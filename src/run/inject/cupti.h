@@ -1,6 +1,6 @@
-/* The few declarations of CUPTI's callback interface that the injected library uses, so that
- * building needs no CUDA. They have been the same since CUDA 11; cuLaunchKernelEx came with 11.8.
- * Plain data; any thread. */
+/* The few declarations of CUPTI's callback interface that the injected library uses, so
+ * that building needs no CUDA. They have been the same since CUDA 11; cuLaunchKernelEx
+ * came with 11.8. Plain data; any thread. */
 #ifndef LS_RUN_INJECT_CUPTI_H
 #define LS_RUN_INJECT_CUPTI_H
 

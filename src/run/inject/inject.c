@@ -1,9 +1,10 @@
-/* liblockstep_inject.so: CUDA loads it into the traced program (CUDA_INJECTION64_PATH) and it logs
- * every kernel launch.
+/* liblockstep_inject.so: CUDA loads it into the traced program (CUDA_INJECTION64_PATH)
+ * and it logs every kernel launch.
  *
- * It is a guest: it never ends, slows or changes the program. When something is missing it leaves a
- * note in the log and stays quiet. The log is a mapped file, so that even a killed program leaves
- * all it launched. One lock orders launches of several threads. Nothing but libc is needed. */
+ * It is a guest: it never ends, slows or changes the program. When something is missing
+ * it leaves a note in the log and stays quiet. The log is a mapped file, so that even a
+ * killed program leaves all it launched. One lock orders launches of several threads.
+ * Nothing but libc is needed. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -63,8 +64,8 @@ static bool next_window(void)
 	void *p = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, trace.fd,
 		       (off_t)trace.start);
 	trace.map = p == MAP_FAILED ? NULL : p;
-	/* reserve the blocks now: a store into a hole on a full disk would be a SIGBUS in the host
-	 * program */
+	/* reserve the blocks now: a store into a hole on a full disk would be a SIGBUS in
+	 * the host program */
 	if (trace.map && posix_fallocate(trace.fd, (off_t)trace.start, WINDOW) != 0) {
 		munmap(trace.map, WINDOW);
 		trace.map = NULL;
@@ -123,8 +124,8 @@ static bool open_log(void)
 	return true;
 }
 
-/* The log is the parent's: a child that wrote into it, or cut it at its own end, would damage it or
- * kill the parent. */
+/* The log is the parent's: a child that wrote into it, or cut it at its own end, would
+ * damage it or kill the parent. */
 static void leave_to_parent(void)
 {
 	if (trace.map)
@@ -135,8 +136,8 @@ static void leave_to_parent(void)
 	trace.fd = -1;
 }
 
-/* After an orderly end the file has its true length; after a kill it ends in zeros, which the
- * reader knows. */
+/* After an orderly end the file has its true length; after a kill it ends in zeros, which
+ * the reader knows. */
 __attribute__((destructor)) static void close_log(void)
 {
 	pthread_mutex_lock(&trace.lock);
@@ -194,8 +195,8 @@ static bool name_id(const char *text, uint64_t hash, uint32_t *ret, const char *
 	return true;
 }
 
-/* The same address has the same name but for a module that was unloaded, so it is compared and not
- * hashed again. */
+/* The same address has the same name but for a module that was unloaded, so it is
+ * compared and not hashed again. */
 static bool recent_id(const char *text, uint64_t *ret_hash, uint32_t *ret)
 {
 	size_t i = ((uintptr_t)text >> 4 ^ (uintptr_t)text >> 14) % RECENT;
@@ -347,7 +348,8 @@ static const char *subscribe(void)
 	return on ? NULL : "CUPTI refused every launch callback";
 }
 
-/* Called by CUDA at its initialisation. Always reports success: a tracer must not fail the program.
+/* Called by CUDA at its initialisation. Always reports success: a tracer must not fail
+ * the program.
  */
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
@@ -366,8 +368,8 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	return 1;
 }
 
-/* For --trace ops, which calls it from Python: XXH3 of a tensor's memory, at the speed that memory
- * is read. */
+/* For --trace ops, which calls it from Python: XXH3 of a tensor's memory, at the speed
+ * that memory is read. */
 __attribute__((visibility("default"))) uint64_t ls_inject_digest(const void *data, size_t len)
 {
 	return XXH3_64bits(data, len);

@@ -64,7 +64,8 @@ static size_t count_shards(const struct reader *r, const struct ls_pk_node *entr
 	return entry->kind == LS_PK_CALL;
 }
 
-/* Where one piece is: MetadataIndex(fqn, offset) -> _StorageInfo(relative_path, offset, length). */
+/* Where one piece is: MetadataIndex(fqn, offset) -> _StorageInfo(relative_path, offset,
+ * length). */
 static int read_piece(struct reader *r, const struct ls_pk_node *entries,
 		      const struct ls_pk_node *key, const struct ls_pk_node *where)
 {
@@ -119,7 +120,8 @@ static int read_pieces(struct reader *r)
 	return rc ? rc : check_count(r, entries);
 }
 
-/* The path of each name through the program's dicts and lists, as values about the packaging. */
+/* The path of each name through the program's dicts and lists, as values about the
+ * packaging. */
 static int read_structure(struct ls_bundle *b, struct ls_pickle *p, struct ls_err *err)
 {
 	struct reader r = {p, NULL, err};

@@ -1,7 +1,7 @@
-/* torch's distributed checkpoints: a folder with .metadata, a pickle that says where each tensor
- * or value lies, and *.distcp, in which each is an archive of torch.save. A tensor that several
- * processes hold is compared shard by shard: "w[4, 0]" begins at row 4. The caller frees what it
- * is given. Any thread. */
+/* torch's distributed checkpoints: a folder with .metadata, a pickle that says where each
+ * tensor or value lies, and *.distcp, in which each is an archive of torch.save. A tensor
+ * that several processes hold is compared shard by shard: "w[4, 0]" begins at row 4. The
+ * caller frees what it is given. Any thread. */
 #ifndef LS_TENSOR_TORCH_DCP_H
 #define LS_TENSOR_TORCH_DCP_H
 
@@ -18,8 +18,8 @@ struct ls_dcp_index {
 	size_t n, cap;
 };
 
-/* Reads the image of a .metadata. The bundle, which must keep the image, gets what it says of the
- * structure as values about the packaging. */
+/* Reads the image of a .metadata. The bundle, which must keep the image, gets what it
+ * says of the structure as values about the packaging. */
 int ls_dcp_read_index(struct ls_bundle *b, const uint8_t *data, size_t len,
 		      struct ls_dcp_index *ret, struct ls_err *err);
 void ls_dcp_index_done(struct ls_dcp_index *index);

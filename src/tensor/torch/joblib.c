@@ -1,5 +1,5 @@
-/* joblib.dump writes a pickle with the arrays' bytes between its opcodes; an array of objects is a
- * pickle of its own. */
+/* joblib.dump writes a pickle with the arrays' bytes between its opcodes; an array of
+ * objects is a pickle of its own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ const struct ls_pk_node *ls_pickle_get(const struct ls_pickle *p, const struct l
 	return NULL;
 }
 
-/* Bytes an element: the number behind the letter of "f8", "U3" (characters of four bytes) or
- * "V64". */
+/* Bytes an element: the number behind the letter of "f8", "U3" (characters of four bytes)
+ * or "V64". */
 static bool element_size(const struct ls_pickle *p, const struct ls_pk_node *dtype, uint64_t *ret)
 {
 	const struct ls_pk_node *args =

@@ -1,5 +1,6 @@
-/* What torch.save wrote before version 1.6: five pickles (a number, a version, the machine, the
- * object, the keys of its storages) and then the storages, each behind its number of elements. */
+/* What torch.save wrote before version 1.6: five pickles (a number, a version, the
+ * machine, the object, the keys of its storages) and then the storages, each behind its
+ * number of elements. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -464,7 +464,8 @@ static int op_build(struct vm *v)
 	return take_raw(v, to);
 }
 
-/* Before version 1.6 torch wrote a class of the program as ("module", class, file, source). */
+/* Before version 1.6 torch wrote a class of the program as ("module", class, file,
+ * source). */
 static uint32_t class_behind(struct vm *v, uint32_t id)
 {
 	const struct ls_pk_node *n = node(v, id);

@@ -1,8 +1,8 @@
-/* Python pickles read as data. Opcodes build nodes; nothing is ever called, imported or run. An
- * object of a class that the caller's table does not list is a node like any other: the name of
- * its class, its arguments, its state and its items. An opcode that data does not need is refused
- * by name. The tree borrows the pickle's bytes for text; ls_pickle_free frees the rest. Once read,
- * any thread. */
+/* Python pickles read as data. Opcodes build nodes; nothing is ever called, imported or
+ * run. An object of a class that the caller's table does not list is a node like any
+ * other: the name of its class, its arguments, its state and its items. An opcode that
+ * data does not need is refused by name. The tree borrows the pickle's bytes for text;
+ * ls_pickle_free frees the rest. Once read, any thread. */
 #ifndef LS_TENSOR_TORCH_PICKLE_H
 #define LS_TENSOR_TORCH_PICKLE_H
 
@@ -44,14 +44,15 @@ struct ls_pk_node {
 	size_t n;
 };
 
-/* A name that the caller knows; what it stands for is the caller's business (action, from 0).
- * name NULL ends the table. */
+/* A name that the caller knows; what it stands for is the caller's business (action, from
+ * 0). name NULL ends the table. */
 struct ls_pickle;
 struct ls_pk_global {
 	const char *module, *name;
 	int action;
-	/* For objects whose bytes follow in the file, behind the opcode that sets their state:
-	 * how many to skip and how many to take. They become the object's only item. */
+	/* For objects whose bytes follow in the file, behind the opcode that sets their
+	 * state: how many to skip and how many to take. They become the object's only
+	 * item. */
 	int (*raw)(const struct ls_pickle *p, const struct ls_pk_node *call, const uint8_t *rest,
 		   size_t len, size_t *ret_skip, uint64_t *ret_size, struct ls_err *err);
 };

@@ -20,8 +20,8 @@ const struct ls_zip_member *ls_torch_pickle_of(const struct ls_zip *zip)
 	return NULL;
 }
 
-/* Torch of 2016 wrote a tar of four members with these names; each may have a header of extended
- * attributes before it.
+/* Torch of 2016 wrote a tar of four members with these names; each may have a header of
+ * extended attributes before it.
  */
 bool ls_torch_is_tar(const uint8_t *data, size_t len)
 {
@@ -96,8 +96,8 @@ static int read_pickle(struct ls_bundle *b, const struct ls_zip *zip, const stru
 	return rc;
 }
 
-/* The program of a TorchScript archive, as text that is never run: its own folder, without the
- * tables that lead back to lines of the sources. */
+/* The program of a TorchScript archive, as text that is never run: its own folder,
+ * without the tables that lead back to lines of the sources. */
 static int read_code(struct ls_bundle *b, const struct ls_zip *zip, const char *prefix,
 		     struct ls_err *err)
 {
@@ -292,7 +292,8 @@ static int read_shard(struct ls_bundle *b, const char *index, const char *shard,
 	return rc;
 }
 
-/* How a shard's outermost container is made is packaging: a whole file may have an OrderedDict. */
+/* How a shard's outermost container is made is packaging: a whole file may have an
+ * OrderedDict. */
 static void drop_outer_trait(struct ls_bundle *b)
 {
 	size_t kept = 0;

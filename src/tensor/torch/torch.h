@@ -1,7 +1,7 @@
-/* PyTorch's zip checkpoints (.pt, .pth, .ckpt): tensors with strides and shared storages, and
- * everything else as values whose names are paths ("optimizer_states.0.param_groups.0.lr"). Nothing
- * in the file is run. The bundle owns everything; the caller frees it. Any thread, one thread at a
- * time an object. */
+/* PyTorch's zip checkpoints (.pt, .pth, .ckpt): tensors with strides and shared storages,
+ * and everything else as values whose names are paths
+ * ("optimizer_states.0.param_groups.0.lr"). Nothing in the file is run. The bundle owns
+ * everything; the caller frees it. Any thread, one thread at a time an object. */
 #ifndef LS_TENSOR_TORCH_TORCH_H
 #define LS_TENSOR_TORCH_TORCH_H
 
@@ -16,8 +16,8 @@ int ls_pickle_read(struct ls_bundle *b, const uint8_t *data, size_t len, const c
 		   struct ls_err *err);
 /* The shards that pytorch_model.bin.index.json names. */
 int ls_torch_open_index(const char *path, struct ls_bundle **ret, struct ls_err *err);
-/* An image in memory that outlives the bundle; adds to it under a name that may be empty. The
- * caller seals the bundle. */
+/* An image in memory that outlives the bundle; adds to it under a name that may be empty.
+ * The caller seals the bundle. */
 int ls_torch_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *path,
 		   const char *name, struct ls_err *err);
 /* The names that a checkpoint's pickle may hold. */
@@ -31,7 +31,8 @@ struct ls_torch_storage {
 	uint64_t bytes;
 };
 
-/* Where the storages of a pickle are: members PREFIX/FOLDER/KEY of an archive, or a list. */
+/* Where the storages of a pickle are: members PREFIX/FOLDER/KEY of an archive, or a
+ * list. */
 struct ls_torch_data {
 	const struct ls_zip *zip; /* NULL: the list */
 	const char *prefix, *folder;
@@ -40,12 +41,13 @@ struct ls_torch_data {
 	size_t n_storages;
 };
 
-/* Adds a pickle's tensors and values to the bundle, under a name that may be empty. The bundle
- * must keep the pickle's bytes. */
+/* Adds a pickle's tensors and values to the bundle, under a name that may be empty. The
+ * bundle must keep the pickle's bytes. */
 int ls_torch_flatten(struct ls_bundle *b, struct ls_pickle *p, const struct ls_torch_data *data,
 		     const char *name, struct ls_err *err);
 
-/* Where the archive keeps its pickle: the member "NAME/data.pkl", or NULL when it is no checkpoint.
+/* Where the archive keeps its pickle: the member "NAME/data.pkl", or NULL when it is no
+ * checkpoint.
  */
 const struct ls_zip_member *ls_torch_pickle_of(const struct ls_zip *zip);
 /* Whether torch.save wrote the image before version 1.6, as a row of pickles. */

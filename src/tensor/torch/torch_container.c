@@ -127,7 +127,8 @@ static int visit_pair_list(struct ls_walk *w, const struct ls_pk_node *list)
 	return rc;
 }
 
-/* A dict's attributes: _metadata of a state_dict is about the packaging, others are state. */
+/* A dict's attributes: _metadata of a state_dict is about the packaging, others are
+ * state. */
 int ls_torch_visit_attributes(struct ls_walk *w, const struct ls_pk_node *state)
 {
 	int rc = 0;

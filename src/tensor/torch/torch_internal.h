@@ -1,6 +1,6 @@
-/* What the reader of checkpoints is made of: the known names, the walk over the pickle's tree,
- * tensors and storages. Borrows the pickle, the archive and the bundle for the length of one
- * ls_torch_flatten. Internal; one thread. */
+/* What the reader of checkpoints is made of: the known names, the walk over the pickle's
+ * tree, tensors and storages. Borrows the pickle, the archive and the bundle for the
+ * length of one ls_torch_flatten. Internal; one thread. */
 #ifndef LS_TENSOR_TORCH_TORCH_INTERNAL_H
 #define LS_TENSOR_TORCH_TORCH_INTERNAL_H
 
@@ -99,15 +99,15 @@ bool ls_torch_emit_set(struct ls_walk *w, const struct ls_pk_node *n);
 bool ls_torch_key_text(struct ls_walk *w, const struct ls_pk_node *n, bool quoted,
 		       struct ls_str *s);
 
-/* An object of any class as data: tensors by their kind, others by class, arguments, state and
- * items. */
+/* An object of any class as data: tensors by their kind, others by class, arguments,
+ * state and items. */
 int ls_torch_emit_object(struct ls_walk *w, const struct ls_pk_node *call);
 
 /* LS_DT_NONE for a name that is not known. */
 enum ls_dtype ls_torch_storage_type(const char *name);
 
-/* A file of the format before torch 1.6: its object, and its storages sorted by key. The caller
- * ends it with ls_torch_legacy_done, also after an error. */
+/* A file of the format before torch 1.6: its object, and its storages sorted by key. The
+ * caller ends it with ls_torch_legacy_done, also after an error. */
 struct ls_torch_legacy {
 	struct ls_pickle *object;
 	struct ls_torch_storage *storages;
@@ -138,7 +138,8 @@ int ls_torch_emit_storage(struct ls_walk *w, const struct ls_pk_node *n);
 int ls_torch_emit_np_array(struct ls_walk *w, const struct ls_pk_node *call);
 int ls_torch_emit_np_buffer(struct ls_walk *w, const struct ls_pk_node *call);
 int ls_torch_emit_np_scalar(struct ls_walk *w, const struct ls_pk_node *call);
-/* Bytes as protocol 3 writes them, or as protocol 2 does: text to be encoded as latin1. */
+/* Bytes as protocol 3 writes them, or as protocol 2 does: text to be encoded as
+ * latin1. */
 int ls_torch_bytes_of(struct ls_walk *w, const struct ls_pk_node *n, const uint8_t **ret,
 		      size_t *ret_len);
 

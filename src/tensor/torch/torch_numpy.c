@@ -37,8 +37,8 @@ struct array {
 	bool fortran;
 };
 
-/* Adds the array, or one field of its records: size bytes lie between two records, and offset
- * before the field. */
+/* Adds the array, or one field of its records: size bytes lie between two records, and
+ * offset before the field. */
 static int add_array(struct ls_walk *w, const struct array *a, struct ls_tensor *made,
 		     uint64_t size, uint64_t offset)
 {
@@ -78,7 +78,8 @@ static const struct ls_pk_node *fields_of(struct ls_walk *w, const struct ls_pk_
 	return fields && fields->kind == LS_PK_DICT && fields->n ? fields : NULL;
 }
 
-/* One field: its type and its place in a record. Fails for what is not laid out simply. */
+/* One field: its type and its place in a record. Fails for what is not laid out
+ * simply. */
 static bool field_of(struct ls_walk *w, uint32_t id, uint64_t size, struct ls_tensor *t,
 		     uint64_t *ret_offset)
 {

@@ -1,5 +1,5 @@
-/* Objects of any class, as data: tensors by the function that torch rebuilds them with, others by
- * class, arguments, state and items. */
+/* Objects of any class, as data: tensors by the function that torch rebuilds them with,
+ * others by class, arguments, state and items. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,8 @@ static bool is_text(const struct ls_pk_node *n, const char *text)
 
 /* --- state --- */
 
-/* A dict of attributes; or a pair of it and a dict of slots; or whatever the class made. */
+/* A dict of attributes; or a pair of it and a dict of slots; or whatever the class
+ * made. */
 static int visit_state(struct ls_walk *w, uint32_t id)
 {
 	const struct ls_pk_node *s = ls_torch_at(w, id);
@@ -87,8 +88,8 @@ static const struct ls_pk_node *pairs_of(struct ls_walk *w, uint32_t id)
 	return plain ? n : NULL;
 }
 
-/* The parts of a module have the names that its state_dict gives them: "0.weight", without
- * "_modules" and "_parameters" between. */
+/* The parts of a module have the names that its state_dict gives them: "0.weight",
+ * without "_modules" and "_parameters" between. */
 static int visit_module_part(struct ls_walk *w, const struct ls_pk_node *pairs)
 {
 	int rc = 0;
@@ -219,7 +220,8 @@ static int visit_sparse(struct ls_walk *w, const struct ls_pk_node *call)
 	return rc ? rc : visit_parts(w, data, is_coo ? coo : compressed, 4);
 }
 
-/* _rebuild_parameter(tensor, requires_grad, hooks), perhaps with the state of a subclass. */
+/* _rebuild_parameter(tensor, requires_grad, hooks), perhaps with the state of a
+ * subclass. */
 static int visit_parameter(struct ls_walk *w, const struct ls_pk_node *call)
 {
 	const struct ls_pk_node *args = ls_torch_at(w, call->b), *grad = ls_torch_arg(w, call, 1);
@@ -232,8 +234,8 @@ static int visit_parameter(struct ls_walk *w, const struct ls_pk_node *call)
 	return rc == 0 && args->n > 3 ? visit_state(w, args->items[3]) : rc;
 }
 
-/* _rebuild_from_type_v2(function, class, arguments, state): a tensor of a class of its own, or
- * with attributes. */
+/* _rebuild_from_type_v2(function, class, arguments, state): a tensor of a class of its
+ * own, or with attributes. */
 static int visit_from_type(struct ls_walk *w, const struct ls_pk_node *call)
 {
 	const struct ls_pk_node *args = ls_torch_at(w, call->b);

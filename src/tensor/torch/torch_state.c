@@ -1,4 +1,5 @@
-/* The walk over a checkpoint's tree: containers give names, leaves become tensors and values. */
+/* The walk over a checkpoint's tree: containers give names, leaves become tensors and
+ * values. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

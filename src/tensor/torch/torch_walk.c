@@ -1,5 +1,5 @@
-/* The walk over a pickle's tree: where it is, how deep, and how much it has seen. What a node
- * becomes is the business of torch_state.c. */
+/* The walk over a pickle's tree: where it is, how deep, and how much it has seen. What a
+ * node becomes is the business of torch_state.c. */
 #include <stdlib.h>
 #include <string.h>
 

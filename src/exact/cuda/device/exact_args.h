@@ -30,8 +30,8 @@ struct ls_exact_place {
 };
 
 /* One side: rows of a, or columns of b. Byte d of whole number (line, depth) is
- * digits[((d * batches + batch) * pad_lines + line) * pad_depth + depth], the lowest first;
- * the last is signed, the others are not. */
+ * digits[((d * batches + batch) * pad_lines + line) * pad_depth + depth], the lowest
+ * first; the last is signed, the others are not. */
 struct ls_exact_lines {
 	struct ls_exact_place x; /* row: from line to line; column: along the depth */
 	int64_t lines, depth, batches, pad_lines, pad_depth;
@@ -49,7 +49,8 @@ struct ls_exact_gemm {
 	int64_t top_a_batch, top_b_batch;
 	struct ls_exact_place x, y, out, c, bias; /* x and y: the sides, for what is not finite */
 	int64_t k;                                /* the whole depth */
-	/* Two words for each element, where the depth takes several launches, else NULL. */
+	/* Two words for each element, where the depth takes several launches, else
+	 * NULL. */
 	int64_t *high, *low;
 	int first, last; /* of those launches */
 	float alpha, beta;

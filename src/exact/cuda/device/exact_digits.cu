@@ -1,4 +1,5 @@
-/* The sides of an exact product: the grid of each line, and its whole numbers as bytes. */
+/* The sides of an exact product: the grid of each line, and its whole numbers as
+ * bytes. */
 #include "exact/cuda/device/exact_args.h"
 
 static __device__ __forceinline__ float element(const ls_exact_place &x, int64_t batch,
@@ -36,7 +37,8 @@ extern "C" __global__ void exact_tops_along(ls_exact_lines s, int64_t part)
 		atomicMax(s.top + blockIdx.z * s.lines + line, top);
 }
 
-/* A lane a line, of lines that lie side by side. Grid: lines, 32 a block; parts; batches. */
+/* A lane a line, of lines that lie side by side. Grid: lines, 32 a block; parts;
+ * batches. */
 extern "C" __global__ void exact_tops_across(ls_exact_lines s, int64_t part)
 {
 	int64_t line = (int64_t)blockIdx.x * 32 + threadIdx.x % 32;
@@ -48,7 +50,8 @@ extern "C" __global__ void exact_tops_across(ls_exact_lines s, int64_t part)
 		atomicMax(s.top + blockIdx.z * s.lines + line, top);
 }
 
-/* The whole number of an element, 0 beyond the matrix and in lines that are not finite. */
+/* The whole number of an element, 0 beyond the matrix and in lines that are not
+ * finite. */
 static __device__ __forceinline__ int32_t whole(const ls_exact_lines &s, int64_t batch,
 						int64_t line, int64_t depth)
 {

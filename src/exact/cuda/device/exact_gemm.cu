@@ -1,5 +1,5 @@
-/* The products of digits and their sums, by tensor cores. A block of 8 warps owns 128 × 64
- * elements of the output, a warp 32 × 32 of them. */
+/* The products of digits and their sums, by tensor cores. A block of 8 warps owns 128 ×
+ * 64 elements of the output, a warp 32 × 32 of them. */
 #include "exact/cuda/device/exact_args.h"
 #include "exact/cuda/device/exact_mma.h"
 #include "gpu/device.h"
@@ -23,8 +23,8 @@ template <int P> struct stage {
 	};
 };
 
-/* One stage. A thread copies the same 16 bytes of line l of both sides, and of line l + 64
- * of a, in each plane. */
+/* One stage. A thread copies the same 16 bytes of line l of both sides, and of line l +
+ * 64 of a, in each plane. */
 template <int P>
 static __device__ __forceinline__ void fill(uint8_t *to, const uint8_t *a, const uint8_t *b,
 					    int64_t a_plane, int64_t b_plane, int64_t a_half)
@@ -159,7 +159,8 @@ static __device__ __forceinline__ void finish(const ls_exact_gemm &g, int64_t ba
 	put(g.out, batch, i, j, t);
 }
 
-/* The sums of 16 rows of the warp, through shared memory, so that it writes whole rows. */
+/* The sums of 16 rows of the warp, through shared memory, so that it writes whole
+ * rows. */
 template <int P>
 static __device__ __forceinline__ void finish_rows(const ls_exact_gemm &g, const sums<P> &s, int i,
 						   int64_t *own, int64_t batch, int64_t row,

@@ -1,7 +1,7 @@
 /* The exact product on a CUDA device: the bits of exact/product.h. The caller owns the
  * matrices, which are in device memory, and the scratch memory, and frees the object
- * before the device. Launches are in stream order and return at once. One thread at a time
- * an object. */
+ * before the device. Launches are in stream order and return at once. One thread at a
+ * time an object. */
 #ifndef LS_EXACT_CUDA_PRODUCT_CUDA_H
 #define LS_EXACT_CUDA_PRODUCT_CUDA_H
 

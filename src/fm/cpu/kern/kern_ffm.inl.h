@@ -61,8 +61,8 @@ INLINE void prefetch_ahead(const struct ls_fm_model *m, const struct row *r, con
 }
 
 /* Prefetches, for writing, the part of back that entry i of the next row fills: the rows'
- * parts follow each other. On x86-64 only: compilers make it a prefetch for reading unless
- * told the processor, and old processors ignore the instruction. */
+ * parts follow each other. On x86-64 only: compilers make it a prefetch for reading
+ * unless told the processor, and old processors ignore the instruction. */
 INLINE void prefetch_next_back(const struct row *r, uint32_t i, uint32_t K, const float *back,
 			       size_t entry_stride)
 {

@@ -1,5 +1,5 @@
-# HDF5 through Debian's libhdf5 (tests/tensor/files/make.py): a and b hold the same in other
-# forms of the format, c does not. What is not read is counted.
+# HDF5 through Debian's libhdf5 (tests/tensor/files/make.py): a and b hold the same in
+# other forms of the format, c does not. What is not read is counted.
 f=$ROOT/tests/tensor/files
 show() {
 	echo "--- $1 $2"

@@ -1,4 +1,5 @@
-# YAML by value, whatever its style; what versions of YAML read differently never becomes equal
+# YAML by value, whatever its style; what versions of YAML read differently never becomes
+# equal
 yaml() {
 	printf -- "$1" >a.yaml
 	printf -- "$2" >b.yml

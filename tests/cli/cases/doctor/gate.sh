@@ -1,4 +1,5 @@
-# A gate that judged nothing is not green: no spec, an empty spec, GPUs that programs do not see.
+# A gate that judged nothing is not green: no spec, an empty spec, GPUs that programs do
+# not see.
 . "$ROOT/tests/fake/machine.sh"
 machine kaggle
 gate() { doctor "$@" --fail-on-mismatch >out 2>&1; echo "$? $(head -n 1 out)"; }

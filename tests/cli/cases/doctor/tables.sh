@@ -1,4 +1,5 @@
-# Tables with a date: older than a year is said; --tables takes others; what is none is bad input.
+# Tables with a date: older than a year is said; --tables takes others; what is none is
+# bad input.
 . "$ROOT/tests/fake/machine.sh"
 machine kaggle
 doctor -v | grep -c tables-old

@@ -1,6 +1,6 @@
 # What torch's metadata require of NVIDIA's packages, against what is installed: with one
-# of them swapped, doctor says so
-# before anybody imports torch. The lines are those of a PyPI torch 2.15 and its cuda-toolkit.
+# of them swapped, doctor says so before anybody imports torch. The lines are those of a
+# PyPI torch 2.15 and its cuda-toolkit.
 . "$ROOT/tests/fake/machine.sh"
 site=/usr/local/lib/python3.11/dist-packages
 linux='platform_system == "Linux"'

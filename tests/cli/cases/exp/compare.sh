@@ -1,4 +1,5 @@
-# Two experiments beside each other: what was different, what came out, what may explain it.
+# Two experiments beside each other: what was different, what came out, what may explain
+# it.
 set -u
 fails() { "$@" 2>&1; echo "exit $?"; }
 lockstep exp init >/dev/null

@@ -1,7 +1,6 @@
 # A full disk: what was acknowledged stays, what is refused leaves nothing, a job that
-# ends keeps its
-# record, and the worker goes on when there is room again. The disk is a tmpfs of this user's own
-# mount namespace.
+# ends keeps its record, and the worker goes on when there is room again. The disk is a
+# tmpfs of this user's own mount namespace.
 set -u
 if [ "${1:-}" != inside ]; then
 	unshare -rm true 2>/dev/null || { echo "no user namespaces here (unshare -rm)" >&2; exit 77; }

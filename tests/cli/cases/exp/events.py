@@ -1,6 +1,6 @@
-"""TensorBoard's event files, written byte by byte.
-events.py [--tensor] FOLDER TAG=STEP:VALUE,… …    writes FOLDER/events.out.tfevents.1.host
-events.py --damage CODE FILE                       the file as bytes d, changed by CODE, on stdout
+"""TensorBoard's event files, written byte by byte. events.py [--tensor] FOLDER
+TAG=STEP:VALUE,… … writes FOLDER/events.out.tfevents.1.host events.py --damage CODE FILE
+the file as bytes d, changed by CODE, on stdout
 """
 import os
 import struct

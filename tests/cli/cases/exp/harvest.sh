@@ -1,5 +1,5 @@
-# Metrics of every kind of file into the store, twice with the same rows; and what is refused.
-# tests/cli/cases/exp/events.py writes TensorBoard's files byte by byte.
+# Metrics of every kind of file into the store, twice with the same rows; and what is
+# refused. tests/cli/cases/exp/events.py writes TensorBoard's files byte by byte.
 set -u
 fails() { "$@" 2>&1; echo "exit $?"; }
 make() { lockstep exp new "$@" >/dev/null && lockstep exp submit "$1"; }

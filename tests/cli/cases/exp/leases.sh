@@ -1,6 +1,7 @@
-# Who a running job belongs to: a lease that is over, as after a clock that jumps, while its
-# worker lives, or sleeps; a lease of before a reboot, with a lock that was left by a number that
-# is another process now. Then status -f, and the question of rm. Everything waits for states.
+# Who a running job belongs to: a lease that is over, as after a clock that jumps, while
+# its worker lives, or sleeps; a lease of before a reboot, with a lock that was left by a
+# number that is another process now. Then status -f, and the question of rm. Everything
+# waits for states.
 set -u
 trap 'kill -CONT $(jobs -p) 2>/dev/null; kill $(jobs -p) 2>/dev/null' EXIT
 . "$ROOT/tests/job/wait.sh"

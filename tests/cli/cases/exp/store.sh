@@ -1,5 +1,5 @@
-# A store is found upwards, keeps what an experiment was made from, and refuses what it cannot be:
-# twice, from the future, damaged. Nothing that was refused leaves a trace.
+# A store is found upwards, keeps what an experiment was made from, and refuses what it
+# cannot be: twice, from the future, damaged. Nothing that was refused leaves a trace.
 set -u
 times() { sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/TIME/g; s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UUID/g; s/[0-9a-f]{40}/COMMIT/g'; }
 show() { lockstep exp show "$@" | grep -v ^environment | times; }

@@ -1,10 +1,12 @@
-# The spread over the seeds of a group, two groups, equal digests; list --by. The figures are the
-# statistics that tests/stats checks against scipy: here it is about which runs count.
+# The spread over the seeds of a group, two groups, equal digests; list --by. The figures
+# are the statistics that tests/stats checks against scipy: here it is about which runs
+# count.
 set -u
 fails() { "$@" 2>&1; echo "exit $?"; }
 lockstep exp init >/dev/null
 run() { lockstep exp submit "$@" && lockstep worker --once --gpus none --cpus 4 2>/dev/null; }
-# the score of a seed is given; {out}/model has the same bytes for a seed, whatever the group
+# the score of a seed is given; {out}/model has the same bytes for a seed, whatever the
+# group
 cat >train.sh <<'S'
 case $1 in 1) s=0.8206 ;; 2) s=0.8198 ;; 3) s=0.8214 ;; *) s=nan ;; esac
 echo "pdm_score: $(python3 -c "print(float('$s') + $2)")"

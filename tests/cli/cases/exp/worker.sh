@@ -1,5 +1,6 @@
-# The local engine: order, GPUs, dependencies, limits, cancel, retries; and that a killed worker or
-# supervisor neither loses a job nor lets one run twice. Everything waits for files and states.
+# The local engine: order, GPUs, dependencies, limits, cancel, retries; and that a killed
+# worker or supervisor neither loses a job nor lets one run twice. Everything waits for
+# files and states.
 set -u
 trap 'kill $(jobs -p) 2>/dev/null' EXIT
 . "$ROOT/tests/job/wait.sh"

@@ -1,8 +1,8 @@
 # the best epoch is the one whose metric is best, whichever it is; the loss is the mean by
 # weight; time and rate are those of the rows
 D=$ROOT/tests/data
-# check METRIC LOG: best_epoch of stdin's JSON is the first with the best value in the log,
-# of which the last is not
+# check METRIC LOG: best_epoch of stdin's JSON is the first with the best value in the
+# log, of which the last is not
 check() {
 	python3 -c '
 import json, sys

@@ -29,7 +29,8 @@ end() { # and to its end
 	echo "status $?: $(sed 's/after step [0-9]*/after some steps/' err) $(ls | tr '\n' ' ')"
 	kill %% && wait
 }
-# where rows begin: by a little, or, at the highest byte of one, far beyond all that is there
+# where rows begin: by a little, or, at the highest byte of one, far beyond all that is
+# there
 spoil() { printf '\1' | dd of=$1 bs=1 seek=${2:-5000} conv=notrunc status=none; }
 again() { dd if=kept of=tr.lsd conv=notrunc status=none; }
 rename() { cp kept-valid n && mv n tr.lsd; }

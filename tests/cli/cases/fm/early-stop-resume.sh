@@ -1,4 +1,5 @@
-# early stopping counts epochs in a row that are no better, and does not know of interruptions
+# early stopping counts epochs in a row that are no better, and does not know of
+# interruptions
 D=$ROOT/tests/data
 args=($D/small.svm --valid $D/small-valid.svm --batch 128 --early-stop 2 -q --json)
 brief() { grep -E '"(epochs|best_epoch|logloss|digest)"'; }
@@ -14,7 +15,8 @@ brief <r | cmp - want && cmp m whole && echo same
 for metric in logloss accuracy auc macro-f1; do
 	lockstep fm train "${args[@]}" --lr 1e-30 --epochs 9 --metric $metric -o m | grep -E 'epoch'
 done
-# the log: steps where they were asked for, and what was lost on the mean of the rows so far
+# the log: steps where they were asked for, and what was lost on the mean of the rows so
+# far
 lockstep fm train $D/small.svm --batch 128 --lr 1e-30 --shuffle none --epochs 2 --log-every 3 --log steps -o m -q
 sed 's/\(loss":0\.[0-9]\{7\}\).*/\1/' steps
 # checkpoints, too, in every epoch: 5 steps each, and after step 6 of this training

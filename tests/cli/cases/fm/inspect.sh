@@ -1,4 +1,5 @@
-# what was never learnt is not listed; with data, pairs are those that are in a row together
+# what was never learnt is not listed; with data, pairs are those that are in a row
+# together
 D=$ROOT/tests/data
 pairs() { python3 -c "
 import json, sys

@@ -1,4 +1,5 @@
-# SIGINT and SIGTERM save the checkpoint and say how to go on; the rest gives the same bytes
+# SIGINT and SIGTERM save the checkpoint and say how to go on; the rest gives the same
+# bytes
 D=$ROOT/tests/data
 # under emulation all is slower, and on a busy machine a barrier of two threads takes a
 # slice of the scheduler

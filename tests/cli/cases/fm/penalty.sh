@@ -1,6 +1,6 @@
 # What --l1 and --l2 do in one step to factors that nothing else moves, against the
-# formulas of docs/NUMERICS.md: a feature
-# whose values are 0 has no gradient. The batch has two rows, by whose number SGD alone divides.
+# formulas of docs/NUMERICS.md: a feature whose values are 0 has no gradient. The batch
+# has two rows, by whose number SGD alone divides.
 printf '0 1:0 2:1\n1 1:0 2:-1\n' >d.svm
 for o in sgd adagrad adam ftrl; do
 	lockstep fm train d.svm -o $o -q -k 4 --optimizer $o --lr 0.5 --l1 0.001 --l2 0.1 || exit

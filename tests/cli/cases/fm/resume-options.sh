@@ -1,4 +1,5 @@
-# a checkpoint keeps every option to the bit: resumed with the same ones, even odd ones, it goes on
+# a checkpoint keeps every option to the bit: resumed with the same ones, even odd ones,
+# it goes on
 D=$ROOT/tests/data
 common=($D/small.svm --factors 5 --batch 96 --lr 0.0312345678 --l1 1.2345678e-5 --l2 3.0000001e-4 --init-scale 0.0712345678 --normalize
 	--label-smoothing 0.101234567 --class-weight 0.312345678,1.71234567 --shuffle blocks --seed 9223372036854775807 -q)

@@ -1,5 +1,5 @@
-# Rules about jobs: how many attempts of a project succeed, how quick a training is, whether the
-# driver is the run's and whether GPUs and driver are the spec's.
+# Rules about jobs: how many attempts of a project succeed, how quick a training is,
+# whether the driver is the run's and whether GPUs and driver are the spec's.
 . "$ROOT/tests/fake/machine.sh"
 
 try() {

@@ -1,5 +1,6 @@
-# Pages over HTTP: health with its status, metrics that promtool accepts, a sample as JSON; a
-# token where other machines could ask; sampling that goes on while clients hang; a stop by signal.
+# Pages over HTTP: health with its status, metrics that promtool accepts, a sample as
+# JSON; a token where other machines could ask; sampling that goes on while clients hang;
+# a stop by signal.
 . "$ROOT/tests/fake/machine.sh"
 . "$ROOT/tests/watch/serve.sh"
 

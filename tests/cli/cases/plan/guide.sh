@@ -1,5 +1,5 @@
-# The figures of a move from 4 L40S to 2 H200: 192 = 4 × 48 = 2 × 96 = 2 × 48 × 2, 537 steps an
-# epoch, 2685 of warm-up, 16110 in all; 1073 and 5365 if only the GPUs changed.
+# The figures of a move from 4 L40S to 2 H200: 192 = 4 × 48 = 2 × 96 = 2 × 48 × 2, 537
+# steps an epoch, 2685 of warm-up, 16110 in all; 1073 and 5365 if only the GPUs changed.
 set -e
 plan="lockstep plan --from L40S:4 --to H200:2 --batch 48 --samples 103000 --epochs 30 --warmup-epochs 5"
 $plan

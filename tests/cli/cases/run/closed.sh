@@ -1,4 +1,5 @@
-# an interpreter that would shut the hook out is refused, or noticed and turned into failure
+# an interpreter that would shut the hook out is refused, or noticed and turned into
+# failure
 echo 'print("ran")' >p.py
 lockstep run -- python3 -I p.py
 lockstep run -- python3 -sE p.py

@@ -1,5 +1,5 @@
-# docker-compose.yml, devcontainer.json and environment.yml; a spec without CUDA reserves no
-# GPU, and a dollar is doubled for compose
+# docker-compose.yml, devcontainer.json and environment.yml; a spec without CUDA reserves
+# no GPU, and a dollar is doubled for compose
 lockstep spec render kaggle-2025-09 --compose
 lockstep spec render kaggle-2025-09 --devcontainer
 lockstep spec render kaggle-2025-09 --conda

@@ -1,5 +1,5 @@
-# requirements.txt with the hashes of a lock; what does not fit the spec is told and nothing
-# is written
+# requirements.txt with the hashes of a lock; what does not fit the spec is told and
+# nothing is written
 a=$(printf 'a%.0s' {1..64}) b=$(printf 'b%.0s' {1..128})
 cat >pin.json <<'E'
 {"schema": 1, "name": "pin", "python": "3.12.x", "arch": "x86_64", "torch": "2.9.0+cu130", "packages": {"numpy": ">=2.2,<3"},

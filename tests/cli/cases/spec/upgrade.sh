@@ -1,5 +1,5 @@
-# the newest set of parts that fit each other and are alive; what the tables do not know is
-# not taken
+# the newest set of parts that fit each other and are alive; what the tables do not know
+# is not taken
 day='--today 2026-11-15'
 lockstep spec upgrade gpu-training-2024-11 $day -o up.json; echo "-> $?"
 lockstep spec upgrade gpu-training-2024-11 $day --gpu L40S -o up.json; echo "-> $?"

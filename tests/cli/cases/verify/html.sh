@@ -1,4 +1,5 @@
-# The page has the verdict and what differs on top, with histograms; nothing of it runs or is loaded
+# The page has the verdict and what differs on top, with histograms; nothing of it runs or
+# is loaded
 cp "$ROOT/tests/tensor/make.py" .
 set -o pipefail
 page() {

@@ -1,4 +1,5 @@
-# The result for a pull request: the verdict, the control, the environment in brief, what differs
+# The result for a pull request: the verdict, the control, the environment in brief, what
+# differs
 cp "$ROOT/tests/tensor/make.py" .
 verify() {
 	lockstep verify --markdown out.md "$@" >/dev/null 2>notes

@@ -15,7 +15,8 @@ quiet() {
 }
 seeds() { quiet lockstep verify --seeds "$@" | sed "s|$PWD|.|g"; }
 seeds 4 --metric val/f1 -- python3 prog.py {out}
-# a difference that is larger than the seeds, one that is not, and one that is within the margin
+# a difference that is larger than the seeds, one that is not, and one that is within the
+# margin
 seeds 3 --metric val/f1 --vary SHIFT=0,0.1 -- python3 prog.py {out}
 seeds 3 --metric 'final f1' --against 'env "SHIFT=0.001" python3 prog.py {out}' -- python3 prog.py {out}
 seeds 3 --metric log.jsonl:val/f1 --margin 0.02 --vary SHIFT=0,0.001 -- python3 prog.py {out}
