@@ -45,7 +45,9 @@ deep() {
 for f in json.load(open("out"))["findings"]:
     if f["id"].startswith("deep-"): print(f["outcome"], f["id"], f["found"].replace("\n", " ")[:60])'
 }
-later=$(echo env/lib/python3*/site-packages)/sitecustomize.py
+# not sitecustomize, which Debian's own Python has already
+later=$(echo env/lib/python3*/site-packages)/later.py
+echo 'import later' >"${later%.py}.pth"
 echo 'import atexit; atexit.register(print, "{}")' >"$later"
 deep
 echo "import atexit; atexit.register(print, '{\"python\": \"3.0\"}')" >"$later"

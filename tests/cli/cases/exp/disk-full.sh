@@ -3,8 +3,11 @@
 # tmpfs of this user's own mount namespace.
 set -u
 if [ "${1:-}" != inside ]; then
-	unshare -rm true 2>/dev/null || { echo "no user namespaces here (unshare -rm)" >&2; exit 77; }
-	exec unshare -rm bash "$0" inside
+	# root needs no user namespace, which a chroot does not allow
+	flags=-rm
+	[ "$(id -u)" != 0 ] || flags=-m
+	unshare $flags true 2>/dev/null || { echo "no namespaces here (unshare $flags)" >&2; exit 77; }
+	exec unshare $flags bash "$0" inside
 fi
 mkdir disk
 mount -t tmpfs -o size=1500k tmpfs disk || exit 9

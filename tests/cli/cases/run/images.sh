@@ -3,7 +3,7 @@
 echo 'print("ran")' >p.py
 try() {
 	lockstep run -- "$@" 2>notes
-	echo "status $? $(sed "s|interpreter: [^ ]*python[^ ]*|interpreter: python|" notes)"
+	echo "status $? $(sed "s|interpreter: [^ ]*python[^ ]*|interpreter: python|; s/Python 3[0-9.]*/Python 3/" notes)"
 	python3 -c 'import json; h = json.load(open("artifacts/run_manifest.json"))["hook"]; print(h["held"], h["count"])'
 }
 try python3 -c 'import os, sys; os.execv(sys.executable, ["python3", "-I", "p.py"])'
