@@ -16,8 +16,7 @@
 #define LS_EXP_D_MAX  709.0                /* above: infinity */
 #define LS_INF_BITS_D 0x7ff0000000000000u
 
-/* --- inner functions in binary64, shared by the binary32 ones; a NaN may have any bits
- * here --- */
+/* --- inner functions in binary64, shared by the binary32 ones; a NaN may have any bits here --- */
 
 /* (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2; relative error of e^r from it below 2^-57.
  * Estrin's order. */
@@ -108,8 +107,7 @@ LS_FN double ls_softplus_d(double x)
 	double minus_abs = ls_d_bits(bits | 0x8000000000000000u);
 	double positive =
 		ls_d_bits(bits &
-			  /* by bits: a comparison would become the GPU's max
-			   * instruction */
+			  /* by bits: a comparison would become the GPU's max instruction */
 			  (sign - 1));
 	return positive + ls_log1p_d(ls_exp_d(minus_abs));
 }
