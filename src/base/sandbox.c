@@ -7,6 +7,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -76,14 +77,14 @@ static bool filter(void)
 /* Address space in use, bytes; 0 where /proc does not say. */
 static uint64_t address_space(void)
 {
-	unsigned long long pages = 0;
+	char line[100] = "";
 	FILE *f = fopen("/proc/self/statm", "re");
 	if (!f)
 		return 0;
-	if (fscanf(f, "%llu", &pages) != 1)
-		pages = 0;
+	if (!fgets(line, sizeof line, f))
+		line[0] = 0;
 	fclose(f);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return strtoull(line, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void limit(int what, uint64_t value)

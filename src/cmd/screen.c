@@ -69,8 +69,8 @@ static void mix_inks(struct ls_screen *s, bool colours)
 		return;
 	s->c.start_color();
 	s->c.use_default_colors();
-	for (short i = 0; i < LS_INKS; i++)
-		if (of[i] && s->c.init_pair(i, of[i], -1) != FAILED)
+	for (int i = 0; i < LS_INKS; i++)
+		if (of[i] && s->c.init_pair((short)i, of[i], -1) != FAILED)
 			s->inks[i] = (i << PAIR_SHIFT) | (i == LS_INK_RED ? BOLD : 0);
 }
 

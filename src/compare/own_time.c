@@ -78,8 +78,10 @@ static size_t fraction(const struct scan *p, double *ret)
 	if (take_one(&q, ".") == 0)
 		return 0;
 	size_t n = count_digits(&q);
-	for (size_t i = 0; i < n; i++, unit /= 10)
+	for (size_t i = 0; i < n; i++) {
 		*ret += unit * (q.s[q.at + i] - '0');
+		unit /= 10;
+	}
 	return n ? n + 1 : 0;
 }
 

@@ -198,7 +198,8 @@ int ls_design_steps(json_t *d, double epochs, double warmup_epochs, struct ls_er
 		return ls_err_set(err, LS_EINPUT,
 				  "epochs become steps by samples and batch: give --samples and "
 				  "--batch-size, or --total-steps and --warmup-steps");
-	double steps = (double)((samples + global - 1) / global); /* the last batch is partial */
+	const int64_t whole = (samples + global - 1) / global; /* the last batch is partial */
+	double steps = (double)whole;
 	if (epochs * steps > 1e15 || warmup_epochs * steps > 1e15)
 		return ls_err_set(err, LS_EINPUT, "so many epochs cannot be counted in steps");
 	if (epochs >= 0)

@@ -23,7 +23,7 @@ const char *ls_rule_printed(const char *rule)
 bool ls_rule_matches(const char *rule, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	return !ls_rule_printed(rule) &&
+	return rule && !ls_rule_printed(rule) &&
 	       fnmatch(rule, strchr(rule, '/') || !slash ? path : slash + 1, 0) == 0;
 }
 

@@ -175,10 +175,10 @@ void ls_slurm_accounts(const json_t *rows, struct ls_slurm_jobs *ret)
 		job_text(row, id);
 		ls_str_addf(&ids, "%s%s", i ? "," : "", id);
 	}
-	if (ids.s &&
-	    ls_slurm_ask((const char *[]){"sacct", "-n", "-X", "-P", "--delimiter=" SEP, "-o",
-					  "JobID,Submit,State,JobName", "-j", ids.s, NULL},
-			 &text, NULL) == 0)
+	static const char delimiter[] = "--delimiter=" SEP;
+	if (ids.s && ls_slurm_ask((const char *[]){"sacct", "-n", "-X", "-P", delimiter, "-o",
+						   "JobID,Submit,State,JobName", "-j", ids.s, NULL},
+				  &text, NULL) == 0)
 		ls_slurm_accounts_parse(text, rows, ret);
 	free(text);
 	ls_str_done(&ids);

@@ -195,7 +195,7 @@ static int read_value(struct gguf *g, const char *name, uint32_t type, int depth
 static int take_alignment(struct gguf *g, const char *name)
 {
 	const struct ls_value *v = g->b->n_values ? &g->b->values[g->b->n_values - 1] : NULL;
-	if (strcmp(name, "general.alignment") != 0 || !v || strcmp(v->name, name) != 0)
+	if (!name || strcmp(name, "general.alignment") != 0 || !v || strcmp(v->name, name) != 0)
 		return 0;
 	if (v->kind != LS_VAL_INT || v->i <= 0 || v->i > 1 << 20 || (v->i & (v->i - 1)))
 		return wrong(g, "general.alignment is not a power of two");
@@ -292,7 +292,7 @@ static int read_tensor(struct gguf *g, uint64_t *ret_offset)
 {
 	char *name = NULL;
 	int rc = read_name(g, &name);
-	if (rc)
+	if (rc || !name)
 		return rc;
 	struct ls_tensor *t = ls_bundle_add(g->b, name, strlen(name));
 	rc = read_shape(g, t);

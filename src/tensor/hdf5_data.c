@@ -287,7 +287,7 @@ static int read_slabs(struct ls_h5_reader *r, const struct elements *e, const st
 {
 	uint8_t *buf = ls_alloc_array(s->step * s->row_elements, e->size);
 	int rc = buf ? 0 : ls_h5_fail(r, "no memory for its rows");
-	for (uint64_t row = 0; row < s->rows && rc == 0; row += s->step) {
+	for (uint64_t row = 0; buf && row < s->rows && rc == 0; row += s->step) {
 		uint64_t n = s->rows - row < s->step ? s->rows - row : s->step;
 		memset(buf, 0, n * s->row_elements * e->size); /* reading may leave holes */
 		if (read_slab(r, e, s, row, n, buf))

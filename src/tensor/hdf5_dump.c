@@ -35,7 +35,9 @@ static int read_text(struct dump *d, const char **ret, size_t *ret_len)
 static int read_name(struct dump *d, const char **ret, size_t *ret_len)
 {
 	int rc = read_text(d, ret, ret_len);
-	return rc || (*ret_len <= NAME_LIMIT && !memchr(*ret, 0, *ret_len)) ? rc : wrong(d);
+	if (rc)
+		return rc;
+	return *ret && *ret_len <= NAME_LIMIT && !memchr(*ret, 0, *ret_len) ? 0 : wrong(d);
 }
 
 /* The bytes of a tensor: in the file itself, or behind the record. */

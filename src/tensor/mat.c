@@ -292,7 +292,7 @@ static int read_fields(struct mat *m, struct ls_bytes *in, const struct array *a
 
 static int read_struct(struct mat *m, struct ls_bytes *in, const struct array *a)
 {
-	struct element e, width, names;
+	struct element e = {0}, width = {0}, names = {0};
 	int rc = a->class == MX_OBJECT ? next(m, in, &e) : 0;
 	if (rc == 0 && a->class == MX_OBJECT) {
 		char *class = ls_xasprintf("%.*s", (int)(e.len < 200 ? e.len : 200),
@@ -376,7 +376,7 @@ static int read_array(struct mat *m, struct ls_bytes *in, const char *separator,
 		name = (const char *)own.data;
 		len = own.len;
 	}
-	if (memchr(name, 0, len))
+	if (len && memchr(name, 0, len))
 		return wrong(m, "a name with a NUL in it");
 	size_t before = push(m, separator, name, len);
 	m->depth++;
@@ -403,8 +403,8 @@ static int read_all(struct mat *m, struct ls_bytes *in)
 {
 	int rc = 0;
 	while (rc == 0 && ls_bytes_left(in)) {
-		struct element e;
-		struct ls_bytes inner;
+		struct element e = {0};
+		struct ls_bytes inner = {0};
 		rc = next(m, in, &e);
 		if (rc == 0 && e.type == MI_COMPRESSED) {
 			rc = unpack(m, &e, &inner);

@@ -82,7 +82,7 @@ static int read_header(const char *p, size_t n, struct ls_request *r)
 {
 	const char *colon = memchr(p, ':', n);
 	size_t name = colon ? (size_t)(colon - p) : 0;
-	if (!is_token(p, name) || memchr(p, 0, n))
+	if (!colon || !is_token(p, name) || memchr(p, 0, n))
 		return BAD;
 	const char *value = colon + 1;
 	size_t len = n - name - 1;

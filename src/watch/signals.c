@@ -41,7 +41,8 @@ static void recovery_text(double action, char why[LS_SIGNAL_WHY])
 					    "draining peer-to-peer traffic",
 					    "draining, then a reset",
 					    "a reset of the bus"};
-	bool known_one = action >= 0 && action < sizeof names / sizeof *names;
+	enum { NAMES = sizeof names / sizeof *names };
+	bool known_one = action >= 0 && action < NAMES;
 	snprintf(why, LS_SIGNAL_WHY, "action %.0f: %s", action,
 		 known_one ? names[(int)action] : "newer than this program");
 }
@@ -50,6 +51,8 @@ static void recovery_text(double action, char why[LS_SIGNAL_WHY])
  * not tell is none. Of a GPU that is lost, "lost" says all. */
 static enum ls_signal_state meter(const struct look *l, enum ls_meter_id id)
 {
+	if (!l->gpu) /* of the host */
+		return LS_SIGNAL_ABSENT;
 	int code = l->gpu->r.code[id];
 	if (ls_meter_value(&l->gpu->r, id, l->ret)) {
 		if (id == LS_METER_RECOVERY_ACTION)

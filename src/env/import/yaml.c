@@ -171,7 +171,7 @@ static int scalar(struct parser *p, unsigned line, char *s, struct ls_yaml *ret)
 		return flow_list(p, line, s + 1, ret);
 	ret->kind = LS_YAML_SCALAR;
 	if (*s == '"' || *s == '\'') {
-		char *end;
+		char *end = s;
 		int rc = take_quoted(p, line, s, &ret->text, &end);
 		return rc || !*end ? rc : fault(p, line, "text behind a quoted text");
 	}

@@ -178,7 +178,7 @@ static char *cuda_image(const struct ls_upgrade_search *s)
 {
 	const char *base = s->spec->image.base, *tags = ls_row_text(s->cuda_image, "tags");
 	const char *last = strrchr(tags, ' '), *colon = strrchr(base, ':');
-	const char *rest = colon + 1 + strspn(colon + 1, "0123456789."), *number = rest;
+	const char *rest = colon + 1 + strspn(colon + 1, "0123456789."), *number;
 	struct ls_str out = {0};
 	last = last ? last + 1 : tags;
 	if (strcmp(s->image.cuda_minor, ls_row_text(s->cuda_image, "cuda")) == 0)

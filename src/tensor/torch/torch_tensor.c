@@ -169,7 +169,7 @@ static int set_view(struct ls_walk *w, struct ls_tensor *t, const struct storage
 		    const struct ls_pk_node *call)
 {
 	uint64_t offset, shape[LS_MAX_DIMS], stride[LS_MAX_DIMS];
-	size_t ndim, nstride;
+	size_t ndim = 0, nstride = 0;
 	if (int_of(ls_torch_arg(w, call, 1), &offset))
 		return ls_torch_wrong(w, "an offset that is not a whole number");
 	int rc = ls_torch_dims(w, ls_torch_arg(w, call, 2), shape, &ndim);
