@@ -4,22 +4,10 @@
 #ifndef LS_BASE_ERR_H
 #define LS_BASE_ERR_H
 
-enum ls_code {
-	LS_OK = 0,
-	LS_EINPUT = -1,    /* bad usage or bad input: exit 2 */
-	LS_EUNKNOWN = -2,  /* cannot tell here (no GPU, no driver, a tool is missing): exit 3 */
-	LS_EIO = -3,       /* the machine refused: disk full, permission: exit 4 */
-	LS_ENOMEM = -4,    /* exit 4 */
-	LS_EINTERNAL = -5, /* a defect in lockstep: exit 4 */
-	LS_ENOENT = -6,    /* a named file is not there: exit 2 */
-	LS_EINTR = -7,     /* SIGINT, state saved: exit 130 */
-	LS_EDIFFER = -8,   /* a real negative answer: exit 1 */
-};
+#include "lockstep.h" /* the codes and struct ls_err */
 
-struct ls_err {
-	int code;
-	char msg[1024]; /* what was wrong, where, what to do; no newline at the end */
-};
+/* The exit status that a code stands for (ls_cmd_status): EINPUT and ENOENT 2, EUNKNOWN 3,
+ * EDIFFER 1, EINTR 130, the others 4. */
 
 /* Fills err (unless NULL) and returns code, so that `return ls_err_set(...)` reads
  * well. */

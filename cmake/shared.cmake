@@ -1,0 +1,22 @@
+# liblockstep.so.0, from the objects of the archive: it is one link. Its symbols are those
+# of lockstep.map, and it holds what they need. Builds under a sanitizer have none: who
+# loads it would have to have the sanitizer, too.
+file(GLOB api_sources CONFIGURE_DEPENDS src/api/*.c)
+add_library(ls_api OBJECT ${api_sources})
+target_compile_options(ls_api PRIVATE ${banned} -DLS_LIBRARY -fvisibility=hidden)
+target_link_libraries(ls_api PRIVATE ls_flags PkgConfig::jansson)
+target_sources(ls_core PRIVATE $<TARGET_OBJECTS:ls_api>)
+if(NOT LS_SANITIZE)
+  set(map ${CMAKE_SOURCE_DIR}/cmake/lockstep.map)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${map})
+  file(READ ${map} symbols)
+  string(REGEX MATCHALL "\tls_[a-z0-9_]+" symbols "${symbols}")
+  list(TRANSFORM symbols REPLACE "\t(.*)" "LINKER:-u,\\1") # also those that are not in src/api
+  add_library(ls_shared SHARED $<TARGET_OBJECTS:ls_api>)
+  target_link_libraries(ls_shared PRIVATE ls_core)
+  target_link_options(ls_shared PRIVATE ${symbols} LINKER:--version-script=${map} LINKER:-z,defs
+    LINKER:-z,relro LINKER:-z,now)
+  set_target_properties(ls_shared PROPERTIES OUTPUT_NAME lockstep SOVERSION 0 VERSION ${PROJECT_VERSION}
+    LINKER_LANGUAGE C LINK_DEPENDS ${map})
+  install(TARGETS ls_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()

@@ -1,0 +1,8 @@
+#include <stdlib.h>
+
+#include "lockstep.h"
+
+void ls_free(void *p)
+{
+	free(p);
+}
