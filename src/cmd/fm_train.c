@@ -12,62 +12,8 @@
 #include "cmd/progress.h"
 #include "fm/data/data.h"
 #include "fm/model/save.h"
-#include "fm/train/check_options.h"
+#include "fm/train/options.h"
 #include "fm/train/train.h"
-
-static const struct ls_opt opts[] = {
-	{"output", 'o', "MODEL", "where to write the model (safetensors); required"},
-	{"kind", 0, "fm|ffm|fwfm", "the model (default fm; ffm and fwfm need libffm data)"},
-	{"task", 0, "binary|regression|multiclass", "what the labels are (default binary)"},
-	{"classes", 0, "N", "classes of a multiclass task (default: the largest label + 1)"},
-	{"factors", 'k', "K", "factors a feature (default: fm 16, fwfm 8, ffm 4)"},
-	{"epochs", 0, "N", "passes over the data (default 10 with --valid, 1 without)"},
-	{"batch", 0, "N", "rows a step (default: fm 1024, ffm and fwfm 512)"},
-	{"accum", 0, "N",
-	 "batches to a step (default 1): run as, and the bytes of, --batch times N"},
-	{"optimizer", 0, "adagrad|sgd|adam|ftrl", "how parameters move (default adagrad)"},
-	{"lr", 0, "X",
-	 "learning rate (default: adagrad 0.05, for fm 0.04; sgd 0.5, adam 0.001, ftrl 0.1)"},
-	{"l1", 0, "X", "L1 penalty (default 0)"},
-	{"l2", 0, "X", "L2 penalty (default 0)"},
-	{"init-scale", 0, "X", "standard deviation of the initial factors (default 0.01)"},
-	{"initial-sum", 0, "X", "AdaGrad: where the sums of squares start (default 1)"},
-	{"beta1", 0, "X", "Adam (default 0.9)"},
-	{"beta2", 0, "X", "Adam (default 0.999)"},
-	{"eps", 0, "X", "Adam (default 1e-8)"},
-	{"ftrl-beta", 0, "X", "FTRL (default 1)"},
-	{"warmup-steps", 0, "N", "steps over which the learning rate rises from 0 (default 0)"},
-	{"decay", 0, "none|linear|invsqrt",
-	 "how the learning rate falls after that (default none)"},
-	{"decay-steps", 0, "N", "the time scale of the decay, in steps"},
-	{"normalize", 0, NULL, "scale each row to length 1"},
-	{"label-smoothing", 0, "X", "share of the label spread over all classes (default 0)"},
-	{"class-weight", 0, "LIST", "balanced, or a weight a class: W0,W1,…"},
-	{"shuffle", 0, "rows|blocks|none",
-	 "order of an epoch (default rows; blocks reads a large file nearly in order)"},
-	{"seed", 0, "N", "of initial factors and order (default 1337)"},
-	{"warm-start", 0, "MODEL", "start from the parameters of a model"},
-	{"valid", 0, "DATA",
-	 "data to validate on after each epoch; the best epoch's model is kept"},
-	{"valid-labels", 0, "FILE.npy", "labels of the validation data, for data that have none"},
-	{"valid-weights", 0, "FILE.npy", "weights of the validation data, for data that have none"},
-	{"metric", 0, "logloss|rmse|accuracy|auc|macro-f1",
-	 "what decides the best epoch (default logloss, or rmse)"},
-	{"early-stop", 0, "N",
-	 "stop after N epochs that are no better (default 1 with --valid; 0: never)"},
-	{"checkpoint", 0, "FILE", "keep a checkpoint here, at least once an epoch"},
-	{"checkpoint-every", 0, "STEPS", "and every so many steps"},
-	{"resume", 0, NULL,
-	 "go on from the checkpoint; without it a training begins anew, and replaces it"},
-	{"log", 0, "FILE.jsonl", "append one JSON line an epoch"},
-	{"log-every", 0, "STEPS", "and every so many steps"},
-	{"quiet", 'q', NULL, "print nothing but errors"},
-	LS_FM_DATA_OPTS,
-	LS_FM_ENGINE_OPTS,
-	{"kernels", 0, "baseline|avx2|avx512",
-	 "a build of the CPU kernels (default: the best that the CPU can run)"},
-	{0},
-};
 
 static volatile sig_atomic_t stop_signal;
 
@@ -225,49 +171,22 @@ static int make_engine(void *context, struct ls_fm_model *m, const struct ls_row
 
 /* --- options --- */
 
-static int valid_options(const struct ls_args *a, const struct ls_train *t, struct ls_err *err)
+/* What concerns the files of a command line. */
+static int file_options(const struct session *s, struct ls_err *err)
 {
 	static const char *const need[] = {"metric", "early-stop", "valid-labels", "valid-weights"};
+	const struct ls_args *a = s->args;
 	const char *valid = ls_args_get(a, "valid");
+	if (!s->train.output)
+		return ls_err_set(err, LS_EINPUT, "fm train: -o MODEL is missing");
+	if (s->train.tell_every && !ls_args_has(a, "log"))
+		return ls_err_set(err, LS_EINPUT, "--log-every needs --log FILE.jsonl");
 	for (size_t i = 0; i < sizeof need / sizeof *need && !valid; i++)
 		if (ls_args_has(a, need[i]))
 			return ls_err_set(err, LS_EINPUT, "--%s needs --valid DATA", need[i]);
 	if (valid && strcmp(a->pos[0], "-") == 0 && strcmp(valid, "-") == 0)
 		return ls_err_set(err, LS_EINPUT, "DATA and --valid cannot both be standard input");
-	return ls_fm_check_metric(t->opts.task, t->metric, err);
-}
-
-static int run_options(struct session *s, struct ls_err *err)
-{
-	const struct ls_args *a = s->args;
-	struct ls_train *t = &s->train;
-	bool valid = ls_args_has(a, "valid");
-	const char *metric = ls_args_get(a, "metric");
-	t->epochs = valid ? 10 : 1;
-	t->early_stop = valid ? 1 : 0;
-	t->metric = metric ? ls_metric_find(metric) : ls_metric_default(t->opts.task);
-	t->output = ls_args_get(a, "output");
-	t->checkpoint = ls_args_get(a, "checkpoint");
-	t->resume = ls_args_has(a, "resume");
-	t->warm_start = ls_args_get(a, "warm-start");
-	if (ls_fm_args_u32(a, "epochs", 1, 1000000, &t->epochs, err) ||
-	    ls_fm_args_u32(a, "early-stop", 0, 1000000, &t->early_stop, err) ||
-	    ls_args_u64(a, "checkpoint-every", 1, INT64_MAX, &t->checkpoint_every, err) ||
-	    ls_args_u64(a, "log-every", 1, INT64_MAX, &t->tell_every, err))
-		return LS_EINPUT;
-	if (!t->output)
-		return ls_err_set(err, LS_EINPUT, "fm train: -o MODEL is missing");
-	if ((t->resume || t->checkpoint_every) && !t->checkpoint)
-		return ls_err_set(err, LS_EINPUT,
-				  "--resume and --checkpoint-every need --checkpoint FILE");
-	if (t->tell_every && !ls_args_has(a, "log"))
-		return ls_err_set(err, LS_EINPUT, "--log-every needs --log FILE.jsonl");
-	int rc = valid_options(a, t, err);
-	if (rc)
-		return rc;
-	rc = ls_fm_engine_options(a, ls_args_get(a, "kernels"), &s->engine, err);
-	s->engine.epochs = t->epochs;
-	return rc;
+	return 0;
 }
 
 /* A checkpoint replaces checkpoints, but no other file. */
@@ -413,7 +332,10 @@ static int prepare(struct session *s, struct ls_err *err)
 {
 	int rc = ls_fm_model_options(s->args, &s->train.opts, err);
 	if (rc == 0)
-		rc = run_options(s, err);
+		rc = ls_fm_run_options(s->args, ls_args_has(s->args, "valid"), &s->train,
+				       &s->engine, err);
+	if (rc == 0)
+		rc = file_options(s, err);
 	if (rc == 0)
 		rc = check_files(s, err);
 	if (rc == 0)
@@ -468,7 +390,7 @@ const struct ls_cmd ls_cmd_fm_train = {
 		   "matrix in .npz with\n"
 		   "--labels, or .lsd. Threads, device and interruptions do not reach the bytes of "
 		   "the model.",
-	.opts = opts,
+	.opts = ls_fm_train_opts,
 	.min_pos = 1,
 	.max_pos = 1,
 	.run = run,

@@ -1,0 +1,207 @@
+#include "fm/train/options.h"
+
+#include "base/cpus.h"
+#include "base/str.h"
+#include "fm/train/check_options.h"
+#include "fm/train/classes.h"
+
+const struct ls_opt ls_fm_train_opts[] = {
+	{"output", 'o', "MODEL", "where to write the model (safetensors); required"},
+	{"kind", 0, "fm|ffm|fwfm", "the model (default fm; ffm and fwfm need libffm data)"},
+	{"task", 0, "binary|regression|multiclass", "what the labels are (default binary)"},
+	{"classes", 0, "N", "classes of a multiclass task (default: the largest label + 1)"},
+	{"factors", 'k', "K", "factors a feature (default: fm 16, fwfm 8, ffm 4)"},
+	{"epochs", 0, "N", "passes over the data (default 10 with --valid, 1 without)"},
+	{"batch", 0, "N", "rows a step (default: fm 1024, ffm and fwfm 512)"},
+	{"accum", 0, "N",
+	 "batches to a step (default 1): run as, and the bytes of, --batch times N"},
+	{"optimizer", 0, "adagrad|sgd|adam|ftrl", "how parameters move (default adagrad)"},
+	{"lr", 0, "X",
+	 "learning rate (default: adagrad 0.05, for fm 0.04; sgd 0.5, adam 0.001, ftrl 0.1)"},
+	{"l1", 0, "X", "L1 penalty (default 0)"},
+	{"l2", 0, "X", "L2 penalty (default 0)"},
+	{"init-scale", 0, "X", "standard deviation of the initial factors (default 0.01)"},
+	{"initial-sum", 0, "X", "AdaGrad: where the sums of squares start (default 1)"},
+	{"beta1", 0, "X", "Adam (default 0.9)"},
+	{"beta2", 0, "X", "Adam (default 0.999)"},
+	{"eps", 0, "X", "Adam (default 1e-8)"},
+	{"ftrl-beta", 0, "X", "FTRL (default 1)"},
+	{"warmup-steps", 0, "N", "steps over which the learning rate rises from 0 (default 0)"},
+	{"decay", 0, "none|linear|invsqrt",
+	 "how the learning rate falls after that (default none)"},
+	{"decay-steps", 0, "N", "the time scale of the decay, in steps"},
+	{"normalize", 0, NULL, "scale each row to length 1"},
+	{"label-smoothing", 0, "X", "share of the label spread over all classes (default 0)"},
+	{"class-weight", 0, "LIST", "balanced, or a weight a class: W0,W1,…"},
+	{"shuffle", 0, "rows|blocks|none",
+	 "order of an epoch (default rows; blocks reads a large file nearly in order)"},
+	{"seed", 0, "N", "of initial factors and order (default 1337)"},
+	{"warm-start", 0, "MODEL", "start from the parameters of a model"},
+	{"valid", 0, "DATA",
+	 "data to validate on after each epoch; the best epoch's model is kept"},
+	{"valid-labels", 0, "FILE.npy", "labels of the validation data, for data that have none"},
+	{"valid-weights", 0, "FILE.npy", "weights of the validation data, for data that have none"},
+	{"metric", 0, "logloss|rmse|accuracy|auc|macro-f1",
+	 "what decides the best epoch (default logloss, or rmse)"},
+	{"early-stop", 0, "N",
+	 "stop after N epochs that are no better (default 1 with --valid; 0: never)"},
+	{"checkpoint", 0, "FILE", "keep a checkpoint here, at least once an epoch"},
+	{"checkpoint-every", 0, "STEPS", "and every so many steps"},
+	{"resume", 0, NULL,
+	 "go on from the checkpoint; without it a training begins anew, and replaces it"},
+	{"log", 0, "FILE.jsonl", "append one JSON line an epoch"},
+	{"log-every", 0, "STEPS", "and every so many steps"},
+	{"quiet", 'q', NULL, "print nothing but errors"},
+	LS_FM_DATA_OPTS,
+	LS_FM_ENGINE_OPTS,
+	{"kernels", 0, "baseline|avx2|avx512",
+	 "a build of the CPU kernels (default: the best that the CPU can run)"},
+	{0},
+};
+
+/* fallback: the value if the option is not given. */
+static int pick_word(const struct ls_args *args, const char *option, int fallback, int *ret,
+		     struct ls_err *err)
+{
+	const char *value = ls_args_get(args, option);
+	*ret = value ? ls_fm_word(option, value) : fallback;
+	return *ret >= 0 ? 0
+			 : ls_err_set(err, LS_EINPUT, "--%s %s: there is none such", option, value);
+}
+
+static int get_float(const struct ls_args *args, const char *name, double min, double max,
+		     float *ret, struct ls_err *err)
+{
+	double v = (double)*ret;
+	int rc = ls_args_double(args, name, min, max, &v, err);
+	*ret = (float)v;
+	return rc;
+}
+
+int ls_fm_args_u32(const struct ls_args *args, const char *name, uint64_t min, uint64_t max,
+		   uint32_t *ret, struct ls_err *err)
+{
+	uint64_t v = *ret;
+	int rc = ls_args_u64(args, name, min, max, &v, err);
+	*ret = (uint32_t)v;
+	return rc;
+}
+
+static bool is_given(const void *context, const char *option)
+{
+	return ls_args_has(context, option);
+}
+
+int ls_fm_model_options(const struct ls_args *a, struct ls_fm_opts *o, struct ls_err *err)
+{
+	int kind, task, optimizer, decay, shuffle;
+	if (pick_word(a, "kind", LS_FM, &kind, err) ||
+	    pick_word(a, "task", LS_BINARY, &task, err) ||
+	    pick_word(a, "optimizer", LS_ADAGRAD, &optimizer, err) ||
+	    pick_word(a, "decay", LS_DECAY_NONE, &decay, err) ||
+	    pick_word(a, "shuffle", LS_SHUFFLE_ROWS, &shuffle, err))
+		return LS_EINPUT;
+	*o = ls_fm_defaults((enum ls_fm_kind)kind, (enum ls_fm_task)task,
+			    (enum ls_fm_optimizer)optimizer);
+	o->decay = (enum ls_fm_decay)decay;
+	o->shuffle = (enum ls_fm_shuffle)shuffle;
+	o->normalize = ls_args_has(a, "normalize");
+	uint32_t accum = 1;
+	if (ls_fm_args_u32(a, "factors", 1, LS_FM_MAX_FACTORS, &o->factors, err) ||
+	    ls_fm_args_u32(a, "batch", 1, LS_FM_MAX_BATCH, &o->batch, err) ||
+	    ls_fm_args_u32(a, "accum", 1, 1 << 16, &accum, err) ||
+	    get_float(a, "lr", 1e-30, 1e6, &o->lr, err) ||
+	    get_float(a, "l1", 0, 1e6, &o->l1, err) || get_float(a, "l2", 0, 1e6, &o->l2, err) ||
+	    get_float(a, "init-scale", 0, 1e6, &o->init_scale, err) ||
+	    get_float(a, "initial-sum", 1e-30, 1e30, &o->initial_sum, err) ||
+	    get_float(a, "beta1", 0, 0.999999, &o->beta1, err) ||
+	    get_float(a, "beta2", 0, 0.999999, &o->beta2, err) ||
+	    get_float(a, "eps", 1e-30, 1, &o->eps, err) ||
+	    get_float(a, "ftrl-beta", 1e-30, 1e6, &o->ftrl_beta, err) ||
+	    get_float(a, "label-smoothing", 0, 0.999, &o->label_smoothing, err) ||
+	    ls_args_u64(a, "warmup-steps", 0, INT64_MAX, &o->warmup_steps, err) ||
+	    ls_args_u64(a, "decay-steps", 1, INT64_MAX, &o->decay_steps, err) ||
+	    ls_args_u64(a, "seed", 0, INT64_MAX, &o->seed, err))
+		return LS_EINPUT;
+	if ((uint64_t)o->batch * accum > LS_FM_MAX_BATCH)
+		return ls_err_set(err, LS_EINPUT, "--batch times --accum is more than %d rows",
+				  LS_FM_MAX_BATCH);
+	o->batch *= accum;
+	return ls_fm_check_options(o, is_given, a, err);
+}
+
+int ls_fm_data_options(const struct ls_args *a, const struct ls_rows *rows, struct ls_fm_opts *o,
+		       struct ls_err *err)
+{
+	uint64_t classes = 0;
+	const char *weights = ls_args_get(a, "class-weight");
+	int rc = ls_args_u64(a, "classes", 2, LS_FM_MAX_CLASSES, &classes, err);
+	if (rc == 0)
+		rc = ls_fm_set_classes(o, rows, (uint32_t)classes, err);
+	return rc || !weights ? rc : ls_fm_set_class_weights(o, rows, weights, err);
+}
+
+static int count_options(const struct ls_args *a, struct ls_train *t, struct ls_err *err)
+{
+	int rc = ls_fm_args_u32(a, "epochs", 1, 1000000, &t->epochs, err);
+	if (rc == 0)
+		rc = ls_fm_args_u32(a, "early-stop", 0, 1000000, &t->early_stop, err);
+	if (rc == 0)
+		rc = ls_args_u64(a, "checkpoint-every", 1, INT64_MAX, &t->checkpoint_every, err);
+	return rc ? rc : ls_args_u64(a, "log-every", 1, INT64_MAX, &t->tell_every, err);
+}
+
+int ls_fm_run_options(const struct ls_args *a, bool valid, struct ls_train *t,
+		      struct ls_fm_device *device, struct ls_err *err)
+{
+	const char *metric = ls_args_get(a, "metric");
+	t->epochs = valid ? 10 : 1;
+	t->early_stop = valid ? 1 : 0;
+	t->metric = metric ? ls_metric_find(metric) : ls_metric_default(t->opts.task);
+	t->output = ls_args_get(a, "output");
+	t->checkpoint = ls_args_get(a, "checkpoint");
+	t->resume = ls_args_has(a, "resume");
+	t->warm_start = ls_args_get(a, "warm-start");
+	int rc = count_options(a, t, err);
+	if (rc == 0 && (t->resume || t->checkpoint_every) && !t->checkpoint)
+		rc = ls_err_set(err, LS_EINPUT,
+				"--resume and --checkpoint-every need --checkpoint FILE");
+	if (rc == 0)
+		rc = ls_fm_check_metric(t->opts.task, t->metric, err);
+	if (rc == 0)
+		rc = ls_fm_engine_options(a, ls_args_get(a, "kernels"), device, err);
+	device->epochs = t->epochs;
+	return rc;
+}
+
+int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct ls_fm_device *ret,
+			 struct ls_err *err)
+{
+	uint64_t threads = ls_cpus() < 1024 ? (uint64_t)ls_cpus() : 1024;
+	int rc = ls_args_u64(args, "threads", 1, 1024, &threads, err);
+	*ret = (struct ls_fm_device){.threads = (int)threads, .kernels = kernels};
+	const char *memory = ls_args_get(args, "device-memory");
+	if (rc == 0 && memory)
+		rc = ls_str_to_size(memory, "option --device-memory", &ret->device_memory, err);
+	if (rc == 0)
+		rc = ls_fm_device_parse(ls_args_get(args, "device"), ret, err);
+	if (rc == 0 && memory && !ret->is_auto && !ret->want_cuda)
+		return ls_err_set(err, LS_EINPUT,
+				  "--device-memory is the GPU's: it does not go with %s",
+				  kernels ? "--kernels" : "--device cpu");
+	return rc;
+}
+
+int ls_fm_load(const struct ls_args *args, const char *path, enum ls_fm_part part, bool fields,
+	       bool need_labels, int threads, struct ls_data **ret, struct ls_err *err)
+{
+	bool valid = part == LS_FM_VALID;
+	struct ls_data_opts o = {
+		.threads = threads,
+		.format = valid ? NULL : ls_args_get(args, "format"),
+		.labels_path = ls_args_get(args, valid ? "valid-labels" : "labels"),
+		.weights_path = ls_args_get(args, valid ? "valid-weights" : "weights"),
+		.need_labels = need_labels,
+		.want_fields = fields};
+	return ls_data_load(path, &o, ret, err);
+}
