@@ -62,11 +62,16 @@ static int read_driver(struct ls_monitor *m, const char *path, struct ls_err *er
 	return rc;
 }
 
-/* What runs and the machine are compared with. */
-static int read_wishes(struct ls_monitor *m, const struct ls_args *args, struct ls_err *err)
+/* What runs and the machine are compared with. here: also experiments of the folder that
+ * it was started in. */
+static int read_wishes(struct ls_monitor *m, const struct ls_args *args, bool here,
+		       struct ls_err *err)
 {
 	const char *spec = ls_args_get(args, "spec"), *project = ls_args_get(args, "project"), *log;
+	struct ls_err unused = {0};
 	m->jobs = ls_job_watch_new();
+	if (!project && here) /* a folder without experiments is no error when none was named */
+		ls_job_watch_project(m->jobs, ".", &unused);
 	if ((spec && ls_spec_load(spec, &m->spec, err)) ||
 	    (project && ls_job_watch_project(m->jobs, project, err)) ||
 	    read_driver(m, ls_args_get(args, "manifest"), err))
@@ -96,14 +101,15 @@ static int init(struct ls_monitor *m, const struct ls_args *args, bool once, str
 	m->interval = 1;
 	if (ls_args_u64(args, "gpus", 0, LS_SAMPLE_GPUS, &gpus, err) ||
 	    ls_args_double(args, "interval", 0.1, 3600, &m->interval, err) ||
-	    read_rules(m, args, err) || read_wishes(m, args, err))
+	    read_rules(m, args, err) || read_wishes(m, args, !once, err))
 		return err->code;
 	if (ls_args_has(args, "gpus"))
 		o.expected = (int)gpus;
 	o.spec = m->spec;
 	o.driver = m->driver;
 	m->judge = ls_judge_new(m->rules, m->xids, &o);
-	m->sampler = ls_sampler_new(getenv("LOCKSTEP_ROOT")); /* scripted, for tests */
+	m->root = getenv("LOCKSTEP_ROOT");
+	m->sampler = ls_sampler_new(m->root);
 	return 0;
 }
 

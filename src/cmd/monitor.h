@@ -14,6 +14,7 @@ struct ls_monitor {
 	struct ls_judge *judge;
 	struct ls_sampler *sampler;
 	struct ls_job_watch *jobs;
+	const char *root;     /* a folder that stands for "/", for tests; or NULL */
 	struct ls_spec *spec; /* of --spec, or NULL */
 	char *driver;         /* of --manifest, or NULL */
 	double interval;      /* seconds */

@@ -44,9 +44,26 @@ void ls_monitor_sleep(double seconds)
 	}
 }
 
+/* A process whose environment cannot be read, because it is another user's, may still be
+ * known by its job or by its parents. */
+static void name_experiments(const struct ls_monitor *m, struct ls_sample *s)
+{
+	for (size_t i = 0; i < s->n_processes; i++) {
+		struct ls_watch_process *p = &s->processes[i];
+		const char *name =
+			*p->owner.experiment
+				? NULL
+				: ls_job_watch_experiment(m->jobs, m->root ? m->root : "", p->p.pid,
+							  p->owner.job);
+		if (name)
+			snprintf(p->owner.experiment, sizeof p->owner.experiment, "%s", name);
+	}
+}
+
 void ls_monitor_look(struct ls_monitor *m, struct ls_sample *sample)
 {
 	ls_sampler_take(m->sampler, ls_monitor_now(), sample);
 	ls_job_watch_look(m->jobs, sample->time, &sample->jobs);
+	name_experiments(m, sample);
 	ls_judge_feed(m->judge, sample);
 }

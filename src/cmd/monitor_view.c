@@ -258,12 +258,13 @@ static const struct {
 
 static void draw_process(struct pen *p, const struct ls_watch_process *x)
 {
-	char text[300], memory[LS_SIZE_TEXT] = "-";
+	char text[400], memory[LS_SIZE_TEXT] = "-";
 	if (x->p.has_memory)
 		ls_str_of_size(x->p.memory, memory);
-	snprintf(text, sizeof text, "%8u %4u %11s  %-12s %-13s %s", x->p.pid, x->gpu, memory,
+	snprintf(text, sizeof text, "%8u %4u %11s  %-12s %-13s %-16s %s", x->p.pid, x->gpu, memory,
 		 *x->owner.job ? x->owner.job : "-", *x->owner.container ? x->owner.container : "-",
-		 *x->owner.name ? x->owner.name : "-");
+		 *x->owner.name ? x->owner.name : "-",
+		 *x->owner.experiment ? x->owner.experiment : "-");
 	put(p, LS_INK_PLAIN, text);
 }
 
@@ -277,10 +278,39 @@ static void draw_processes(struct ls_view *v, struct pen *p, const struct ls_sam
 	qsort(sorted, s->n_processes, sizeof *sorted, orders[v->order].compare);
 	v->scroll = v->scroll > n - room ? n - room : v->scroll;
 	v->scroll = v->scroll < 0 ? 0 : v->scroll;
-	put(p, LS_INK_BOLD, "     PID  GPU      MEMORY  JOB          CONTAINER     PROGRAM");
+	put(p, LS_INK_BOLD,
+	    "     PID  GPU      MEMORY  JOB          CONTAINER     PROGRAM          "
+	    "EXPERIMENT");
 	for (int i = v->scroll; i < n && has_room(p); i++)
 		draw_process(p, &sorted[i]);
 	free(sorted);
+}
+
+/* --- experiments --- */
+
+/* A line for the project and one for each training, the slowest of which stands out. */
+static void draw_jobs(struct pen *p, const struct ls_jobs *j)
+{
+	enum { SHOWN = 6 };
+	const struct ls_training_rate *slowest = ls_jobs_slowest(j);
+	char text[400], speed[LS_REPORT_CELL * 2];
+	if (j->asked && j->counted) {
+		snprintf(text, sizeof text,
+			 "EXPERIMENTS  %u running, %u queued, %u of a day's %u succeeded",
+			 j->running, j->queued, j->done, j->ended);
+		put(p, LS_INK_BOLD, text);
+	}
+	for (size_t i = 0; i < j->n_rates && i < SHOWN; i++) {
+		const struct ls_training_rate *r = &j->rates[i];
+		ls_report_rate(r, speed);
+		snprintf(text, sizeof text, "     %-40.60s %s", r->name, speed);
+		put(p, r == slowest && r->rate < 0.7 * r->best ? LS_INK_YELLOW : LS_INK_PLAIN,
+		    text);
+	}
+	if (j->n_rates > SHOWN) {
+		snprintf(text, sizeof text, "     … and %zu more", j->n_rates - SHOWN);
+		put(p, LS_INK_DIM, text);
+	}
 }
 
 /* --- all of it --- */
@@ -331,6 +361,7 @@ void ls_view_draw(struct ls_view *v, struct ls_screen *to, const struct ls_sampl
 		p.row += s->n_gpus > 0;
 		if (!v->no_verdicts)
 			draw_verdicts(&p, j);
+		draw_jobs(&p, &s->jobs);
 		draw_processes(v, &p, s);
 	}
 	draw_keys(v, &p);

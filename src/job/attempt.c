@@ -128,6 +128,13 @@ int ls_attempt_watch(const char *lock)
 	return fd;
 }
 
+pid_t ls_attempt_supervisor(const char *lock)
+{
+	unsigned long long ticks;
+	long pid = signer(lock, &ticks);
+	return pid > 1 && ticks && start_ticks((pid_t)pid) == ticks ? (pid_t)pid : 0;
+}
+
 void ls_attempt_stop(const char *lock)
 {
 	int fd = ls_attempt_watch(lock);

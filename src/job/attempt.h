@@ -27,6 +27,8 @@ bool ls_attempt_alive(const char *lock);
 /* A descriptor that becomes readable when the supervisor has ended; -1: it has. The
  * process that has the number now is told from the one that wrote the file. */
 int ls_attempt_watch(const char *lock);
+/* The supervisor's process; 0: it has ended, or nobody signed the lock. */
+pid_t ls_attempt_supervisor(const char *lock);
 /* Asks the supervisor to end the job (SIGTERM, then the grace period, then SIGKILL). */
 void ls_attempt_stop(const char *lock);
 /* Whether a process of this user that began after the supervisor is just ending. It has

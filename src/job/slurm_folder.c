@@ -27,7 +27,7 @@ json_t *ls_slurm_start(const char *folder, const char *submission)
 {
 	json_t *v = load(folder, "start.json");
 	const char *uuid = ls_col_text(v, "submission");
-	if (uuid && strcmp(uuid, submission) == 0)
+	if (uuid && (!submission || strcmp(uuid, submission) == 0))
 		return v;
 	json_decref(v);
 	return NULL;

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "job/attempt.h"
 
-/* start.json of a folder, when it is of that submission: {"job", "nodes", "gpus",
+/* start.json of a folder, when it is of that submission (NULL: of any): {"job", "nodes", "gpus",
  * "visible", "started"}; NULL: there is none. New reference. */
 json_t *ls_slurm_start(const char *folder, const char *submission);
 

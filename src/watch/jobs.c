@@ -6,48 +6,45 @@
 #include "base/mem.h"
 #include "job/queue.h"
 #include "job/row.h"
+#include "job/running.h"
 #include "job/store.h"
-#include "watch/throughput.h"
 
-enum { DAY = 86400, EVERY = 10, LOGS = 16 };
+enum { DAY = 86400, EVERY = 10 };
 
 struct ls_job_watch {
 	struct ls_store *store;
 	bool counted_once;
 	double counted_at;
 	struct ls_jobs last; /* what the store said */
-	struct ls_throughput *logs[LOGS];
-	size_t n_logs;
+	struct ls_trainings *trainings;
 };
 
 struct ls_job_watch *ls_job_watch_new(void)
 {
-	return ls_xalloc(sizeof(struct ls_job_watch));
+	struct ls_job_watch *w = ls_xalloc(sizeof *w);
+	w->trainings = ls_trainings_new();
+	return w;
 }
 
 void ls_job_watch_free(struct ls_job_watch *w)
 {
 	if (!w)
 		return;
-	for (size_t i = 0; i < w->n_logs; i++)
-		ls_throughput_free(w->logs[i]);
+	ls_trainings_free(w->trainings);
 	ls_store_close(w->store);
 	free(w);
 }
 
 int ls_job_watch_project(struct ls_job_watch *w, const char *folder, struct ls_err *err)
 {
-	w->last.asked = true;
-	return ls_store_open(folder, &w->store, err);
+	int rc = ls_store_open(folder, &w->store, err);
+	w->last.asked = rc == 0;
+	return rc;
 }
 
 int ls_job_watch_log(struct ls_job_watch *w, const char *file, struct ls_err *err)
 {
-	if (w->n_logs == LOGS)
-		return ls_err_set(err, LS_EINPUT, "more than %d logs", LOGS);
-	int rc = ls_throughput_new(file, &w->logs[w->n_logs], err);
-	w->n_logs += rc == 0;
-	return rc;
+	return ls_trainings_add_log(w->trainings, file, err);
 }
 
 static unsigned count_of(const json_t *row, const char *name)
@@ -74,23 +71,30 @@ static void ask_store(struct ls_job_watch *w)
 	json_decref(counts);
 }
 
-/* Of several logs, the one whose training has slowed down most. */
-static void look_at_log(const struct ls_throughput *t, double now, struct ls_jobs *ret)
+static void ask_running(struct ls_job_watch *w)
 {
-	double rate, best;
-	const char *why;
-	bool known = ls_throughput_rates(t, now, &rate, &best, &why);
-	if (ret->has_rate && (!known || rate / best >= ret->rate / ret->best))
-		return;
-	ret->has_log = true;
-	ret->has_rate = known;
-	snprintf(ret->log, sizeof ret->log, "%.90s", ls_throughput_file(t));
-	if (!known) {
-		snprintf(ret->no_rate, sizeof ret->no_rate, "%.90s", why);
-		return;
+	struct ls_err unused = {0};
+	json_t *rows = NULL;
+	if (ls_running(w->store, &rows, &unused) == 0)
+		ls_trainings_set(w->trainings, rows);
+	json_decref(rows);
+}
+
+const char *ls_job_watch_experiment(const struct ls_job_watch *w, const char *root, unsigned pid,
+				    const char *job)
+{
+	return ls_trainings_of(w->trainings, root, pid, job);
+}
+
+const struct ls_training_rate *ls_jobs_slowest(const struct ls_jobs *j)
+{
+	const struct ls_training_rate *slowest = NULL;
+	for (size_t i = 0; i < j->n_rates; i++) {
+		const struct ls_training_rate *r = &j->rates[i];
+		if (r->known && (!slowest || r->rate / r->best < slowest->rate / slowest->best))
+			slowest = r;
 	}
-	ret->rate = rate;
-	ret->best = best;
+	return slowest;
 }
 
 void ls_job_watch_look(struct ls_job_watch *w, double now, struct ls_jobs *ret)
@@ -98,12 +102,10 @@ void ls_job_watch_look(struct ls_job_watch *w, double now, struct ls_jobs *ret)
 	bool due = !w->counted_once || now - w->counted_at >= EVERY || now < w->counted_at;
 	if (w->store && due) {
 		ask_store(w);
+		ask_running(w);
 		w->counted_once = true;
 		w->counted_at = now;
 	}
 	*ret = w->last;
-	for (size_t i = 0; i < w->n_logs; i++) {
-		ls_throughput_look(w->logs[i], now);
-		look_at_log(w->logs[i], now, ret);
-	}
+	ret->n_rates = ls_trainings_look(w->trainings, now, ret->rates);
 }

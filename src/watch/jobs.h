@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "watch/trainings.h"
 
 struct ls_jobs {
 	bool asked;    /* a project is watched */
@@ -15,10 +16,8 @@ struct ls_jobs {
 	unsigned ended,
 		done; /* attempts that ended in a day; those that were cancelled are not counted */
 	unsigned queued, running;
-	bool has_log, has_rate; /* of the training that has slowed down most */
-	double rate, best;
-	char log[96];     /* its file */
-	char no_rate[96]; /* why not */
+	size_t n_rates;
+	struct ls_training_rate rates[LS_TRAININGS];
 };
 
 struct ls_job_watch;
@@ -28,6 +27,11 @@ void ls_job_watch_free(struct ls_job_watch *w);
 /* folder: of the project, or one below it. */
 int ls_job_watch_project(struct ls_job_watch *w, const char *folder, struct ls_err *err);
 int ls_job_watch_log(struct ls_job_watch *w, const char *file, struct ls_err *err);
+/* The experiment of a process, as ls_trainings_of gives it. */
+const char *ls_job_watch_experiment(const struct ls_job_watch *w, const char *root, unsigned pid,
+				    const char *job);
+/* The one that has slowed down most; NULL: no rate is known. */
+const struct ls_training_rate *ls_jobs_slowest(const struct ls_jobs *j);
 /* The store is asked every 10 seconds at most. */
 void ls_job_watch_look(struct ls_job_watch *w, double now, struct ls_jobs *ret);
 

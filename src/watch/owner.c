@@ -55,7 +55,7 @@ static void find_container(const char *path, char ret[LS_OWNER_TEXT])
 	}
 }
 
-void ls_owner_of_cgroup(const char *text, struct ls_owner *ret)
+void ls_owner_of_cgroup(const char *text, struct ls_process_owner *ret)
 {
 	ret->job[0] = ret->container[0] = 0;
 	while (text && *text) {
@@ -70,21 +70,73 @@ void ls_owner_of_cgroup(const char *text, struct ls_owner *ret)
 	}
 }
 
-void ls_owner_look(const char *root, unsigned pid, struct ls_owner *ret)
+/* A text that somebody else chose, and that may hold anything. */
+static void take_printable(char ret[LS_OWNER_TEXT], const char *text)
 {
+	struct ls_str s = {0};
+	ls_str_add_printable(&s, text);
+	take(ret, s.s ? s.s : "", s.len);
+	ls_str_done(&s);
+}
+
+void ls_owner_of_environ(const char *text, size_t len, struct ls_process_owner *ret)
+{
+	static const char name[] = "LOCKSTEP_EXPERIMENT=";
+	enum { NAME = sizeof name - 1 };
+	ret->experiment[0] = 0;
+	for (size_t at = 0; at < len;) {
+		size_t n = strnlen(text + at, len - at);
+		if (n > NAME && memcmp(text + at, name, NAME) == 0) {
+			char *value = ls_xstrndup(text + at + NAME, n - NAME);
+			take_printable(ret->experiment, value);
+			free(value);
+			return;
+		}
+		at += n + 1;
+	}
+}
+
+/* The name in parentheses may hold parentheses and blanks. */
+unsigned ls_owner_parent_of(const char *stat)
+{
+	const char *p = stat ? strrchr(stat, ')') : NULL;
+	unsigned parent = 0;
+	return p && sscanf(p + 1, " %*c %u", &parent) == 1 ? parent : 0;
+}
+
+bool ls_owner_descends(const char *root, unsigned pid, unsigned ancestor)
+{
+	enum { GENERATIONS = 64 };
+	for (int i = 0; pid > 1 && i < GENERATIONS; i++) {
+		char path[64];
+		if (pid == ancestor)
+			return true;
+		snprintf(path, sizeof path, "/proc/%u/stat", pid);
+		char *stat = ls_root_line(root, path);
+		pid = ls_owner_parent_of(stat);
+		free(stat);
+	}
+	return false;
+}
+
+void ls_owner_look(const char *root, unsigned pid, struct ls_process_owner *ret)
+{
+	enum { ENVIRON = 1 << 20 };
 	char path[64];
+	size_t len = 0;
 	memset(ret, 0, sizeof *ret);
 	snprintf(path, sizeof path, "/proc/%u/comm", pid);
 	char *name = ls_root_line(root, path);
-	if (name) { /* a program chooses its name, which may hold anything */
-		struct ls_str s = {0};
-		ls_str_add_printable(&s, name);
-		take(ret->name, s.s ? s.s : "", s.len);
-		ls_str_done(&s);
-	}
+	if (name)
+		take_printable(ret->name, name);
 	free(name);
 	snprintf(path, sizeof path, "/proc/%u/cgroup", pid);
 	char *groups = ls_root_read(root, path, 1 << 16, NULL);
 	ls_owner_of_cgroup(groups, ret);
 	free(groups);
+	snprintf(path, sizeof path, "/proc/%u/environ", pid);
+	char *variables = ls_root_read(root, path, ENVIRON, &len);
+	if (variables)
+		ls_owner_of_environ(variables, len, ret);
+	free(variables);
 }

@@ -111,6 +111,8 @@ static void process_families(struct ls_str *out, const struct ls_sample *s)
 		ls_prometheus_label(out, "job", p->owner.job);
 		ls_str_add(out, ",");
 		ls_prometheus_label(out, "container", p->owner.container);
+		ls_str_add(out, ",");
+		ls_prometheus_label(out, "experiment", p->owner.experiment);
 		ls_str_add(out, "} 1\n");
 	}
 	family(out, "process_gpu_memory_bytes", "gauge", "Memory of a GPU that a program uses.");
@@ -122,6 +124,41 @@ static void process_families(struct ls_str *out, const struct ls_sample *s)
 		process_labels(out, s, p);
 		ls_str_addf(out, "} %llu\n", (unsigned long long)p->p.memory);
 	}
+}
+
+/* At most one series an experiment or file that is followed. */
+static void rate_family(struct ls_str *out, const struct ls_jobs *j, const char *name,
+			const char *help, bool best)
+{
+	bool any = false;
+	for (size_t i = 0; i < j->n_rates; i++) {
+		const struct ls_training_rate *r = &j->rates[i];
+		if (!r->known)
+			continue;
+		if (!any)
+			family(out, name, "gauge", help);
+		any = true;
+		ls_str_addf(out, "lockstep_%s{", name);
+		ls_prometheus_label(out, r->experiment ? "experiment" : "file", r->name);
+		ls_str_addf(out, "} %.15g\n", best ? r->best : r->rate);
+	}
+}
+
+static void job_families(struct ls_str *out, const struct ls_jobs *j)
+{
+	if (j->asked && j->counted) {
+		plain(out, "job_experiments_running", "gauge", "Experiments that run.", j->running);
+		plain(out, "job_experiments_queued", "gauge", "Experiments that wait.", j->queued);
+		plain(out, "job_attempts_ended_day", "gauge",
+		      "Attempts that ended in the last day, without those that were cancelled.",
+		      j->ended);
+		plain(out, "job_attempts_succeeded_day", "gauge",
+		      "Attempts of the last day that succeeded.", j->done);
+	}
+	rate_family(out, j, "job_throughput_per_second",
+		    "Samples, rows or steps that a training does in a second.", false);
+	rate_family(out, j, "job_throughput_best_per_second",
+		    "The highest that this has been since the monitor follows it.", true);
 }
 
 static void host_families(struct ls_str *out, const struct ls_host *h)
@@ -207,6 +244,7 @@ void ls_prometheus_text(const struct ls_sample *s, const struct ls_judge *j, str
 	      s->n_gpus);
 	gpu_families(out, s);
 	process_families(out, s);
+	job_families(out, &s->jobs);
 	host_families(out, &s->host);
 	health_families(out, j);
 	xid_families(out, s, j);

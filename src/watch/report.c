@@ -82,10 +82,10 @@ static void gpus_text(const struct ls_sample *s, struct ls_str *out)
 
 static void processes_text(const struct ls_sample *s, struct ls_str *out)
 {
-	static const char *const heading[] = {"PID",     "GPU", "MEMORY",
-					      "PROGRAM", "JOB", "CONTAINER"};
+	static const char *const heading[] = {"PID", "GPU",       "MEMORY",    "PROGRAM",
+					      "JOB", "CONTAINER", "EXPERIMENT"};
 	struct ls_table t;
-	ls_table_init(&t, 6, heading);
+	ls_table_init(&t, 7, heading);
 	for (size_t i = 0; i < s->n_processes; i++) {
 		const struct ls_watch_process *p = &s->processes[i];
 		char pid[16], gpu[16], memory[LS_SIZE_TEXT] = "-";
@@ -98,10 +98,52 @@ static void processes_text(const struct ls_sample *s, struct ls_str *out)
 					   memory,
 					   *p->owner.name ? p->owner.name : "-",
 					   *p->owner.job ? p->owner.job : "-",
-					   *p->owner.container ? p->owner.container : "-"};
+					   *p->owner.container ? p->owner.container : "-",
+					   *p->owner.experiment ? p->owner.experiment : "-"};
 		ls_table_row(&t, row);
 	}
 	ls_str_add(out, "\n");
+	ls_table_text(&t, out);
+	ls_table_done(&t);
+}
+
+void ls_report_rate(const struct ls_training_rate *r, char ret[LS_REPORT_CELL * 2])
+{
+	if (r->known)
+		snprintf(ret, LS_REPORT_CELL * 2, "%.4g/s, %.0f %% of its best", r->rate,
+			 100 * r->rate / r->best);
+	else
+		snprintf(ret, LS_REPORT_CELL * 2, "%s", r->why);
+}
+
+static void jobs_line(const struct ls_jobs *j, struct ls_str *out)
+{
+	if (j->asked && !j->counted)
+		ls_str_addf(out, "Experiments: %s\n", j->why);
+	else if (j->asked)
+		ls_str_addf(out,
+			    "Experiments: %u running, %u queued; of a day's %u attempts %u "
+			    "succeeded\n",
+			    j->running, j->queued, j->ended, j->done);
+}
+
+void ls_report_jobs(const struct ls_jobs *j, struct ls_str *out)
+{
+	static const char *const heading[] = {"TRAINING", "SPEED"};
+	struct ls_table t;
+	if (!j->asked && !j->n_rates)
+		return;
+	ls_str_add(out, "\n");
+	jobs_line(j, out);
+	if (!j->n_rates)
+		return;
+	ls_table_init(&t, 2, heading);
+	for (size_t i = 0; i < j->n_rates; i++) {
+		char speed[LS_REPORT_CELL * 2];
+		ls_report_rate(&j->rates[i], speed);
+		const char *const row[] = {j->rates[i].name, speed};
+		ls_table_row(&t, row);
+	}
 	ls_table_text(&t, out);
 	ls_table_done(&t);
 }
@@ -144,6 +186,7 @@ void ls_watch_text(const struct ls_sample *s, struct ls_str *out)
 	}
 	if (s->n_processes)
 		processes_text(s, out);
+	ls_report_jobs(&s->jobs, out);
 }
 
 static json_t *throttle_json(uint64_t mask)
@@ -205,6 +248,37 @@ static json_t *process_json(const struct ls_watch_process *p)
 	text_member(o, "program", p->owner.name);
 	text_member(o, "job", p->owner.job);
 	text_member(o, "container", p->owner.container);
+	text_member(o, "experiment", p->owner.experiment);
+	return o;
+}
+
+static json_t *rate_json(const struct ls_training_rate *r)
+{
+	json_t *o = json_object();
+	text_member(o, "experiment", r->experiment ? r->name : "");
+	text_member(o, "file", r->experiment ? "" : r->name);
+	json_object_set_new(o, "per_second", r->known ? json_real(r->rate) : json_null());
+	json_object_set_new(o, "best", r->known ? json_real(r->best) : json_null());
+	text_member(o, "why", r->known ? "" : r->why);
+	return o;
+}
+
+/* Null when nobody asked for jobs. */
+static json_t *jobs_json(const struct ls_jobs *j)
+{
+	if (!j->asked && !j->n_rates)
+		return json_null();
+	json_t *o = json_object(), *trainings = json_array();
+	for (size_t i = 0; i < j->n_rates; i++)
+		json_array_append_new(trainings, rate_json(&j->rates[i]));
+	if (j->counted) {
+		json_object_set_new(o, "running", json_integer(j->running));
+		json_object_set_new(o, "queued", json_integer(j->queued));
+		json_object_set_new(o, "ended_in_a_day", json_integer(j->ended));
+		json_object_set_new(o, "succeeded_in_a_day", json_integer(j->done));
+	}
+	text_member(o, "why", j->why);
+	json_object_set_new(o, "trainings", trainings);
 	return o;
 }
 
@@ -260,5 +334,6 @@ json_t *ls_watch_json(const struct ls_sample *s)
 	else
 		json_decref(xids);
 	json_object_set_new(o, "host", host_json(&s->host));
+	json_object_set_new(o, "jobs", jobs_json(&s->jobs));
 	return o;
 }

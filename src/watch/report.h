@@ -21,6 +21,11 @@ void ls_report_state(const struct ls_watch_gpu *g, char ret[LS_NVML_TEXT]);
 /* One line, or nothing. */
 void ls_report_host(const struct ls_host *h, struct ls_str *out);
 
+/* What a project and its trainings do: a line and a table, or nothing. */
+void ls_report_jobs(const struct ls_jobs *j, struct ls_str *out);
+/* "512/s, 98 % of its best", or why not. */
+void ls_report_rate(const struct ls_training_rate *r, char ret[LS_REPORT_CELL * 2]);
+
 void ls_watch_text(const struct ls_sample *s, struct ls_str *out);
 /* A metric that is absent is not among a GPU's "metrics" but, with the reason, among its
  * "absent". */

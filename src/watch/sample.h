@@ -29,7 +29,7 @@ struct ls_watch_gpu {
 struct ls_watch_process {
 	unsigned gpu;
 	struct ls_nvml_process p;
-	struct ls_owner owner;
+	struct ls_process_owner owner;
 };
 
 struct ls_watch_xid {

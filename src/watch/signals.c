@@ -306,14 +306,18 @@ static enum ls_signal_state job_success(const struct look *l)
 static enum ls_signal_state throughput(const struct look *l)
 {
 	const struct ls_jobs *j = &l->s->jobs;
-	if (!j->has_log)
-		return without(l, LS_SIGNAL_ABSENT, "no training is followed (--log)");
-	if (!j->has_rate) {
-		snprintf(l->why, LS_SIGNAL_WHY, "%s: %s", j->log, j->no_rate);
+	const struct ls_training_rate *r = ls_jobs_slowest(j);
+	if (!j->n_rates)
+		return without(l, LS_SIGNAL_ABSENT,
+			       j->asked ? "no experiment runs"
+					: "no training is followed (--project, --log)");
+	if (!r) {
+		snprintf(l->why, LS_SIGNAL_WHY, "%.90s: %s", j->rates[0].name, j->rates[0].why);
 		return LS_SIGNAL_ABSENT;
 	}
-	snprintf(l->why, LS_SIGNAL_WHY, "%s: %.4g/s, it has been %.4g/s", j->log, j->rate, j->best);
-	return known(l, 100 * j->rate / j->best);
+	snprintf(l->why, LS_SIGNAL_WHY, "%.90s: %.4g/s, it has been %.4g/s", r->name, r->rate,
+		 r->best);
+	return known(l, 100 * r->rate / r->best);
 }
 
 static enum ls_signal_state driver_changed(const struct look *l)

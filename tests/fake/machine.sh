@@ -178,10 +178,11 @@ measures() {
 	mv "$script.new" "$script"
 }
 
-# process PID NAME CGROUP: a process of that machine.
+# process PID NAME CGROUP [VARIABLE=VALUE…]: a process of that machine.
 process() {
 	put "/proc/$1/comm" "$2"
 	put "/proc/$1/cgroup" "$3"
+	[ $# -lt 4 ] || printf '%s\0' "${@:4}" >"$root/proc/$1/environ"
 }
 
 # monitor ARGS…: on that machine, at the step of its script that `step` names.

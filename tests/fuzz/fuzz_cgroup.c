@@ -1,4 +1,4 @@
-/* The control groups of a process: its job and container. */
+/* What /proc says of a process: its control groups, environment and parent. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ls_owner o = {.name = ""};
+	struct ls_process_owner o = {.name = ""};
 	char *text = ls_xstrndup((const char *)data, size);
 	ls_owner_of_cgroup(text, &o);
 	if (strlen(o.job) >= sizeof o.job || strlen(o.container) > 12)
 		abort();
+	ls_owner_of_environ((const char *)data, size, &o);
+	if (strlen(o.experiment) >= sizeof o.experiment)
+		abort();
+	ls_owner_parent_of(text);
 	free(text);
 	return 0;
 }

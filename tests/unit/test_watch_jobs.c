@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "watch/jobs.h"
 #include "watch/throughput.h"
+#include "watch/trainings.h"
 
 static struct ls_throughput *new_follower(const char *file)
 {
@@ -130,13 +132,56 @@ static void a_file_that_grows(void **state)
 	unlink(file);
 }
 
+static void set(struct ls_trainings *t, const char *token, const char *file)
+{
+	json_t *rows =
+		token ? json_pack("[{s:s,s:s,s:i,s:s,s:[s]}]", "name", "run\033[2Jone", "token",
+				  token, "supervisor", 0, "job", "4711_7", "files", file)
+		      : json_array();
+	assert_non_null(rows);
+	ls_trainings_set(t, rows);
+	json_decref(rows);
+}
+
+/* An experiment is followed by the files that it writes while it runs, and a later
+ * attempt begins anew. */
+static void experiments_that_run(void **state)
+{
+	(void)state;
+	static struct ls_jobs j = {.asked = true};
+	char file[] = "/tmp/ls-training-XXXXXX.jsonl";
+	int fd = mkstemps(file, 6);
+	assert_true(fd >= 0);
+	close(fd);
+	struct ls_trainings *t = ls_trainings_new();
+	set(t, "first", "/nowhere/a.jsonl");
+	assert_int_equal(ls_trainings_look(t, 1, j.rates), 1);
+	assert_false(j.rates[0].known);
+	append(file, "w", 0, 20);
+	set(t, "first", file); /* a second file of the same attempt */
+	j.n_rates = ls_trainings_look(t, 2, j.rates);
+	assert_int_equal(j.n_rates, 1);
+	assert_true(j.rates[0].known && j.rates[0].experiment && j.rates[0].rate == 50);
+	assert_string_equal(j.rates[0].name, "run\\x1b[2Jone");
+	assert_ptr_equal(ls_jobs_slowest(&j), &j.rates[0]);
+	assert_string_equal(ls_trainings_of(t, "", 1, "4711_7"), "run\\x1b[2Jone");
+	assert_null(ls_trainings_of(t, "", 1, ""));
+	set(t, "second", "/nowhere/a.jsonl");
+	j.n_rates = ls_trainings_look(t, 3, j.rates);
+	assert_false(j.rates[0].known);
+	assert_null(ls_jobs_slowest(&j));
+	set(t, NULL, NULL);
+	assert_int_equal(ls_trainings_look(t, 4, j.rates), 0);
+	ls_trainings_free(t);
+	unlink(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rates_that_it_writes),
-		cmocka_unit_test(steps_by_the_clock),
-		cmocka_unit_test(files_that_are_none),
-		cmocka_unit_test(a_file_that_grows),
+		cmocka_unit_test(rates_that_it_writes), cmocka_unit_test(steps_by_the_clock),
+		cmocka_unit_test(files_that_are_none),  cmocka_unit_test(a_file_that_grows),
+		cmocka_unit_test(experiments_that_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

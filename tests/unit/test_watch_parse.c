@@ -69,21 +69,80 @@ static void owners(void **state)
 		{"0::/docker/0123456789abcdef\n", "", ""},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct ls_owner o = {.name = ""};
+		struct ls_process_owner o = {.name = ""};
 		ls_owner_of_cgroup(cases[i].text, &o);
 		assert_string_equal(o.job, cases[i].job);
 		assert_string_equal(o.container, cases[i].container);
 	}
 }
 
+/* What a program has in its environment may hold anything. */
+static void experiments(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t len;
+		const char *name;
+	} cases[] = {
+#define ENVIRON(text, name) {text, sizeof text - 1, name}
+		ENVIRON("HOME=/\0LOCKSTEP_EXPERIMENT=runs_seed1\0A=b\0", "runs_seed1"),
+		ENVIRON("LOCKSTEP_EXPERIMENT=a\033[2J\xff\"\0", "a\\x1b[2J\\xff\""),
+		ENVIRON("LOCKSTEP_EXPERIMENT=", ""),
+		ENVIRON("XLOCKSTEP_EXPERIMENT=a", ""),
+		ENVIRON("LOCKSTEP_EXPERIMENT=cut off", "cut off"),
+		ENVIRON("", ""),
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ls_process_owner o = {.name = ""};
+		ls_owner_of_environ(cases[i].text, cases[i].len, &o);
+		assert_string_equal(o.experiment, cases[i].name);
+	}
+}
+
 static void put(const char *root, const char *name, const char *text)
 {
-	char path[256];
+	char path[320];
 	struct ls_err err;
 	snprintf(path, sizeof path, "%s/proc", root);
 	mkdir(path, 0755);
 	snprintf(path, sizeof path, "%s/proc/%s", root, name);
 	assert_int_equal(ls_file_write_atomic(path, text, strlen(text), &err), 0);
+}
+
+static void put_process(const char *root, unsigned pid, const char *stat)
+{
+	char path[256];
+	snprintf(path, sizeof path, "%s/proc", root);
+	mkdir(path, 0755);
+	snprintf(path, sizeof path, "%s/proc/%u", root, pid);
+	mkdir(path, 0755);
+	snprintf(path, sizeof path, "%u/stat", pid);
+	put(root, path, stat);
+}
+
+/* A program's name cannot pretend to be the end of its name; circles end. */
+static void ancestors(void **state)
+{
+	(void)state;
+	char root[] = "/tmp/ls-parents-XXXXXX", command[64];
+	assert_non_null(mkdtemp(root));
+	put_process(root, 30, "30 (python3) S 20 1 1\n");
+	put_process(root, 20, "20 (a) S 7 () R 10 1 1\n");
+	put_process(root, 10, "10 (lockstep) S 1 1 1\n");
+	put_process(root, 40, "40 (loop) S 41 1 1\n");
+	put_process(root, 41, "41 (loop) S 40 1 1\n");
+	put_process(root, 50, "50 nothing\n");
+	assert_true(ls_owner_descends(root, 30, 30));
+	assert_true(ls_owner_descends(root, 30, 10));
+	assert_false(ls_owner_descends(root, 30, 7));
+	assert_false(ls_owner_descends(root, 30, 0));
+	assert_false(ls_owner_descends(root, 30, 1));
+	assert_false(ls_owner_descends(root, 40, 10));
+	assert_false(ls_owner_descends(root, 50, 10));
+	assert_false(ls_owner_descends(root, 99, 10));
+	snprintf(command, sizeof command, "rm -r %s", root);
+	assert_int_equal(system(command), 0);
 }
 
 /* The busy share is the one between two looks; waiting for the disk is not busy. */
@@ -121,8 +180,8 @@ static void host(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernel_log),
-		cmocka_unit_test(owners),
+		cmocka_unit_test(kernel_log),  cmocka_unit_test(owners),
+		cmocka_unit_test(experiments), cmocka_unit_test(ancestors),
 		cmocka_unit_test(host),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,27 @@ try check --project project
 	quiet lockstep exp submit ok5 bad; quiet lockstep worker --once --gpus none)
 try check --project project
 try check --project "$SCRATCH"
+echo "== an experiment that runs: its speed without --log, and whose a program is"
+(
+	cd project || exit 99
+	quiet lockstep exp new live -- sh -c 'for v in 100 50; do for i in $(seq 20); do echo "{\"rows/s\": $v}"; done; done >"$1/metrics.jsonl"
+		until [ -e "$2/go" ]; do sleep 0.05; done' sh '{out}' "$PWD"
+	quiet lockstep exp submit live && quiet exec lockstep worker --once --gpus none
+) &
+worker=$!
+until [ "$(wc -l <project/runs/live/attempt-1/out/metrics.jsonl)" = 40 ] 2>/dev/null; do sleep 0.05; done
+echo '{"rules": [{"rule": "throughput-down", "for_s": 0}, {"rule": "success-rate", "off": true}]}' >now.json
+try check --project project --rules now.json
+measures 0 proc=4711:2048
+process 4711 python3 0::/ HOME=/ LOCKSTEP_EXPERIMENT=live
+monitor --once --project project | sed -n '/^PID/,/^Health/p' | sed 's/[0-9]* ok.*/…/'
+monitor --json --project project | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+print(d["jobs"]["running"], d["jobs"]["trainings"], d["processes"][0]["experiment"])'
+touch project/go
+wait "$worker"
+measures 0 proc=-
 echo "== speed: as ever, then by half"
 for i in $(seq 30); do echo "{\"step\": $i, \"samples_per_second\": 500}"; done >log.jsonl
 for i in $(seq 30); do echo "{\"step\": $i, \"samples_per_second\": 1000}"; done >steady.jsonl

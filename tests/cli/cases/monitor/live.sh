@@ -6,7 +6,7 @@
 machine h200
 measures 0 util=93 used=71000 reserved=600 temp=61 slowdown=92 margin=31 draw=512500 sm=1980 smmax=1980 throttle=0x4 \
 	remap=0,0,0,0 eccc=5 eccu=0 recovery=1 serial=1650421000123 pci=0 'proc=4711:65536,99:5'
-process 4711 python3 '0::/system.slice/slurmstepd.scope/job_12/step_0/user/task_0'
+process 4711 python3 '0::/system.slice/slurmstepd.scope/job_12/step_0/user/task_0' LOCKSTEP_EXPERIMENT=runs_seed1
 process 99 zsh 0::/
 gpu 'NVIDIA H200' 9.0 143771 700 mig=0
 measures 1 lost=15
@@ -20,8 +20,8 @@ on() { # on TERM SIZE LOCALE STEP… : the monitor on that terminal
 
 echo "== GPUs, verdicts, programs; help and back; sort; quit"
 on xterm-256color 30x120 C.UTF-8 'see:lockstep monitor driver 580.65.06 2 GPUs critical 00:00:00 every 0.1 s' \
-	'see:93 %' 'see:▄' 'see:the driver asks for a recovery of the GPU' 'see:PID GPU MEMORY JOB CONTAINER PROGRAM' \
-	'see:4711 0 64.0 GiB 12 - python3' 'see:Sort by memory' 'key:s' 'see:GPU' 'key:?' 'see:look less often, more often' \
+	'see:93 %' 'see:▄' 'see:the driver asks for a recovery of the GPU' 'see:PID GPU MEMORY JOB CONTAINER PROGRAM EXPERIMENT' \
+	'see:4711 0 64.0 GiB 12 - python3 runs_seed1' 'see:Sort by memory' 'key:s' 'see:GPU' 'key:?' 'see:look less often, more often' \
 	'key:h' 'see:the GPU no longer answers' 'key:+?' 'see:look less often' 'key:?' 'see:every 0.2 s' 'key: ' 'see:PAUSED' 'key: ' 'key:v' 'key:q'
 echo "== a small terminal, made larger; F10"
 on xterm 12x40 C 'see:NVIDIA H200' 'size:40x140' 'see:python3' 'key:\x1b[21~'
