@@ -6,3 +6,7 @@ if(LS_USERS_BUILD)
   ls_label_from(${CMAKE_SOURCE_DIR}/tests/scipy/convert.sh cli.convert-scipy cli)
   set_tests_properties(cli.convert-scipy PROPERTIES TIMEOUT 1800)
 endif()
+
+# Gives a model file that a test has changed its checksum again.
+add_executable(fm_seal tests/fm/seal.c)
+target_link_libraries(fm_seal PRIVATE ls_core)

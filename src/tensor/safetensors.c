@@ -375,6 +375,18 @@ static int make_header(const struct ls_tensor *tensors, size_t n, const struct l
 	return 0;
 }
 
+int ls_safetensors_header(const char *path, const struct ls_tensor *tensors, size_t n,
+			  const struct ls_kv *metadata, size_t n_meta, char **ret,
+			  struct ls_err *err)
+{
+	struct ls_str header = {0};
+	int rc = make_header(tensors, n, metadata, n_meta, path, &header, err);
+	if (rc == 0)
+		*ret = ls_str_take(&header);
+	ls_str_done(&header);
+	return rc;
+}
+
 /* Dimension d and those inside it, from data on: as one run where they lie together, else
  * slice by slice. */
 static int write_strided(struct ls_writer *w, const struct ls_tensor *t, int d, const uint8_t *data,

@@ -20,6 +20,11 @@ int ls_safetensors_open_index(const char *path, struct ls_bundle **ret, struct l
 int ls_safetensors_parse(struct ls_bundle *b, const uint8_t *data, size_t len, const char *name,
 			 struct ls_err *err);
 
+/* The header that ls_safetensors_write gives these, without its length; caller frees. */
+int ls_safetensors_header(const char *path, const struct ls_tensor *tensors, size_t n,
+			  const struct ls_kv *metadata, size_t n_meta, char **ret,
+			  struct ls_err *err);
+
 /* Writes tensors (in memory, packed on the way if strided) in the given order,
  * atomically. The same input gives the same bytes: header keys in the order given,
  * metadata first, header padded with spaces to 8 bytes. ret_id may be NULL. */

@@ -202,11 +202,38 @@ static void common_meta(struct meta *meta, const struct ls_fm_model *m, const ch
 	add_meta_take(meta, "options", ls_fm_opts_text(&m->opts));
 }
 
+/* What stands in the place of the checksum while it is computed. */
+static const char no_checksum[] = "0000000000000000";
+
+/* Of all bytes of a file but those that hold it: its header, with zeros in their place, and
+ * its tensors. */
+static void checksum_text(const char *header, size_t len, const struct ls_fm_model *m,
+			  uint32_t states, int threads, char ret[sizeof no_checksum])
+{
+	uint64_t sum = ls_xxh64(header, len) + ls_fm_model_checksum(m, states, threads);
+	snprintf(ret, sizeof no_checksum, "%016llx", (unsigned long long)sum);
+}
+
+/* Adds the checksum to the metadata and writes the tensors. */
+static int write_tensors(const char *path, const struct ls_fm_model *m, uint32_t states,
+			 const struct ls_tensor *tensors, size_t n, int threads, struct meta *meta,
+			 struct ls_file_id *ret_id, struct ls_err *err)
+{
+	char *header, *sum = ls_xstrdup(no_checksum);
+	add_meta_take(meta, "checksum", sum);
+	int rc = ls_safetensors_header(path, tensors, n, meta->kv, meta->n, &header, err);
+	if (rc)
+		return rc;
+	checksum_text(header, strlen(header), m, states, threads, sum);
+	free(header);
+	return ls_safetensors_write(path, tensors, n, meta->kv, meta->n, ret_id, err);
+}
+
 /* Writes the parameters and `states` of the optimizer's states. All states must be
  * finite, written or not: AdaGrad and Adam divide by an infinite one, and a parameter
  * that looks sound has not moved. */
 static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t states, int threads,
-			const struct meta *meta, struct ls_file_id *ret_id, struct ls_err *err)
+			struct meta *meta, struct ls_file_id *ret_id, struct ls_err *err)
 {
 	struct ls_fm_group groups[MAX_TENSORS];
 	struct ls_tensor tensors[MAX_TENSORS];
@@ -219,7 +246,7 @@ static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t 
 		if (ls_fm_group_check(&groups[i], threads, path, err) ||
 		    ls_fm_group_describe(&groups[i], &tensors[i], err))
 			return err->code;
-	return ls_safetensors_write(path, tensors, n, meta->kv, meta->n, ret_id, err);
+	return write_tensors(path, m, states, tensors, n, threads, meta, ret_id, err);
 }
 
 int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const struct ls_fm_position *at,
@@ -244,18 +271,6 @@ static char *double_text(double d)
 	return ls_xasprintf("%016llx", (unsigned long long)u);
 }
 
-/* Of the metadata and all tensors. */
-static char *checksum_text(const struct ls_fm_model *m, const struct ls_kv *kv, size_t n,
-			   int threads)
-{
-	struct ls_str text = {0};
-	for (size_t i = 0; i < n; i++)
-		ls_str_addf(&text, "%s=%s\n", kv[i].key, kv[i].value);
-	uint64_t sum = ls_xxh64(text.s, text.len) + ls_fm_model_checksum(m, m->states, threads);
-	ls_str_done(&text);
-	return ls_xasprintf("%016llx", (unsigned long long)sum);
-}
-
 int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m,
 			  const struct ls_fm_position *at, int threads, struct ls_err *err)
 {
@@ -273,7 +288,6 @@ int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m,
 	add_meta_take(&meta, "metric", ls_xstrdup(at->metric));
 	add_meta_take(&meta, "best_digest", ls_xstrdup(at->best_digest));
 	add_meta_take(&meta, "warm_start", ls_xstrdup(at->warm_digest));
-	add_meta_take(&meta, "checksum", checksum_text(m, meta.kv, meta.n, threads));
 	int rc = write_groups(path, m, m->states, threads, &meta, NULL, err ? err : &mine);
 	meta_done(&meta);
 	return rc;
@@ -377,6 +391,49 @@ static int check_claim(const struct ls_bundle *b, const struct ls_fm_opts *opts,
 	return 0;
 }
 
+/* A copy of the header with zeros in the place of its checksum; caller frees. NULL: it has
+ * none. */
+static char *header_without(const struct ls_map *file, const char *checksum, size_t *ret_len)
+{
+	uint64_t len;
+	memcpy(&len, file->data, sizeof len);
+	char *header = ls_xstrndup((const char *)file->data + sizeof len, len),
+	     *field = ls_xasprintf("\"checksum\":\"%s\"", checksum), *at = strstr(header, field);
+	bool found = at && strlen(checksum) == strlen(no_checksum);
+	if (found)
+		memcpy(at + strlen("\"checksum\":\""), no_checksum, strlen(no_checksum));
+	else
+		free(header);
+	free(field);
+	*ret_len = len;
+	return found ? header : NULL;
+}
+
+/* What has been read is what was written: a flipped bit of a parameter, which may be any
+ * number, would predict and train on. */
+static int check_sum(const struct ls_bundle *b, const struct ls_fm_model *m, const char *path,
+		     int threads, struct ls_err *err)
+{
+	const char *stored = ls_bundle_meta(b, "checksum");
+	char sum[sizeof no_checksum];
+	size_t len;
+	if (!stored)
+		return wrong(path,
+			     "has no checksum: another program wrote it, or an earlier lockstep; "
+			     "train it again",
+			     err);
+	char *header = header_without(&b->maps[0], stored, &len);
+	if (header)
+		checksum_text(header, len, m, m->states, threads, sum);
+	bool same = header && strcmp(sum, stored) == 0;
+	free(header);
+	return same ? 0
+		    : wrong(path,
+			    "its checksum is not that of its contents: the "
+			    "file is damaged, or another program changed it",
+			    err);
+}
+
 /* A model without states, or a checkpoint, by its format. */
 static int load(const char *path, const char *format, int threads, struct ls_bundle **ret_bundle,
 		struct ls_fm_model **ret, struct ls_err *err)
@@ -410,6 +467,8 @@ static int load(const char *path, const char *format, int threads, struct ls_bun
 		for (size_t i = 0; i < n && rc == 0; i++)
 			rc = read_group(b, &groups[i], threads, path, err);
 	}
+	if (rc == 0)
+		rc = check_sum(b, m, path, threads, err);
 	if (rc) {
 		ls_fm_model_free(m);
 		ls_bundle_free(b);
@@ -484,26 +543,6 @@ static bool get_text(const struct ls_bundle *b, const char *key, char *ret, size
 	return true;
 }
 
-/* What was written is what has been read: a flipped bit of a state, which may be any
- * number, would train on. */
-static int check_sum(const struct ls_bundle *b, const struct ls_fm_model *m, const char *path,
-		     int threads, struct ls_err *err)
-{
-	struct ls_kv kv[MAX_META];
-	size_t n = 0;
-	for (size_t i = 0;
-	     i < b->n_values && n < MAX_META && strcmp(b->values[i].name, "checksum") != 0; i++)
-		if (b->values[i].kind == LS_VAL_STRING)
-			kv[n++] = (struct ls_kv){b->values[i].name, b->values[i].text};
-	char *sum = checksum_text(m, kv, n, threads);
-	const char *stored = ls_bundle_meta(b, "checksum");
-	bool same = stored && strcmp(stored, sum) == 0;
-	free(sum);
-	return same ? 0
-		    : wrong(path, "its checksum is not that of its contents: the file is damaged",
-			    err);
-}
-
 static int read_position(const struct ls_bundle *b, const char *path, struct ls_fm_position *at,
 			 struct ls_err *err)
 {
@@ -539,8 +578,6 @@ int ls_fm_load_checkpoint(const char *path, int threads, struct ls_fm_model **re
 	if (rc)
 		return rc;
 	rc = read_position(b, path, &at, err);
-	if (rc == 0)
-		rc = check_sum(b, m, path, threads, err);
 	ls_bundle_free(b);
 	if (rc) {
 		ls_fm_model_free(m);

@@ -36,6 +36,7 @@ k = 16
 data[begin + 4 * k * 3 : begin + 4 * k * 5] = struct.pack("<%df" % (2 * k), *[2e19] * (2 * k))
 open("huge", "wb").write(data)
 P
+"$BUILD/fm_seal" huge
 lockstep fm inspect huge --top 5 | grep -E 'inf|8e\+19' | head -n 3
 lockstep fm inspect huge --top 500 --json | python3 -c '
 import json, sys
