@@ -84,5 +84,15 @@ bool ls_cmd_can_draw(FILE *to); /* a terminal, and not one without escape sequen
 /* The time in UTC, or what SOURCE_DATE_EPOCH says, so that a report can be made again
  * with the same bytes. */
 int ls_cmd_now(struct tm *ret, struct ls_err *err);
+/* A file or folder of the user's state: $XDG_STATE_HOME/lockstep/NAME or
+ * ~/.local/state/lockstep/NAME, to be freed. NULL: there is no home folder. */
+char *ls_cmd_state_path(const char *name);
+/* Notes for `monitor` that a model was exported, or why not (failure; NULL: it was), in the
+ * record that LOCKSTEP_EXPORTS names, or in exports.jsonl of the user's state. What goes
+ * wrong with that is said on stderr and is no failure. model may be NULL. */
+void ls_cmd_record_export(const char *format, const char *model, const char *file,
+			  const struct ls_err *failure);
+/* The record; to be freed; NULL: there is no home folder. */
+char *ls_cmd_export_record(void);
 
 #endif

@@ -62,6 +62,16 @@ static int read_driver(struct ls_monitor *m, const char *path, struct ls_err *er
 	return rc;
 }
 
+/* --exports, or the user's record. */
+static void follow_exports(struct ls_monitor *m, const struct ls_args *args, bool here)
+{
+	const char *given = ls_args_get(args, "exports");
+	char *record = given ? ls_xstrdup(given) : here ? ls_cmd_export_record() : NULL;
+	if (record)
+		ls_job_watch_exports(m->jobs, record);
+	free(record);
+}
+
 /* What runs and the machine are compared with. here: also experiments of the folder that
  * it was started in. */
 static int read_wishes(struct ls_monitor *m, const struct ls_args *args, bool here,
@@ -76,6 +86,7 @@ static int read_wishes(struct ls_monitor *m, const struct ls_args *args, bool he
 	    (project && ls_job_watch_project(m->jobs, project, err)) ||
 	    read_driver(m, ls_args_get(args, "manifest"), err))
 		return err->code;
+	follow_exports(m, args, here);
 	for (size_t i = 0; (log = ls_args_nth(args, "log", i)); i++)
 		if (ls_job_watch_log(m->jobs, log, err))
 			return ls_err_prefix(err, "option --log");
@@ -308,6 +319,7 @@ static const struct ls_opt opts[] = {
 	{"project", 0, "DIR",
 	 "experiments: judge how many of a day succeed; --listen shows them (.)"},
 	{"log", 0, "FILE", "metrics that a training writes: judge its speed; several times"},
+	{"exports", 0, "FILE", "a record of exports of models: judge whether they succeed"},
 	{"print-config", 0, "prometheus|alerts|grafana|systemd|compose|daemonset|dockerfile",
 	 "print this file for a fleet and end"},
 	{"beside-jobs", 0, NULL, "probe: also GPUs that a program uses"},
@@ -317,7 +329,7 @@ static const struct ls_opt opts[] = {
 
 #define JUDGED                                                                                     \
 	"[--rules FILE] [--skip RULE]… [--gpus N] [--spec NAME|FILE] [--manifest FILE] "         \
-	"[--project DIR] [--log FILE]…"
+	"[--project DIR] [--log FILE]… [--exports FILE]"
 
 const struct ls_cmd ls_cmd_monitor = {
 	.name = "monitor",

@@ -39,16 +39,11 @@ struct face {
  * freed. */
 static int history_folder(const struct ls_args *args, char **ret, struct ls_err *err)
 {
-	const char *given = ls_args_get(args, "history"), *state = getenv("XDG_STATE_HOME"),
-		   *home = getenv("HOME");
+	const char *given = ls_args_get(args, "history");
 	*ret = NULL;
 	if (given)
 		*ret = strcmp(given, "none") ? ls_xstrdup(given) : NULL;
-	else if (state && *state == '/')
-		*ret = ls_xasprintf("%s/lockstep/monitor", state);
-	else if (home && *home == '/')
-		*ret = ls_xasprintf("%s/.local/state/lockstep/monitor", home);
-	else
+	else if (!(*ret = ls_cmd_state_path("monitor")))
 		return ls_err_set(err, LS_EINPUT,
 				  "there is no HOME to keep the history in; give --history DIR, "
 				  "or --history none");

@@ -1,5 +1,6 @@
 #include "gpu/nvml_meter.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -560,8 +561,9 @@ static int processes_v1(const struct fns *f, device d, struct ls_nvml_process *r
 	struct process_v1 *list = ls_xalloc((limit + 1) * sizeof *list);
 	int code = f->processes_v1 ? f->processes_v1(d, n, list) : LS_NVML_NO_FUNCTION;
 	for (unsigned i = 0; code == 0 && i < *n; i++)
-		ret[i] = (struct ls_nvml_process){list[i].pid, list[i].memory != UINT64_MAX,
-						  list[i].memory};
+		ret[i] = (struct ls_nvml_process){.pid = list[i].pid,
+						  .has_memory = list[i].memory != UINT64_MAX,
+						  .memory = list[i].memory};
 	free(list);
 	return code;
 }
@@ -578,8 +580,11 @@ int ls_nvml_meter_processes(struct ls_nvml_meter *m, unsigned i, struct ls_nvml_
 		struct process *list = ls_xalloc((limit + 1) * sizeof *list);
 		code = m->fns.processes(d, &n, list);
 		for (unsigned k = 0; code == 0 && k < n && k < limit; k++)
-			ret[k] = (struct ls_nvml_process){list[k].pid, list[k].memory != UINT64_MAX,
-							  list[k].memory};
+			ret[k] = (struct ls_nvml_process){
+				list[k].pid,          list[k].memory != UINT64_MAX,
+				list[k].memory,       list[k].gpu_instance != UINT_MAX,
+				list[k].gpu_instance, list[k].compute_instance,
+			};
 		free(list);
 	} else {
 		code = processes_v1(&m->fns, d, ret, limit, &n);

@@ -94,8 +94,10 @@ int ls_nvml_meter_pci(struct ls_nvml_meter *m, unsigned i,
 
 struct ls_nvml_process {
 	unsigned pid;
-	bool has_memory; /* inside some containers and under Windows NVML does not know it */
-	uint64_t memory; /* bytes */
+	bool has_memory;  /* inside some containers and under Windows NVML does not know it */
+	uint64_t memory;  /* bytes */
+	bool in_instance; /* of a GPU that is split (MIG) */
+	unsigned gpu_instance, compute_instance;
 };
 
 /* Programs that compute on GPU i: at most limit; *ret_n tells how many were written. */

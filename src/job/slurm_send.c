@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "job/event.h"
 #include "job/experiment.h"
@@ -14,7 +15,6 @@
 #include "job/slurm_script.h"
 #include "job/slurm_tool.h"
 #include "job/sql.h"
-#include "run/folder.h"
 
 enum { ARRAY_MOST = 1000 }; /* Slurm's own default is 1001 */
 

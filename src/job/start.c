@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/mem.h"
 #include "job/attempt.h"
 #include "job/command.h"
@@ -11,7 +12,6 @@
 #include "job/queue.h"
 #include "job/row.h"
 #include "job/supervise.h"
-#include "run/folder.h"
 
 /* --- environment --- */
 

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "job/audit.h"
 #include "job/sql.h"
 #include "job/store_internal.h"
-#include "run/folder.h"
 
 enum {
 	APPLICATION = 0x4c534558, /* "LSEX", in the header of the database */

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/mem.h"
-#include "run/folder.h"
 
 static bool is_there(const char *path)
 {

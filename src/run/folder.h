@@ -1,5 +1,5 @@
-/* Folders of a run: make one, remove one, list the files that were written since a
- * snapshot. A tree owns its entries (ls_tree_done); paths in it are relative to its root.
+/* Folders of a run: make the next one, remove one, list the files that were written since
+ * a snapshot. A tree owns its entries (ls_tree_done); paths in it are relative to its root.
  * One thread at a time an object. */
 #ifndef LS_RUN_FOLDER_H
 #define LS_RUN_FOLDER_H
@@ -12,8 +12,6 @@
 #include "base/err.h"
 #include "base/json.h"
 
-int ls_folder_make(const char *path,
-		   struct ls_err *err); /* and its parents; fine when it is there */
 /* PATH/001, or the first number that is not taken; *ret without symbolic links, to be
  * freed. */
 int ls_folder_make_numbered(const char *path, char **ret, struct ls_err *err);

@@ -11,6 +11,7 @@
 
 #include "base/embed.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/bytecode.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "base/proc.h"
 #include "run/bytecode.h"

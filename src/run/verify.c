@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/folder.h"
 #include "base/mem.h"
 #include "run/collect.h"
 #include "run/folder.h"

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "watch/ring.h"
@@ -60,25 +61,6 @@ struct ls_archive {
 	struct subject *all[LS_SAMPLE_GPUS * 2]; /* GPUs that were ever seen; they are owned here */
 	unsigned n_all;
 };
-
-static int make_folders(const char *path, struct ls_err *err)
-{
-	char *copy = ls_xstrdup(path);
-	int rc = 0;
-	for (char *p = copy + 1; rc == 0; p++) {
-		if (*p != '/' && *p)
-			continue;
-		char c = *p;
-		*p = 0;
-		if (mkdir(copy, 0755) != 0 && errno != EEXIST)
-			rc = ls_err_errno(err, copy, "make the folder");
-		*p = c;
-		if (!c)
-			break;
-	}
-	free(copy);
-	return rc;
-}
 
 static int lock_folder(struct ls_archive *a, struct ls_err *err)
 {
@@ -158,7 +140,7 @@ int ls_archive_open(const char *folder, struct ls_archive **ret, struct ls_err *
 	a->folder = folder ? ls_xstrdup(folder) : NULL;
 	pthread_mutex_init(&a->mutex, NULL);
 	if (folder) {
-		rc = make_folders(folder, err);
+		rc = ls_folder_make(folder, err);
 		if (!rc)
 			rc = lock_folder(a, err);
 		if (!rc)

@@ -27,6 +27,12 @@ static void summary(const struct ls_judge *j, struct ls_str *out)
 static const enum ls_health order[] = {LS_HEALTH_CRITICAL, LS_HEALTH_WARN, LS_HEALTH_UNKNOWN};
 enum { ORDER = sizeof order / sizeof *order };
 
+/* A cause that nobody could look at is none. */
+static const char *before_cause(const struct ls_verdict *v)
+{
+	return v->health == LS_HEALTH_UNKNOWN ? "cannot be judged: " : "";
+}
+
 void ls_health_text(const struct ls_judge *j, struct ls_str *out)
 {
 	ls_str_add(out, "Health: ");
@@ -37,8 +43,9 @@ void ls_health_text(const struct ls_judge *j, struct ls_str *out)
 			const struct ls_verdict *v = ls_judge_verdict(j, i);
 			if (v->health != order[o])
 				continue;
-			ls_str_addf(out, "%-8s %s: %s (%s) [%s]\n", ls_health_name(v->health),
-				    v->label, v->rule->cause, v->evidence, v->rule->name);
+			ls_str_addf(out, "%-8s %s: %s%s (%s) [%s]\n", ls_health_name(v->health),
+				    v->label, before_cause(v), v->rule->cause, v->evidence,
+				    v->rule->name);
 			if (v->advice)
 				ls_str_addf(out, "         %s\n", v->advice);
 		}
@@ -56,8 +63,8 @@ void ls_health_line(const struct ls_judge *j, struct ls_str *out)
 			const struct ls_verdict *v = ls_judge_verdict(j, i);
 			if (v->health != order[o])
 				continue;
-			ls_str_addf(&line, "%s %s: %s (%s) [%s]", any ? ";" : ":", v->label,
-				    v->rule->cause, v->evidence, v->rule->name);
+			ls_str_addf(&line, "%s %s: %s%s (%s) [%s]", any ? ";" : ":", v->label,
+				    before_cause(v), v->rule->cause, v->evidence, v->rule->name);
 			any = true;
 		}
 	ls_str_add(&line, any ? "; " : ": ");

@@ -17,6 +17,7 @@ struct ls_job_watch {
 	double counted_at;
 	struct ls_jobs last; /* what the store said */
 	struct ls_trainings *trainings;
+	char *exports; /* a record, or NULL */
 };
 
 struct ls_job_watch *ls_job_watch_new(void)
@@ -32,6 +33,7 @@ void ls_job_watch_free(struct ls_job_watch *w)
 		return;
 	ls_trainings_free(w->trainings);
 	ls_store_close(w->store);
+	free(w->exports);
 	free(w);
 }
 
@@ -45,6 +47,12 @@ int ls_job_watch_project(struct ls_job_watch *w, const char *folder, struct ls_e
 int ls_job_watch_log(struct ls_job_watch *w, const char *file, struct ls_err *err)
 {
 	return ls_trainings_add_log(w->trainings, file, err);
+}
+
+void ls_job_watch_exports(struct ls_job_watch *w, const char *record)
+{
+	free(w->exports);
+	w->exports = ls_xstrdup(record);
 }
 
 static unsigned count_of(const json_t *row, const char *name)
@@ -103,6 +111,10 @@ void ls_job_watch_look(struct ls_job_watch *w, double now, struct ls_jobs *ret)
 	if (w->store && due) {
 		ask_store(w);
 		ask_running(w);
+	}
+	if (w->exports && due)
+		ls_exports_read(w->exports, now, &w->last.exports);
+	if (due) {
 		w->counted_once = true;
 		w->counted_at = now;
 	}

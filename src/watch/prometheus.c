@@ -84,6 +84,51 @@ static void gpu_families(struct ls_str *out, const struct ls_sample *s)
 		meter_family(out, s, (enum ls_meter_id)id);
 }
 
+static void mig_labels(struct ls_str *out, const struct ls_sample *s, const struct ls_watch_mig *m)
+{
+	char gpu_instance[16], compute_instance[16];
+	snprintf(gpu_instance, sizeof gpu_instance, "%u", m->m.gpu_instance);
+	snprintf(compute_instance, sizeof compute_instance, "%u", m->m.compute_instance);
+	of_gpu(out, s, m->gpu);
+	ls_str_add(out, ",");
+	ls_prometheus_label(out, "gpu_instance", gpu_instance);
+	ls_str_add(out, ",");
+	ls_prometheus_label(out, "compute_instance", compute_instance);
+}
+
+static void mig_family(struct ls_str *out, const struct ls_sample *s, const char *name,
+		       const char *help, bool used)
+{
+	family(out, name, "gauge", help);
+	for (size_t i = 0; i < s->n_migs; i++) {
+		const struct ls_nvml_mig *m = &s->migs[i].m;
+		if (!m->has_memory)
+			continue;
+		ls_str_addf(out, "lockstep_%s{", name);
+		mig_labels(out, s, &s->migs[i]);
+		ls_str_addf(out, "} %llu\n", (unsigned long long)(used ? m->used : m->total));
+	}
+}
+
+static void mig_families(struct ls_str *out, const struct ls_sample *s)
+{
+	if (!s->n_migs)
+		return;
+	family(out, "gpu_instance_info", "gauge", "A part of a GPU (MIG); always 1.");
+	for (size_t i = 0; i < s->n_migs; i++) {
+		ls_str_add(out, "lockstep_gpu_instance_info{");
+		mig_labels(out, s, &s->migs[i]);
+		ls_str_add(out, ",");
+		ls_prometheus_label(out, "profile", s->migs[i].m.profile);
+		ls_str_add(out, ",");
+		ls_prometheus_label(out, "instance_uuid", s->migs[i].m.uuid);
+		ls_str_add(out, "} 1\n");
+	}
+	mig_family(out, s, "gpu_instance_memory_size_bytes", "Memory of a part of a GPU.", false);
+	mig_family(out, s, "gpu_instance_memory_used_bytes",
+		   "Memory that programs have allocated on a part of a GPU.", true);
+}
+
 static void process_labels(struct ls_str *out, const struct ls_sample *s,
 			   const struct ls_watch_process *p)
 {
@@ -154,6 +199,12 @@ static void job_families(struct ls_str *out, const struct ls_jobs *j)
 		      j->ended);
 		plain(out, "job_attempts_succeeded_day", "gauge",
 		      "Attempts of the last day that succeeded.", j->done);
+	}
+	if (j->exports.asked && j->exports.known) {
+		plain(out, "job_exports_day", "gauge",
+		      "Files to which a model was exported in the last day.", j->exports.files);
+		plain(out, "job_exports_failed_day", "gauge",
+		      "Those of them whose last export failed.", j->exports.failed);
 	}
 	rate_family(out, j, "job_throughput_per_second",
 		    "Samples, rows or steps that a training does in a second.", false);
@@ -243,6 +294,7 @@ void ls_prometheus_text(const struct ls_sample *s, const struct ls_judge *j, str
 	plain(out, "gpus", "gauge", "GPUs that are watched, also those that no longer answer.",
 	      s->n_gpus);
 	gpu_families(out, s);
+	mig_families(out, s);
 	process_families(out, s);
 	job_families(out, &s->jobs);
 	host_families(out, &s->host);

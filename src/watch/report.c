@@ -80,6 +80,37 @@ static void gpus_text(const struct ls_sample *s, struct ls_str *out)
 	ls_table_done(&t);
 }
 
+static void migs_text(const struct ls_sample *s, struct ls_str *out)
+{
+	static const char *const heading[] = {"GPU", "INSTANCE", "PROFILE", "MEMORY"};
+	struct ls_table t;
+	ls_table_init(&t, 4, heading);
+	for (size_t i = 0; i < s->n_migs; i++) {
+		const struct ls_nvml_mig *m = &s->migs[i].m;
+		char gpu[16], instance[32], memory[LS_REPORT_CELL] = "-";
+		snprintf(gpu, sizeof gpu, "%u", s->migs[i].gpu);
+		snprintf(instance, sizeof instance, "%u.%u", m->gpu_instance, m->compute_instance);
+		if (m->has_memory)
+			snprintf(memory, sizeof memory, "%.1f/%.1f GiB",
+				 (double)m->used / (1 << 30), (double)m->total / (1 << 30));
+		const char *const row[] = {gpu, instance, *m->profile ? m->profile : "-", memory};
+		ls_table_row(&t, row);
+	}
+	ls_str_add(out, "\n");
+	ls_table_text(&t, out);
+	ls_table_done(&t);
+}
+
+/* "0", or "0:1.0" for compute instance 0 of GPU instance 1 of GPU 0. */
+static void place_text(const struct ls_watch_process *p, char ret[LS_REPORT_CELL])
+{
+	if (p->p.in_instance)
+		snprintf(ret, LS_REPORT_CELL, "%u:%u.%u", p->gpu, p->p.gpu_instance,
+			 p->p.compute_instance);
+	else
+		snprintf(ret, LS_REPORT_CELL, "%u", p->gpu);
+}
+
 static void processes_text(const struct ls_sample *s, struct ls_str *out)
 {
 	static const char *const heading[] = {"PID", "GPU",       "MEMORY",    "PROGRAM",
@@ -88,9 +119,9 @@ static void processes_text(const struct ls_sample *s, struct ls_str *out)
 	ls_table_init(&t, 7, heading);
 	for (size_t i = 0; i < s->n_processes; i++) {
 		const struct ls_watch_process *p = &s->processes[i];
-		char pid[16], gpu[16], memory[LS_SIZE_TEXT] = "-";
+		char pid[16], gpu[LS_REPORT_CELL], memory[LS_SIZE_TEXT] = "-";
 		snprintf(pid, sizeof pid, "%u", p->p.pid);
-		snprintf(gpu, sizeof gpu, "%u", p->gpu);
+		place_text(p, gpu);
 		if (p->p.has_memory)
 			ls_str_of_size(p->p.memory, memory);
 		const char *const row[] = {pid,
@@ -127,14 +158,22 @@ static void jobs_line(const struct ls_jobs *j, struct ls_str *out)
 			    j->running, j->queued, j->ended, j->done);
 }
 
+static void exports_line(const struct ls_export_counts *e, struct ls_str *out)
+{
+	if (e->known && e->files)
+		ls_str_addf(out, "Exports of a day: %u file%s, %u failed\n", e->files,
+			    e->files == 1 ? "" : "s", e->failed);
+}
+
 void ls_report_jobs(const struct ls_jobs *j, struct ls_str *out)
 {
 	static const char *const heading[] = {"TRAINING", "SPEED"};
 	struct ls_table t;
-	if (!j->asked && !j->n_rates)
+	if (!j->asked && !j->n_rates && !j->exports.files)
 		return;
 	ls_str_add(out, "\n");
 	jobs_line(j, out);
+	exports_line(&j->exports, out);
 	if (!j->n_rates)
 		return;
 	ls_table_init(&t, 2, heading);
@@ -184,6 +223,8 @@ void ls_watch_text(const struct ls_sample *s, struct ls_str *out)
 		ls_str_add(out, "\n");
 		gpus_text(s, out);
 	}
+	if (s->n_migs)
+		migs_text(s, out);
 	if (s->n_processes)
 		processes_text(s, out);
 	ls_report_jobs(&s->jobs, out);
@@ -240,11 +281,37 @@ static json_t *gpu_json(const struct ls_watch_gpu *g, unsigned index)
 	return o;
 }
 
+static json_t *mig_json(const struct ls_nvml_mig *m)
+{
+	json_t *o = json_pack("{s:i,s:i}", "gpu_instance", (int)m->gpu_instance, "compute_instance",
+			      (int)m->compute_instance);
+	text_member(o, "uuid", m->uuid);
+	text_member(o, "profile", m->profile);
+	if (m->has_memory) {
+		json_object_set_new(o, "memory_total", json_integer((json_int_t)m->total));
+		json_object_set_new(o, "memory_used", json_integer((json_int_t)m->used));
+	}
+	return o;
+}
+
+static json_t *migs_json(const struct ls_sample *s, unsigned gpu)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < s->n_migs; i++)
+		if (s->migs[i].gpu == gpu)
+			json_array_append_new(list, mig_json(&s->migs[i].m));
+	return list;
+}
+
 static json_t *process_json(const struct ls_watch_process *p)
 {
 	json_t *o = json_pack("{s:i,s:i}", "pid", (int)p->p.pid, "gpu", (int)p->gpu);
 	if (p->p.has_memory)
 		json_object_set_new(o, "memory", json_integer((json_int_t)p->p.memory));
+	if (p->p.in_instance) {
+		json_object_set_new(o, "gpu_instance", json_integer(p->p.gpu_instance));
+		json_object_set_new(o, "compute_instance", json_integer(p->p.compute_instance));
+	}
 	text_member(o, "program", p->owner.name);
 	text_member(o, "job", p->owner.job);
 	text_member(o, "container", p->owner.container);
@@ -263,10 +330,23 @@ static json_t *rate_json(const struct ls_training_rate *r)
 	return o;
 }
 
+static json_t *exports_json(const struct ls_export_counts *e)
+{
+	json_t *o = json_object();
+	if (e->known) {
+		json_object_set_new(o, "files_in_a_day", json_integer(e->files));
+		json_object_set_new(o, "failed", json_integer(e->failed));
+	}
+	text_member(o, "last_failed", e->file);
+	text_member(o, "error", e->error);
+	text_member(o, "why", e->why);
+	return o;
+}
+
 /* Null when nobody asked for jobs. */
 static json_t *jobs_json(const struct ls_jobs *j)
 {
-	if (!j->asked && !j->n_rates)
+	if (!j->asked && !j->n_rates && !j->exports.asked)
 		return json_null();
 	json_t *o = json_object(), *trainings = json_array();
 	for (size_t i = 0; i < j->n_rates; i++)
@@ -279,6 +359,8 @@ static json_t *jobs_json(const struct ls_jobs *j)
 	}
 	text_member(o, "why", j->why);
 	json_object_set_new(o, "trainings", trainings);
+	if (j->exports.asked)
+		json_object_set_new(o, "exports", exports_json(&j->exports));
 	return o;
 }
 
@@ -318,8 +400,11 @@ json_t *ls_watch_json(const struct ls_sample *s)
 {
 	json_t *o = json_object(), *gpus = json_array(), *processes = json_array(),
 	       *xids = json_array();
-	for (unsigned i = 0; i < s->n_gpus; i++)
-		json_array_append_new(gpus, gpu_json(&s->gpus[i], i));
+	for (unsigned i = 0; i < s->n_gpus; i++) {
+		json_t *gpu = gpu_json(&s->gpus[i], i);
+		json_object_set_new(gpu, "instances", migs_json(s, i));
+		json_array_append_new(gpus, gpu);
+	}
 	for (size_t i = 0; i < s->n_processes; i++)
 		json_array_append_new(processes, process_json(&s->processes[i]));
 	for (size_t i = 0; i < s->n_xids; i++)

@@ -16,7 +16,8 @@ struct ls_sampler {
 	char *root;
 	struct ls_nvml *nvml;
 	struct ls_nvml_meter *meter;
-	struct ls_err why; /* without nvml */
+	struct ls_nvml_migs *migs; /* NULL: this driver knows none */
+	struct ls_err why;         /* without nvml */
 	struct ls_kmsg *kmsg;
 	double booted; /* seconds since 1970 */
 	struct ls_host_state host;
@@ -48,6 +49,7 @@ void ls_sampler_free(struct ls_sampler *s)
 {
 	if (!s)
 		return;
+	ls_nvml_migs_close(s->migs);
 	ls_nvml_meter_close(s->meter);
 	ls_nvml_close(s->nvml);
 	ls_kmsg_close(s->kmsg);
@@ -81,6 +83,9 @@ static bool have_nvml(struct ls_sampler *s)
 		ls_nvml_close(s->nvml);
 		s->nvml = NULL;
 	}
+	struct ls_err unused;
+	if (s->meter && ls_nvml_migs_open(s->nvml, &s->migs, &unused))
+		s->migs = NULL;
 	free(file);
 	return s->meter != NULL;
 }
@@ -122,6 +127,20 @@ static void take_processes(struct ls_sampler *s, unsigned i, struct ls_sample *r
 	}
 }
 
+static void take_migs(struct ls_sampler *s, unsigned i, struct ls_sample *ret)
+{
+	struct ls_nvml_mig list[LS_NVML_MIGS];
+	double split;
+	if (!s->migs || !ls_meter_value(&ret->gpus[i].r, LS_METER_MIG_MODE, &split) || split != 1)
+		return;
+	unsigned n = ls_nvml_migs_read(s->migs, i, list);
+	if (!n)
+		return;
+	ret->migs = ls_xrealloc(ret->migs, (ret->n_migs + n) * sizeof *ret->migs);
+	for (unsigned k = 0; k < n; k++)
+		ret->migs[ret->n_migs++] = (struct ls_watch_mig){i, list[k]};
+}
+
 static void take_gpus(struct ls_sampler *s, struct ls_sample *ret)
 {
 	unsigned n = 0;
@@ -138,8 +157,10 @@ static void take_gpus(struct ls_sampler *s, struct ls_sample *ret)
 	for (unsigned i = 0; i < n; i++) {
 		identify(s, i, &ret->gpus[i]);
 		ret->gpus[i].lost = ls_nvml_meter_read(s->meter, i, &ret->gpus[i].r);
-		if (!ret->gpus[i].lost)
-			take_processes(s, i, ret);
+		if (ret->gpus[i].lost)
+			continue;
+		take_processes(s, i, ret);
+		take_migs(s, i, ret);
 	}
 }
 
@@ -201,6 +222,7 @@ void ls_sample_done(struct ls_sample *s)
 {
 	free(s->gpus);
 	free(s->processes);
+	free(s->migs);
 	free(s->xids);
 	memset(s, 0, sizeof *s);
 }

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "gpu/nvml.h"
 #include "gpu/nvml_meter.h"
+#include "gpu/nvml_mig.h"
 #include "watch/host.h"
 #include "watch/jobs.h"
 #include "watch/owner.h"
@@ -32,6 +33,12 @@ struct ls_watch_process {
 	struct ls_process_owner owner;
 };
 
+/* A part of a GPU that is split (MIG). */
+struct ls_watch_mig {
+	unsigned gpu;
+	struct ls_nvml_mig m;
+};
+
 struct ls_watch_xid {
 	unsigned gpu; /* UINT_MAX: a PCI address that none of the GPUs has */
 	char pci[LS_NVML_TEXT];
@@ -50,6 +57,8 @@ struct ls_sample {
 	struct ls_watch_gpu *gpus;
 	size_t n_processes;
 	struct ls_watch_process *processes;
+	size_t n_migs;
+	struct ls_watch_mig *migs;
 	size_t n_xids, cap_xids; /* since the last look */
 	struct ls_watch_xid *xids;
 	struct ls_host host;

@@ -94,6 +94,30 @@ static enum ls_signal_state memory_share(const struct look *l)
 	return known(l, 100 * used / total);
 }
 
+/* The fullest instance of a GPU that is split: a program there runs out of memory long
+ * before the GPU does. */
+static enum ls_signal_state mig_memory_share(const struct look *l)
+{
+	const struct ls_nvml_mig *fullest = NULL;
+	double most = -1;
+	for (size_t i = 0; i < l->s->n_migs; i++) {
+		const struct ls_nvml_mig *m = &l->s->migs[i].m;
+		if (l->s->migs[i].gpu != l->index || !m->has_memory || !m->total)
+			continue;
+		double share = 100 * (double)m->used / (double)m->total;
+		if (share > most) {
+			most = share;
+			fullest = m;
+		}
+	}
+	if (!fullest)
+		return without(l, LS_SIGNAL_ABSENT, "the GPU is not split (MIG)");
+	snprintf(l->why, LS_SIGNAL_WHY, "instance %u (%.40s): %.1f %% of %.1f GiB",
+		 fullest->gpu_instance, *fullest->profile ? fullest->profile : "MIG", most,
+		 (double)fullest->total / (1 << 30));
+	return known(l, most);
+}
+
 /* The oldest point of the ring that is not older than the window. */
 static const struct ls_point *oldest(const struct ls_gpu_history *g, double now)
 {
@@ -320,6 +344,24 @@ static enum ls_signal_state throughput(const struct look *l)
 	return known(l, 100 * r->rate / r->best);
 }
 
+static enum ls_signal_state exports_failed(const struct look *l)
+{
+	const struct ls_export_counts *e = &l->s->jobs.exports;
+	if (!e->asked)
+		return without(l, LS_SIGNAL_ABSENT, "no exports are followed (--exports)");
+	if (!e->known)
+		return without(l, LS_SIGNAL_UNKNOWN, e->why);
+	if (!e->files)
+		return without(l, LS_SIGNAL_ABSENT, "nothing was exported in a day");
+	if (e->failed)
+		snprintf(l->why, LS_SIGNAL_WHY, "%u of %u files of a day; %.80s: %.120s", e->failed,
+			 e->files, e->file, e->error);
+	else
+		snprintf(l->why, LS_SIGNAL_WHY, "%u file%s in a day", e->files,
+			 e->files == 1 ? "" : "s");
+	return known(l, e->failed);
+}
+
 static enum ls_signal_state driver_changed(const struct look *l)
 {
 	if (!*l->h->driver)
@@ -399,6 +441,8 @@ static const struct {
 } made[] = {
 	{{"lost", "", false, "1 when NVML refuses the GPU"}, lost},
 	{{"memory_share", "%", false, "share of the GPU's memory in use"}, memory_share},
+	{{"mig_memory_share", "%", false, "share of memory in use of the fullest MIG instance"},
+	 mig_memory_share},
 	{{"memory_full_in", "s", false, "seconds until memory is full, if it goes on growing"},
 	 memory_full_in},
 	{{"throttle_thermal", "", false, "1 while heat slows the GPU down"}, throttle_thermal},
@@ -419,6 +463,7 @@ static const struct {
 	 job_success},
 	{{"throughput", "%", true, "speed of a training, as a share of the best it has had"},
 	 throughput},
+	{{"exports_failed", "", true, "files of a day whose last export failed"}, exports_failed},
 	{{"driver_changed", "", true, "1 when the driver is another one than at the begin"},
 	 driver_changed},
 	{{"spec_differs", "", true, "things of GPUs and driver that are not the spec's"},

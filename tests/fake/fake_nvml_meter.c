@@ -7,7 +7,8 @@
  *   retired retiredpending  pages, 0 or 1      replays width widthmax gen genmax
  *   nvlinks nvlinkerr       links that are up, errors of each
  *   recovery serial pci     action, text, bus number in hexadecimal
- *   proc=4711:2048,99:10    processes with MiB
+ *   proc=4711:2048,99:10    processes with MiB; 4711:2048@1 in GPU instance 1 (MIG)
+ *   migs=1:1g.18gb:16384:9,2:…  GPU instances: number, profile, MiB, MiB in use
  *   xid=79                  one event at this step
  *   lost=15                 what the question for the handle answers */
 #include "fake_nvml.h"
@@ -248,9 +249,58 @@ int nvmlDeviceGetComputeRunningProcesses_v3(struct gpu *g, unsigned *n, void *re
 		char *colon = strchr(p, ':');
 		if (*n == room)
 			return INSUFFICIENT_SIZE;
+		char *at = strchr(p, '@');
 		list[*n].pid = (unsigned)strtoul(p, NULL, 10);
+		list[*n].gpu_instance = at ? (unsigned)strtoul(at + 1, NULL, 10) : ~0u;
+		list[*n].compute_instance = at ? 0 : ~0u;
 		list[(*n)++].memory = colon ? strtoull(colon + 1, NULL, 10) << 20 : ~0ull;
 	}
+	return code;
+}
+
+/* A part of a GPU is a GPU of its own, with other fields. */
+enum { MIGS = 7 };
+static struct gpu migs[MAX_GPUS][MIGS];
+
+API int nvmlDeviceGetMaxMigDeviceCount(struct gpu *g, unsigned *ret);
+API int nvmlDeviceGetMigDeviceHandleByIndex(struct gpu *g, unsigned i, struct gpu **ret);
+API int nvmlDeviceGetGpuInstanceId(struct gpu *g, unsigned *ret);
+API int nvmlDeviceGetComputeInstanceId(struct gpu *g, unsigned *ret);
+
+int nvmlDeviceGetMaxMigDeviceCount(struct gpu *g, unsigned *ret)
+{
+	char text[16];
+	*ret = MIGS;
+	return fake_nvml_field(g, "mig", text, sizeof text);
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(struct gpu *g, unsigned i, struct gpu **ret)
+{
+	char text[512], *save = NULL, *p;
+	unsigned id, total, used, n = 0;
+	char profile[32];
+	if (fake_nvml_field(g, "migs", text, sizeof text) != OK || i >= MIGS)
+		return NOT_FOUND;
+	for (p = strtok_r(text, ",", &save); p && n < i; n++)
+		p = strtok_r(NULL, ",", &save);
+	if (!p || sscanf(p, "%u:%31[^:]:%u:%u", &id, profile, &total, &used) != 4)
+		return NOT_FOUND;
+	*ret = &migs[g - fake_nvml.gpus][i];
+	snprintf((*ret)->line, sizeof(*ret)->line,
+		 "|name=Stand-in MIG %s|uuid=MIG-%u|memory=%u|used=%u|reserved=0|gi=%u", profile,
+		 id, total, used, id);
+	return OK;
+}
+
+int nvmlDeviceGetGpuInstanceId(struct gpu *g, unsigned *ret)
+{
+	return fake_nvml_number(g, "gi", ret);
+}
+
+int nvmlDeviceGetComputeInstanceId(struct gpu *g, unsigned *ret)
+{
+	int code = fake_nvml_number(g, "gi", ret);
+	*ret = 0;
 	return code;
 }
 

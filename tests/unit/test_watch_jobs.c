@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "watch/exports.h"
 #include "watch/jobs.h"
 #include "watch/throughput.h"
 #include "watch/trainings.h"
@@ -176,12 +177,56 @@ static void experiments_that_run(void **state)
 	unlink(file);
 }
 
+static void record_export(const char *record, double time, const char *file, const char *error)
+{
+	struct ls_err err = {0};
+	struct ls_export e = {time, "onnx", "/m", file, error};
+	assert_int_equal(ls_export_append(record, &e, &err), 0);
+}
+
+/* A file counts by its last export, of a day; what is no line is passed over, and a record
+ * that cannot be read is unknown and never empty. */
+static void exports_of_a_day(void **state)
+{
+	(void)state;
+	char folder[] = "/tmp/ls-exports-XXXXXX", path[64], command[256];
+	struct ls_export_counts c;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/new/exports.jsonl", folder);
+	ls_exports_read(path, 2e9, &c);
+	assert_true(c.asked && c.known && c.files == 0 && c.failed == 0);
+	record_export(path, 2e9 - 90000, "/old.onnx", "too long ago");
+	record_export(path, 2e9 - 30, "/a.onnx", "first\ntry");
+	record_export(path, 2e9 - 20, "/b.onnx", "\xff\"");
+	FILE *f = fopen(path, "a");
+	assert_non_null(f);
+	fputs("{\"time\": 2e9, \"file\": \"/c\"\nnull\n", f);
+	fclose(f);
+	ls_exports_read(path, 2e9, &c);
+	assert_true(c.known && c.files == 2 && c.failed == 2);
+	assert_string_equal(c.file, "/b.onnx");
+	record_export(path, 2e9 - 10, "/b.onnx", NULL);
+	ls_exports_read(path, 2e9, &c);
+	assert_true(c.files == 2 && c.failed == 1);
+	assert_string_equal(c.file, "/a.onnx");
+	assert_string_equal(c.error, "first\\x0atry");
+	record_export(path, 2e9 - 5, "/a.onnx", NULL);
+	ls_exports_read(path, 2e9, &c);
+	assert_true(c.files == 2 && c.failed == 0 && !*c.file);
+	snprintf(command, sizeof command, "rm %s && mkdir %s", path, path);
+	assert_int_equal(system(command), 0);
+	ls_exports_read(path, 2e9, &c);
+	assert_true(c.asked && !c.known && *c.why);
+	snprintf(command, sizeof command, "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rates_that_it_writes), cmocka_unit_test(steps_by_the_clock),
-		cmocka_unit_test(files_that_are_none),  cmocka_unit_test(a_file_that_grows),
-		cmocka_unit_test(experiments_that_run),
+		cmocka_unit_test(exports_of_a_day),   cmocka_unit_test(rates_that_it_writes),
+		cmocka_unit_test(steps_by_the_clock), cmocka_unit_test(files_that_are_none),
+		cmocka_unit_test(a_file_that_grows),  cmocka_unit_test(experiments_that_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

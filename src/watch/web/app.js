@@ -59,7 +59,7 @@ function drawHealth(now) {
     say(level, v.health);
     say(whom, v.of);
     say(time, "for " + span(now.time - v.since));
-    say(li.children[1], v.cause ?? v.rule);
+    say(li.children[1], (v.health === "unknown" ? "cannot be judged: " : "") + (v.cause ?? v.rule));
     say(li.children[2], v.evidence + " [" + v.rule + "]");
     say(li.children[3], v.advice ?? "");
     li.children[3].hidden = !v.advice;

@@ -51,6 +51,11 @@ try check --log steady.jsonl --rules now.json
 try check --log slow.jsonl --log steady.jsonl --rules now.json
 try check --log model.pt
 try check --log not-there-yet.jsonl
+echo "== exports"
+echo "{\"time\": 1757116700, \"format\": \"onnx\", \"file\": \"/runs/a.onnx\", \"success\": false, \"error\": \"opset 7 has no Gather\"}" >exports.jsonl
+try check --exports exports.jsonl
+try check --exports not-there-yet.jsonl
+try check --exports .
 echo "== the driver of a run"
 quiet lockstep run --out run -- true
 python3 - <<'PY'

@@ -29,6 +29,23 @@ assert d["host"]["load"] == 1.5 and "disk_total" not in d["host"]
 assert d["xids"] == [{"xid": 79, "gpu": 0, "pci": "0000:00:00", "time": 1757000005.5}], d["xids"]
 print("JSON is right")'
 
+echo "== a GPU in instances (MIG): its parts, whose program is where, which is full"
+machine mig
+measures 0 used=30000 reserved=600 serial=7 pci=0 migs=1:3g.40gb:40320:38000,5:1g.10gb:9728:12 'proc=4711:37000@1'
+process 4711 python3 0::/
+monitor --once | sed -n '/^GPU  INSTANCE/,/^Health/p' | sed 's/[0-9]* ok.*/…/'
+monitor --json | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+a, b = d["gpus"][0]["instances"]
+assert a == {"gpu_instance": 1, "compute_instance": 0, "uuid": "MIG-1", "profile": "3g.40gb",
+             "memory_total": 40320 << 20, "memory_used": 38000 << 20}, a
+assert b["gpu_instance"] == 5 and d["processes"][0]["gpu_instance"] == 1, d
+v = {x["rule"]: x for x in d["verdicts"]}
+print(v["mig-memory-high"]["health"])'
+echo '{"rules": [{"rule": "mig-memory-high", "for_s": 0}]}' >now.json
+monitor check --rules now.json --skip utilization-low | sed 's/[0-9]* ok.*/…/'
+
 echo "== an old driver"
 machine old
 monitor --once
