@@ -9,9 +9,8 @@
 
 #include "base/err.h"
 
-enum ls_exact_type { LS_EXACT_F32, LS_EXACT_BF16, LS_EXACT_F16 };
-
-/* Strides count elements; a stride of 0 repeats. Transposed is a matter of strides. */
+/* F32, BF16 or F16. Strides count elements; a stride of 0 repeats. Transposed is a matter of
+ * strides. */
 struct ls_exact_matrix {
 	void *at;
 	int64_t row, column, batch;

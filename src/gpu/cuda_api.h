@@ -119,6 +119,8 @@ enum ls_cu_constant {
 	X(retain, cuDevicePrimaryCtxRetain, (ls_cu_context *, int))                                \
 	X(release, cuDevicePrimaryCtxRelease_v2, (int))                                            \
 	X(set_current, cuCtxSetCurrent, (ls_cu_context))                                           \
+	X(get_current, cuCtxGetCurrent, (ls_cu_context *))                                         \
+	X(get_device, cuCtxGetDevice, (int *))                                                     \
 	X(mem_info, cuMemGetInfo_v2, (size_t *, size_t *))                                         \
 	X(alloc, cuMemAlloc_v2, (ls_cu_ptr *, size_t))                                             \
 	X(free, cuMemFree_v2, (ls_cu_ptr))                                                         \

@@ -19,6 +19,7 @@ struct ls_gpu {
 	int device;
 	struct ls_gpu_info info;
 	bool lost;
+	bool adopted; /* the context is the caller's */
 };
 
 /* --- the library --- */
@@ -244,11 +245,55 @@ int ls_gpu_open(const char *library, int index, struct ls_gpu **ret, struct ls_e
 	return 0;
 }
 
+static int adopt(struct ls_gpu *gpu, struct ls_err *err)
+{
+	int device = 0;
+	unsigned cu = gpu->cu.get_current(&gpu->context);
+	if (!cu && !gpu->context)
+		return ls_err_set(err, LS_EINPUT,
+				  "this thread has no CUDA context: make a device current first");
+	if (!cu)
+		cu = gpu->cu.get_device(&device);
+	if (cu)
+		return explain(&gpu->cu, &gpu->info, cu, "asking for the current device", err);
+	int rc = choose(gpu, device, err);
+	if (rc)
+		return rc;
+	cu = describe(gpu);
+	gpu->info.opened = cu == 0;
+	return cu ? failed(gpu, cu, err, "looking at the device") : 0;
+}
+
+int ls_gpu_adopt(struct ls_gpu **ret, struct ls_err *err)
+{
+	struct ls_gpu *gpu = ls_xalloc(sizeof *gpu);
+	gpu->adopted = true;
+	int rc = library_open(NULL, &gpu->cu, &gpu->lib, err);
+	if (!rc)
+		rc = adopt(gpu, err);
+	if (rc)
+		ls_gpu_close(gpu);
+	else
+		*ret = gpu;
+	return rc;
+}
+
+const void *ls_gpu_current(const struct ls_gpu *gpu)
+{
+	ls_cu_context c = NULL;
+	return gpu->cu.get_current(&c) ? NULL : c;
+}
+
+const void *ls_gpu_context(const struct ls_gpu *gpu)
+{
+	return gpu->context;
+}
+
 void ls_gpu_close(struct ls_gpu *gpu)
 {
 	if (!gpu)
 		return;
-	if (gpu->context) {
+	if (gpu->context && !gpu->adopted) {
 		gpu->cu.set_current(NULL);
 		gpu->cu.release(gpu->device);
 	}

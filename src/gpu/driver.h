@@ -37,6 +37,12 @@ struct ls_gpu_info {
 
 /* library: a path, or NULL for the system's libcuda.so.1. */
 int ls_gpu_open(const char *library, int index, struct ls_gpu **ret, struct ls_err *err);
+/* The device of the context that is current in this thread. The context stays the
+ * caller's: ls_gpu_close leaves it alone. LS_EINPUT: there is none. */
+int ls_gpu_adopt(struct ls_gpu **ret, struct ls_err *err);
+/* The context that is current in this thread, as a name for it; NULL: none. gpu: any. */
+const void *ls_gpu_current(const struct ls_gpu *gpu);
+const void *ls_gpu_context(const struct ls_gpu *gpu);
 void ls_gpu_close(struct ls_gpu *gpu);
 const struct ls_gpu_info *ls_gpu_info(const struct ls_gpu *gpu);
 bool ls_gpu_is_lost(const struct ls_gpu *gpu);

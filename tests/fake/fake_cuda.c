@@ -168,6 +168,20 @@ unsigned cuCtxSetCurrent(ls_cu_context context)
 	return 0;
 }
 
+unsigned cuCtxGetCurrent(ls_cu_context *context)
+{
+	ENTER_NO_CONTEXT(cuCtxGetCurrent);
+	*context = current;
+	return 0;
+}
+
+unsigned cuCtxGetDevice(int *device)
+{
+	ENTER(cuCtxGetDevice);
+	*device = (int)((char *)current - contexts);
+	return 0;
+}
+
 /* --- memory --- */
 
 unsigned cuMemGetInfo_v2(size_t *avail, size_t *total)

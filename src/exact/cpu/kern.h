@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "exact/cpu/tile.h"
+#include "exact/elem.h"
 #include "exact/product.h"
 
 /* Depth of a block: 2^7 products of 2^44 stay below 2^52, where doubles are exact and a
@@ -32,8 +33,14 @@ struct ls_exact_row {
 	const uint32_t *top_b;
 };
 
+/* Element-wise operations (cpu/elem.c): elements [from, to). */
+struct ls_exact_elem_kern {
+	void (*run)(const struct ls_elem *e, int64_t from, int64_t to);
+};
+
 struct ls_exact_kern {
 	const char *name;
+	const struct ls_exact_elem_kern *elem;
 	const struct ls_exact_tile *tile;
 	void (*tops)(const struct ls_exact_side *s, int64_t lines, int64_t depth, uint32_t *ret);
 	/* Lines [line, line + lines) of depth [at, at + depth) as panels of `panel`
@@ -42,5 +49,13 @@ struct ls_exact_kern {
 		     int64_t depth, int panel, double *out);
 	void (*finish)(const struct ls_exact_product *p, const struct ls_exact_row *r);
 };
+
+#if defined(LS_KERN_NAME)
+extern const struct ls_exact_elem_kern LS_EXACT_NAME(elem);
+#endif
+
+/* The build for an instruction set of this processor, by name; NULL: the fastest. NULL is
+ * returned where the processor has none of that name. */
+const struct ls_exact_kern *ls_exact_kern_find(const char *isa);
 
 #endif
