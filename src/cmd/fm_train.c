@@ -1,11 +1,13 @@
 /* lockstep fm train */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/fm_common.h"
 #include "cmd/fm_files.h"
@@ -13,6 +15,7 @@
 #include "fm/data/data.h"
 #include "fm/model/save.h"
 #include "fm/train/options.h"
+#include "fm/train/split.h"
 #include "fm/train/train.h"
 
 static volatile sig_atomic_t stop_signal;
@@ -38,6 +41,9 @@ struct session {
 	struct ls_train train;
 	struct ls_fm_device engine;
 	struct ls_data *data, *valid;
+	struct ls_fm_split split;
+	struct ls_fm_held held; /* with --valid-fraction */
+	struct ls_fm_fold *folds;
 	char digest[LS_SHA256_HEX], valid_digest[LS_SHA256_HEX];
 	struct ls_progress progress;
 	FILE *log;
@@ -174,16 +180,19 @@ static int make_engine(void *context, struct ls_fm_model *m, const struct ls_row
 /* What concerns the files of a command line. */
 static int file_options(const struct session *s, struct ls_err *err)
 {
-	static const char *const need[] = {"metric", "early-stop", "valid-labels", "valid-weights"};
+	static const char *const need[] = {"valid-labels", "valid-weights", "metric", "early-stop",
+					   "least-gain"};
 	const struct ls_args *a = s->args;
 	const char *valid = ls_args_get(a, "valid");
 	if (!s->train.output)
 		return ls_err_set(err, LS_EINPUT, "fm train: -o MODEL is missing");
 	if (s->train.tell_every && !ls_args_has(a, "log"))
 		return ls_err_set(err, LS_EINPUT, "--log-every needs --log FILE.jsonl");
+	bool part = s->split.fraction > 0 || s->split.folds;
 	for (size_t i = 0; i < sizeof need / sizeof *need && !valid; i++)
-		if (ls_args_has(a, need[i]))
-			return ls_err_set(err, LS_EINPUT, "--%s needs --valid DATA", need[i]);
+		if (ls_args_has(a, need[i]) && (i < 2 || !part))
+			return ls_err_set(err, LS_EINPUT, "--%s needs --valid DATA%s", need[i],
+					  i < 2 ? "" : ", --valid-fraction or --cv");
 	if (valid && strcmp(a->pos[0], "-") == 0 && strcmp(valid, "-") == 0)
 		return ls_err_set(err, LS_EINPUT, "DATA and --valid cannot both be standard input");
 	return 0;
@@ -267,11 +276,63 @@ static int load_data(struct session *s, struct ls_err *err)
 	return 0;
 }
 
+/* --- cross-validation --- */
+
+/* Mean and standard deviation (of a sample) of what the folds have. */
+static void fold_spread(const struct session *s, double *ret_mean, double *ret_deviation)
+{
+	uint32_t n = s->split.folds;
+	double sum = 0, squares = 0;
+	for (uint32_t f = 0; f < n; f++)
+		sum += s->folds[f].value;
+	for (uint32_t f = 0; f < n; f++)
+		squares += (s->folds[f].value - sum / n) * (s->folds[f].value - sum / n);
+	*ret_mean = sum / n;
+	*ret_deviation = sqrt(squares / (n - 1));
+}
+
+static void tell_fold(void *context, uint32_t fold, const struct ls_fm_fold *r)
+{
+	struct session *s = context;
+	char line[128];
+	snprintf(line, sizeof line, "fold %u of %u  best epoch %u, valid %s %.6f", fold + 1,
+		 s->split.folds, r->best_epoch, ls_metric_name(s->train.metric), r->value);
+	if (!s->quiet)
+		ls_progress_line(&s->progress, line);
+}
+
+static json_t *folds_json(const struct session *s)
+{
+	const char *metric = ls_metric_name(s->train.metric);
+	double mean, deviation;
+	json_t *list = json_array();
+	fold_spread(s, &mean, &deviation);
+	for (uint32_t f = 0; f < s->split.folds; f++)
+		json_array_append_new(list, json_pack("{s:I,s:f}", "best_epoch",
+						      (json_int_t)s->folds[f].best_epoch, metric,
+						      s->folds[f].value));
+	return json_pack("{s:o,s:s,s:f,s:f}", "folds", list, "metric", metric, "mean", mean,
+			 "deviation", deviation);
+}
+
+/* Sets rows aside, or finds the number of epochs by folds. */
+static int split(struct session *s, struct ls_err *err)
+{
+	if (s->split.fraction > 0)
+		return ls_fm_hold_out(&s->train, s->split.fraction, &s->held, err);
+	if (!s->split.folds)
+		return 0;
+	s->folds = ls_xalloc(sizeof *s->folds * s->split.folds);
+	return ls_fm_cross_validate(&s->train, s->split.folds, tell_fold, s->folds, err);
+}
+
 /* --- the whole --- */
 
 static void report(const struct session *s, const struct ls_train_result *r)
 {
 	const struct ls_train *t = &s->train;
+	for (size_t i = 0; i < r->n_notes && !s->quiet; i++)
+		ls_cmd_note(r->notes[i]);
 	if (s->json) {
 		json_t *o =
 			json_pack("{s:o,s:s,s:I,s:I,s:b,s:s,s:s}", "model",
@@ -282,8 +343,18 @@ static void report(const struct session *s, const struct ls_train_result *r)
 			json_object_set_new(o, "best_epoch", json_integer(r->best_epoch));
 			json_object_set_new(o, ls_metric_name(t->metric), json_real(r->best_value));
 		}
+		if (s->folds)
+			json_object_set_new(o, "cv", folds_json(s));
 		ls_cmd_print_json_take(o);
 	} else if (!s->quiet) {
+		if (s->folds) {
+			double mean, deviation;
+			fold_spread(s, &mean, &deviation);
+			printf("%u folds: valid %s %.6f, standard deviation %.6f; then %u epoch%s "
+			       "over all rows\n",
+			       s->split.folds, ls_metric_name(t->metric), mean, deviation,
+			       t->epochs, t->epochs == 1 ? "" : "s");
+		}
 		if (t->valid)
 			printf("best epoch %u, valid %s %.6f\n", r->best_epoch,
 			       ls_metric_name(t->metric), r->best_value);
@@ -332,8 +403,12 @@ static int prepare(struct session *s, struct ls_err *err)
 {
 	int rc = ls_fm_model_options(s->args, &s->train.opts, err);
 	if (rc == 0)
-		rc = ls_fm_run_options(s->args, ls_args_has(s->args, "valid"), &s->train,
-				       &s->engine, err);
+		rc = ls_fm_split_options(s->args, &s->split, err);
+	if (rc == 0)
+		rc = ls_fm_run_options(s->args,
+				       ls_args_has(s->args, "valid") || s->split.fraction > 0 ||
+					       s->split.folds,
+				       &s->train, &s->engine, err);
 	if (rc == 0)
 		rc = file_options(s, err);
 	if (rc == 0)
@@ -366,7 +441,9 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (rc == 0) {
 		ls_cmd_on_stop(on_signal);
 		ls_progress_start(&s.progress, !s.quiet, s.train.resume);
-		rc = ls_fm_train(&s.train, &result, &err);
+		rc = split(&s, &err);
+		if (rc == 0)
+			rc = ls_fm_train(&s.train, &result, &err);
 		ls_progress_clear(&s.progress);
 	}
 	if (rc == 0)
@@ -376,6 +453,8 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	ls_pool_free(s.train.pool);
 	ls_data_free(s.data);
 	ls_data_free(s.valid);
+	ls_fm_held_done(&s.held);
+	free(s.folds);
 	if (rc == 0)
 		return LS_EXIT_YES;
 	int status = ls_cmd_fail(&err);

@@ -41,10 +41,16 @@ const struct ls_opt ls_fm_train_opts[] = {
 	 "data to validate on after each epoch; the best epoch's model is kept"},
 	{"valid-labels", 0, "FILE.npy", "labels of the validation data, for data that have none"},
 	{"valid-weights", 0, "FILE.npy", "weights of the validation data, for data that have none"},
+	{"valid-fraction", 0, "X",
+	 "validate on this share of the rows, drawn by the seed, and train on the others"},
+	{"cv", 0, "K",
+	 "cross-validate in K parts; then train on all rows for the mean of the best epochs"},
 	{"metric", 0, "logloss|rmse|accuracy|auc|macro-f1",
 	 "what decides the best epoch (default logloss, or rmse)"},
 	{"early-stop", 0, "N",
 	 "stop after N epochs that are no better (default 1 with --valid; 0: never)"},
+	{"least-gain", 0, "X",
+	 "an epoch is better if the metric is better by more than this (default 0)"},
 	{"checkpoint", 0, "FILE", "keep a checkpoint here, at least once an epoch"},
 	{"checkpoint-every", 0, "STEPS", "and every so many steps"},
 	{"resume", 0, NULL,
@@ -147,8 +153,31 @@ static int count_options(const struct ls_args *a, struct ls_train *t, struct ls_
 	if (rc == 0)
 		rc = ls_fm_args_u32(a, "early-stop", 0, 1000000, &t->early_stop, err);
 	if (rc == 0)
+		rc = ls_args_double(a, "least-gain", 0, 1e30, &t->least_gain, err);
+	if (rc == 0)
 		rc = ls_args_u64(a, "checkpoint-every", 1, INT64_MAX, &t->checkpoint_every, err);
 	return rc ? rc : ls_args_u64(a, "log-every", 1, INT64_MAX, &t->tell_every, err);
+}
+
+int ls_fm_split_options(const struct ls_args *a, struct ls_fm_split *ret, struct ls_err *err)
+{
+	static const char *const others[] = {"valid",          "valid-labels", "valid-weights",
+					     "valid-fraction", "checkpoint",   "checkpoint-every",
+					     "resume"};
+	uint64_t folds = 0;
+	*ret = (struct ls_fm_split){0};
+	int rc = ls_args_double(a, "valid-fraction", 1e-9, 0.999999999, &ret->fraction, err);
+	if (rc == 0)
+		rc = ls_args_u64(a, "cv", 2, LS_FM_MAX_FOLDS, &folds, err);
+	ret->folds = (uint32_t)folds;
+	for (size_t i = 0; i < sizeof others / sizeof *others && rc == 0; i++)
+		if (folds && ls_args_has(a, others[i]))
+			rc = ls_err_set(err, LS_EINPUT, "--cv does not go with --%s", others[i]);
+	for (size_t i = 0; i < 3 && rc == 0; i++)
+		if (ret->fraction > 0 && ls_args_has(a, others[i]))
+			rc = ls_err_set(err, LS_EINPUT, "--valid-fraction does not go with --%s",
+					others[i]);
+	return rc;
 }
 
 int ls_fm_run_options(const struct ls_args *a, bool valid, struct ls_train *t,

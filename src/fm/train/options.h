@@ -7,6 +7,7 @@
 #include "base/opt.h"
 #include "fm/data/data.h"
 #include "fm/train/device.h"
+#include "fm/train/split.h"
 #include "fm/train/train.h"
 
 #define LS_FM_DATA_OPTS                                                                            \
@@ -37,6 +38,8 @@ int ls_fm_data_options(const struct ls_args *args, const struct ls_rows *rows, s
  * t->opts must be set. */
 int ls_fm_run_options(const struct ls_args *args, bool valid, struct ls_train *t,
 		      struct ls_fm_device *device, struct ls_err *err);
+/* --valid-fraction and --cv; what contradicts them is refused. */
+int ls_fm_split_options(const struct ls_args *args, struct ls_fm_split *ret, struct ls_err *err);
 int ls_fm_engine_options(const struct ls_args *args, const char *kernels, struct ls_fm_device *ret,
 			 struct ls_err *err);
 

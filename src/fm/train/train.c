@@ -1,6 +1,7 @@
 #include "fm/train/train.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "fm/model/batch.h"
 #include "fm/model/row_weight.h"
 #include "fm/model/tensors.h"
+#include "fm/train/notes.h"
 #include "num/num.h"
 
 struct run {
@@ -29,7 +31,7 @@ struct run {
 	uint64_t per_epoch, total;
 	double mean_weight; /* of the training rows */
 	float *score;       /* of the validation rows */
-	double seconds;
+	double seconds, last_loss;
 	bool resumed;
 	bool engine_failed;
 	bool kept;                  /* the checkpoint file is of this training … */
@@ -369,6 +371,8 @@ static void save_task(void *context, size_t task)
 
 static int save_model(struct run *r, struct ls_err *err)
 {
+	if (!r->output)
+		return 0;
 	struct saving s = {r, err, fetch(r, err)};
 	bool wanted =
 		/* a checkpoint tells which model is the best */
@@ -410,8 +414,8 @@ static bool is_better(const struct run *r, double value)
 {
 	if (!r->at.best_epoch)
 		return true;
-	return ls_metric_more_is_better(r->t->metric) ? value > r->at.best_value
-						      : value < r->at.best_value;
+	double gain = value - r->at.best_value;
+	return (ls_metric_more_is_better(r->t->metric) ? gain : -gain) > r->t->least_gain;
 }
 
 /* Validation at the end of an epoch: the best model so far goes to the output file at
@@ -450,6 +454,7 @@ static bool is_over(const struct run *r)
 static int end_of_epoch(struct run *r, struct ls_err *err)
 {
 	struct ls_train_event e = event_at(r, LS_TRAIN_EPOCH);
+	r->last_loss = e.loss;
 	int rc = r->t->valid ? validate(r, &e, err) : 0;
 	if (rc == 0)
 		rc = check_data(r, err);
@@ -585,6 +590,9 @@ static int stopped(struct run *r, struct ls_err *err)
 {
 	char *path = NULL, *word = NULL;
 	struct ls_err why;
+	if (!r->output)
+		return ls_err_set(err, LS_EINTR, "stopped after step %llu",
+				  (unsigned long long)r->at.step);
 	if (save_beside(r, &path, &why) == 0)
 		ls_err_set(err, LS_EINTR,
 			   "stopped after step %llu; the checkpoint %s is written: the same "
@@ -647,8 +655,14 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 				      .epochs = (uint32_t)(r->at.step / r->per_epoch),
 				      .best_epoch = r->at.best_epoch,
 				      .best_value = r->at.best_value,
+				      .last_loss = r->last_loss,
 				      .resumed = r->resumed};
 	memcpy(res.engine, r->engine.name, sizeof res.engine);
+	ls_train_notes(r->t, r->m, &res);
+	if (!r->output) {
+		*ret = res;
+		return 0;
+	}
 	bool last = !r->t->valid || (r->at.best_epoch == res.epochs && !r->resumed);
 	bool as_left = !r->t->valid || is_as_left(r);
 	int rc = r->t->valid ? 0 : save_model(r, err);
@@ -688,8 +702,10 @@ static void add_what_is_kept(const struct run *r, struct ls_err *err)
 
 int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls_err *err)
 {
-	struct run r = {
-		.t = t, .output = ls_file_follow(t->output), .threads = ls_pool_threads(t->pool)};
+	struct run r = {.t = t,
+			.last_loss = (double)NAN,
+			.output = t->output ? ls_file_follow(t->output) : NULL,
+			.threads = ls_pool_threads(t->pool)};
 	struct ls_err why = {0};
 	uint64_t saved = ls_fp_enter();
 	int rc = start(&r, &why), changed = 0;
@@ -700,6 +716,8 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 	/* rows that were written to can cause any error: report that first */
 	if (rc && rc != LS_EINTR)
 		changed = check_data(&r, &why);
+	if (rc == LS_EDIFFER && r.engine_failed && t->opts.optimizer == LS_SGD)
+		ls_train_advise_rate(t, &why);
 	if (r.engine_failed && rc != LS_EDIFFER && !changed)
 		add_what_is_kept(&r, &why);
 	rc = changed ? changed : rc;

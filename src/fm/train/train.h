@@ -44,8 +44,12 @@ struct ls_train {
 	enum ls_metric metric;
 	/* stop after so many epochs without a better metric; 0: never */
 	uint32_t early_stop;
-	const char *output;     /* the model; with validation, that of the best epoch */
-	const char *checkpoint; /* NULL: none */
+	/* an epoch is better only if the metric is better by more than this */
+	double least_gain;
+	/* the model; with validation, that of the best epoch. NULL: nothing is written, and
+	 * then there is no checkpoint either */
+	const char *output;
+	const char *checkpoint;                /* NULL: none */
 	uint64_t checkpoint_every, tell_every; /* steps; 0: at the end of an epoch */
 	bool resume;
 	const char *warm_start; /* a model to start from, or NULL */
@@ -59,6 +63,8 @@ struct ls_train {
 	const volatile sig_atomic_t *stop;
 };
 
+enum { LS_TRAIN_NOTES = 3, LS_TRAIN_NOTE = 240 };
+
 struct ls_train_result {
 	uint64_t steps;
 	uint32_t epochs, best_epoch;
@@ -66,6 +72,10 @@ struct ls_train_result {
 	bool resumed;
 	char digest[LS_SHA256_HEX]; /* of the model written */
 	char engine[128];
+	double last_loss; /* mean over the rows of the last epoch of this call; NaN: none */
+	/* what the user should know of the course of this training, a sentence each */
+	char notes[LS_TRAIN_NOTES][LS_TRAIN_NOTE];
+	size_t n_notes;
 };
 
 /* Ends with the model at t->output. If it fails, what was there still is, or the best
