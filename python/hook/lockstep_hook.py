@@ -274,6 +274,8 @@ def _watch(what, *args):
 def _on_torch(module):
     _part("lockstep_torch").apply(module, POLICY)
     _watch("watch_optim", module)
+    if POLICY["exact"]:
+        _part("lockstep_exact").start(POLICY)
     if POLICY["trace"] == "ops":
         _part("lockstep_ops").start(module, POLICY)
 

@@ -51,13 +51,24 @@ bool ls_opt_is_choice(const struct ls_opt *o)
 	       !o->arg[strspn(o->arg, "abcdefghijklmnopqrstuvwxyz0123456789-_.+|")];
 }
 
+bool ls_opt_is_optional(const struct ls_opt *o)
+{
+	return o->arg && ls_str_starts(o->arg, "[=");
+}
+
+/* The words of a closed choice, up to its end or to a bracket. */
+static const char *choices_of(const struct ls_opt *o)
+{
+	return ls_opt_is_optional(o) ? o->arg + 2 : o->arg;
+}
+
 static int check_choice(const struct ls_opt *o, const char *value, struct ls_err *err)
 {
-	if (!ls_opt_is_choice(o))
+	if (!ls_opt_is_choice(o) && !ls_opt_is_optional(o))
 		return 0;
 	size_t n = strlen(value);
-	for (const char *p = o->arg; *p;) {
-		size_t len = strcspn(p, "|");
+	for (const char *p = choices_of(o); *p && *p != ']';) {
+		size_t len = strcspn(p, "|]");
 		if (len == n && memcmp(p, value, n) == 0)
 			return 0;
 		p += len + (p[len] == '|');
@@ -97,6 +108,8 @@ static int parse_long(struct ls_args *a, const char *const *argv, int argc, int 
 	}
 	if (eq)
 		return add_given(a, o, eq + 1, err);
+	if (ls_opt_is_optional(o))
+		return add_given(a, o, NULL, err);
 	if (*i + 1 >= argc)
 		return ls_err_set(err, LS_EINPUT, "option --%s needs a value (%s)", o->name,
 				  o->arg);

@@ -14,13 +14,15 @@ struct ls_opt {
 	const char *name; /* without dashes; the table ends with a NULL name */
 	char letter;      /* 0: none */
 	const char *arg; /* NULL: a flag; otherwise what help calls its value, "a|b|c" in lower case
-			    for a closed choice */
+			    for a closed choice; "[=a|b]": such a value after "=", or none */
 	const char *help;
 };
 
 /* A closed choice: the parser checks it and completion offers it. NAME|FILE and cuda[:N]
  * are not closed. */
 bool ls_opt_is_choice(const struct ls_opt *o);
+/* A flag that may have a value. */
+bool ls_opt_is_optional(const struct ls_opt *o);
 
 struct ls_args {
 	const struct ls_opt *const *tables; /* NULL-terminated list of option tables in force */

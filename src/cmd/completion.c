@@ -140,7 +140,7 @@ static void zsh_leaf(struct ls_str *out, const char *path, const struct ls_cmd *
 				ls_str_add(out, ":value:(");
 				add_choices(out, o->arg);
 				ls_str_add(out, ")");
-			} else if (o->arg) {
+			} else if (o->arg && !ls_opt_is_optional(o)) {
 				ls_str_addf(out, ":value:%s",
 					    option_is_spec(o) ? "_lockstep_spec" : "_files");
 			}
@@ -199,7 +199,7 @@ static void fish_leaf(struct ls_str *out, const char *path, const struct ls_cmd 
 				ls_str_add(out, " -xa '");
 				add_choices(out, o->arg);
 				ls_str_add(out, "'");
-			} else if (o->arg) {
+			} else if (o->arg && !ls_opt_is_optional(o)) {
 				ls_str_add(out, " -r");
 			}
 			if (option_is_spec(o)) {

@@ -28,7 +28,7 @@ static void print_options(const struct ls_opt *opts, FILE *to)
 		char left[80];
 		snprintf(left, sizeof left, "%c%c%s --%s%s%s", o->letter ? '-' : ' ',
 			 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
-			 o->arg ? " " : "", o->arg ? o->arg : "");
+			 o->arg && !ls_opt_is_optional(o) ? " " : "", o->arg ? o->arg : "");
 		if (strlen(left) > 30)
 			fprintf(to, "  %s\n  %-30s %s\n", left, "", o->help);
 		else

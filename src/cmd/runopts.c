@@ -23,6 +23,7 @@ static int read_policy(struct ls_policy *p, const struct ls_args *args, struct l
 	if (rc)
 		return rc;
 	const char *precision = ls_args_get(args, "precision");
+	const char *exact = ls_args_get(args, "exact");
 	*p = (struct ls_policy){
 		.level = (int)level,
 		.seed = seed,
@@ -30,6 +31,7 @@ static int read_policy(struct ls_policy *p, const struct ls_args *args, struct l
 		.warn_only = ls_args_has(args, "warn-only"),
 		.fill = !ls_args_has(args, "no-fill"),
 		.hold = ls_args_has(args, "hold"),
+		.exact = exact && !*exact ? "on" : exact,
 		.same_streams = ls_args_has(args, "same-streams"),
 	};
 	return 0;
@@ -68,24 +70,34 @@ int ls_runopts_init(struct ls_runopts *o, const struct ls_args *args, struct ls_
 	return 0;
 }
 
-/* The tracing library lies beside the program when built, in ../lib/lockstep when
- * installed. */
-static void find_inject(struct ls_runopts *o)
+/* The first of these files, seen from the program's folder, that is there; or NULL. The
+ * caller frees. */
+static char *find_beside(const char *const *places)
 {
-	static const char *const places[] = {"", "../lib/lockstep/"};
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 	exe[n > 0 ? n : 0] = 0;
 	char *slash = strrchr(exe, '/');
-	for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-		char *path = ls_xasprintf("%.*s/%sliblockstep_inject.so", (int)(slash - exe), exe,
-					  places[i]);
-		if (ls_file_exists(path)) {
-			o->request.policy.inject = o->inject = path;
-			return;
-		}
+	for (; slash && *places; places++) {
+		char *path = ls_xasprintf("%.*s/%s", (int)(slash - exe), exe, *places);
+		if (ls_file_exists(path))
+			return path;
 		free(path);
 	}
+	return NULL;
+}
+
+/* The libraries lie beside the program when built, below ../lib when installed. */
+static void find_libraries(struct ls_runopts *o)
+{
+	static const char *const inject[] = {"liblockstep_inject.so",
+					     "../lib/lockstep/liblockstep_inject.so", NULL};
+	static const char *const library[] = {"liblockstep.so.0", "liblockstep.so",
+					      "../lib/liblockstep.so.0",
+					      "../lib64/liblockstep.so.0", NULL};
+	o->request.policy.inject = o->inject = find_beside(inject);
+	if (o->request.policy.exact)
+		o->request.policy.library = o->library = find_beside(library);
 }
 
 /* What a required check says that does not match, as one sentence. */
@@ -162,7 +174,11 @@ static void facts_of(void *ctx, json_t **ret_environment, json_t **ret_block)
 int ls_runopts_prepare(struct ls_runopts *o, const struct ls_args *args, struct ls_err *err)
 {
 	const char *trace = o->request.policy.trace;
-	find_inject(o);
+	find_libraries(o);
+	if (o->request.policy.exact && !o->library)
+		return ls_err_set(err, LS_EUNKNOWN,
+				  "--exact: liblockstep.so.0 is not beside the program nor in "
+				  "../lib");
 	if (trace && strcmp(trace, "kernels") == 0 && !o->inject)
 		return ls_err_set(err, LS_EUNKNOWN,
 				  "--trace kernels: liblockstep_inject.so is not beside the "
@@ -181,6 +197,7 @@ void ls_runopts_done(struct ls_runopts *o)
 	json_decref(o->env_block);
 	json_decref(o->spec);
 	free(o->inject);
+	free(o->library);
 	free(o->cache);
 	*o = (struct ls_runopts){0};
 }

@@ -16,6 +16,7 @@
 	{"env", 0, "NAME=VALUE", "set a variable for the program, after the policy; may be repeated"},                   \
 	{"warn-only", 0, NULL, "record an operation without a deterministic form instead of raising"},                   \
 	{"no-fill", 0, NULL, "do not let torch fill uninitialised memory (faster)"},                                     \
+	{"exact", 0, "[=strict]", "PyTorch computes the same bits on every device; strict: only what is so"},             \
 	{"hold", 0, NULL, "refuse the changes that the program makes to the settings"},                                  \
 	{"same-streams", 0, NULL, "generators without a seed give every process the same numbers"}
 /* clang-format on */
@@ -26,7 +27,7 @@ struct ls_runopts {
 	size_t n_lists;
 	json_t *environment, *env_block,
 		*spec; /* the first two are gathered when they are first asked for */
-	char *inject, *cache;
+	char *inject, *library, *cache;
 };
 
 int ls_runopts_init(struct ls_runopts *o, const struct ls_args *args, struct ls_err *err);

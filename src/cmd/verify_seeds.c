@@ -20,10 +20,10 @@ bool ls_verify_seeds_wanted(const struct ls_args *args)
 static int check_options(const struct ls_args *args, struct ls_err *err)
 {
 	static const char *const taken[] = {
-		"seeds",       "metric", "against", "margin",    "vary",         "level",
-		"seed",        "spec",   "env",     "precision", "hold",         "input",
-		"show-output", "out",    "json",    "no-fill",   "same-streams", "help",
-		"warn-only",   "strict", "collect", NULL};
+		"seeds", "metric",  "against",      "margin", "vary",      "level",       "seed",
+		"spec",  "env",     "precision",    "hold",   "input",     "show-output", "out",
+		"json",  "no-fill", "same-streams", "help",   "warn-only", "strict",      "collect",
+		"exact", NULL};
 	for (size_t i = 0; i < args->n_given; i++) {
 		const char *name = args->given[i].opt->name;
 		size_t k = 0;

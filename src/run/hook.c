@@ -61,6 +61,8 @@ static json_t *hook_policy(const struct ls_hook *hook, const struct ls_policy *p
 	json_object_set_new(p, "seen", json_string(hook->seen));
 	json_object_set_new(p, "inject",
 			    policy->inject ? json_string(policy->inject) : json_null());
+	json_object_set_new(p, "library",
+			    policy->library ? json_string(policy->library) : json_null());
 	json_object_set_new(p, "trace_dir",
 			    hook->trace_dir ? json_string(hook->trace_dir) : json_null());
 	uint64_t n = 1;
@@ -79,14 +81,37 @@ static void add_to_path(const struct ls_hook *hook, struct ls_runenv *env)
 	free(path);
 }
 
+/* Writes the embedded files whose names begin with `from` into the private folder, under
+ * their names without the first `cut` characters. */
+static int write_embedded(const struct ls_hook *hook, const char *from, size_t cut,
+			  struct ls_err *err)
+{
+	int rc = 0;
+	for (const struct ls_blob *b = ls_embedded; b->name && rc == 0; b++)
+		if (ls_str_starts(b->name, from))
+			rc = write_plain(hook->dir, b->name + cut, b->data, b->len, err);
+	return rc;
+}
+
+/* The Python package, for an exact run. */
+static int write_package(const struct ls_hook *hook, struct ls_err *err)
+{
+	static const char *const folders[] = {"lockstep", "lockstep/torch"};
+	int rc = 0;
+	for (size_t i = 0; i < sizeof folders / sizeof *folders && rc == 0; i++) {
+		char *path = ls_xasprintf("%s/%s", hook->dir, folders[i]);
+		rc = mkdir(path, 0700) < 0 ? ls_err_errno(err, path, "make the folder") : 0;
+		free(path);
+	}
+	return rc ? rc : write_embedded(hook, "python/lockstep/", strlen("python/"), err);
+}
+
 static int write_files(struct ls_hook *hook, const struct ls_policy *policy, struct ls_runenv *env,
 		       struct ls_err *err)
 {
-	static const char prefix[] = "python/hook/";
-	int rc = 0;
-	for (const struct ls_blob *b = ls_embedded; b->name && rc == 0; b++)
-		if (ls_str_starts(b->name, prefix))
-			rc = write_plain(hook->dir, b->name + strlen(prefix), b->data, b->len, err);
+	int rc = write_embedded(hook, "python/hook/", strlen("python/hook/"), err);
+	if (rc == 0 && policy->exact)
+		rc = write_package(hook, err);
 	if (rc)
 		return rc;
 	if (mkdir(hook->seen, 0700) < 0)

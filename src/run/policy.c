@@ -136,10 +136,10 @@ void ls_policy_apply(const struct ls_policy *policy, struct ls_runenv *env)
 json_t *ls_policy_json(const struct ls_policy *p)
 {
 	static const char *const names[] = {"record only", "comparable", "high", "bitwise"};
-	return json_pack("{s:i,s:s,s:I,s:s,s:b,s:b,s:b,s:b,s:s?}", "level", p->level, "level_name",
-			 names[p->level], "seed", (json_int_t)p->seed, "precision", p->precision,
-			 "warn_only", p->warn_only, "fill", p->fill, "hold", p->hold,
-			 "same_streams", p->same_streams, "trace", p->trace);
+	return json_pack("{s:i,s:s,s:I,s:s,s:b,s:b,s:b,s:b,s:s?,s:s?}", "level", p->level,
+			 "level_name", names[p->level], "seed", (json_int_t)p->seed, "precision",
+			 p->precision, "warn_only", p->warn_only, "fill", p->fill, "hold", p->hold,
+			 "same_streams", p->same_streams, "trace", p->trace, "exact", p->exact);
 }
 
 /* A manifest is shown to others: what looks like a secret is not written into it. */

@@ -22,8 +22,10 @@ struct ls_policy {
 	bool hold;         /* refuse changes that the program makes to the settings */
 	bool same_streams; /* generators without a seed give every process the same numbers */
 	const char *trace; /* "ops", "kernels" or NULL */
-	const char *inject; /* liblockstep_inject.so: logs kernels, digests tensors for "ops"; or
-			       NULL */
+	const char *exact; /* torch computes by exact operations: "on", "strict" or NULL */
+	const char *library; /* liblockstep.so, which has them; or NULL */
+	const char *inject;  /* liblockstep_inject.so: logs kernels, digests tensors for "ops"; or
+				NULL */
 };
 
 /* The environment of a child, with every change and the value before it. */

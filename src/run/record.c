@@ -41,8 +41,9 @@ static int take_event(json_t *record, json_t *event, const char *where, struct l
 		"pid",    "ppid",   "forked_from", "host",  "executable", "argv",
 		"python", "prefix", "hash_probe",  "rank",  "world_size", "env",
 		"time",   "nested", "image",       "child", NULL};
-	static const char *const end[] = {"settings", "loaders",  "batch",   "gpus",     "ops",
-					  "streams",  "training", "sources", "packages", NULL};
+	static const char *const end[] = {"settings", "loaders", "batch",    "gpus",
+					  "ops",      "streams", "training", "sources",
+					  "packages", "exact",   NULL};
 	const char *kind = text_of(event, "event");
 	if (strcmp(kind, "start") == 0) {
 		copy_keys(record, event, start);
@@ -247,6 +248,58 @@ static void merge_texts(json_t *all, const json_t *record, const char *what)
 	}
 }
 
+static void add_number(json_t *o, const char *key, json_int_t n)
+{
+	json_object_set_new(o, key, json_integer(json_integer_value(json_object_get(o, key)) + n));
+}
+
+/* Calls of all processes together; reason and line of an operation outside are the first
+ * process's. */
+static void merge_exact_calls(json_t *all, const json_t *one)
+{
+	const char *name;
+	json_t *v, *exact = json_object_get(all, "exact"),
+		   *outside = json_object_get(all, "outside");
+	json_object_foreach(json_object_get(one, "exact"), name, v)
+		add_number(exact, name, json_integer_value(v));
+	json_object_foreach(json_object_get(one, "outside"), name, v)
+	{
+		json_t *have = json_object_get(outside, name);
+		if (have)
+			add_number(have, "calls", number(v, "calls", 0));
+		else
+			json_object_set(outside, name, v);
+	}
+	add_number(all, "calls", number(one, "calls", 0));
+	add_number(all, "exact_calls", number(one, "exact_calls", 0));
+}
+
+static void count_kinds(json_t *all)
+{
+	const char *name;
+	json_t *v, *exact = json_object_get(all, "exact"),
+		   *outside = json_object_get(all, "outside");
+	size_t kinds = json_object_size(exact), out = json_object_size(outside);
+	json_object_foreach(outside, name, v) kinds += !json_object_get(exact, name);
+	json_object_set_new(all, "kinds", json_integer((json_int_t)kinds));
+	json_object_set_new(all, "exact_kinds", json_integer((json_int_t)(kinds - out)));
+}
+
+static void merge_exact(json_t *all, const json_t *record)
+{
+	json_t *one = json_object_get(record, "exact"), *have = json_object_get(all, "exact");
+	if (!json_is_object(one))
+		return;
+	if (!have) {
+		have = json_pack("{s:O*,s:O*,s:{},s:{}}", "numerics",
+				 json_object_get(one, "numerics"), "strict",
+				 json_object_get(one, "strict"), "exact", "outside");
+		json_object_set_new(all, "exact", have);
+	}
+	merge_exact_calls(have, one);
+	count_kinds(have);
+}
+
 static void merge_gpus(json_t *all, const json_t *record)
 {
 	size_t i;
@@ -303,11 +356,12 @@ static void merge(json_t *all, json_t *record)
 	merge_texts(all, record, "sources");
 	merge_texts(all, record, "packages");
 	merge_gpus(all, record);
+	merge_exact(all, record);
 	merge_image(all, record);
 	json_array_extend(json_object_get(all, "spawns"), json_object_get(record, "spawns"));
 	static const char *const dropped[] = {
 		"undone", "nondeterministic", "failed",  "env",      "gpus",   "loaders", "streams",
-		"seeded", "training",         "sources", "packages", "spawns", NULL};
+		"seeded", "training",         "sources", "packages", "spawns", "exact",   NULL};
 	for (const char *const *d = dropped; *d; d++)
 		json_object_del(record, *d);
 	json_t *list = json_object_get(all, "interpreters");

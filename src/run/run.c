@@ -296,6 +296,35 @@ static void judge(struct run *r, json_t *held)
 	json_object_set_new(held, "held", nothing ? json_null() : json_boolean(r->held));
 }
 
+/* "exact: 61 of 63 kinds of calls; outside: aten.foo (train.py:12)" */
+static void tell_exact(struct run *r)
+{
+	enum { SHOWN = 8 };
+	size_t n = 0;
+	const char *name;
+	json_t *v, *exact = json_object_get(r->manifest, "exact"),
+		   *outside = json_object_get(exact, "outside");
+	if (!r->ask->policy.exact)
+		return;
+	if (!exact) {
+		ls_str_add(&r->notices, "exact: no process of this run computed with PyTorch\n");
+		return;
+	}
+	ls_str_addf(&r->notices, "exact: %lld of %lld kinds of calls",
+		    (long long)json_integer_value(json_object_get(exact, "exact_kinds")),
+		    (long long)json_integer_value(json_object_get(exact, "kinds")));
+	json_object_foreach(outside, name, v)
+	{
+		const char *where = json_string_value(json_object_get(v, "where"));
+		if (n++ < SHOWN)
+			ls_str_addf(&r->notices, "%s%s (%s)", n == 1 ? "; outside: " : ", ", name,
+				    where ? where : "?");
+	}
+	if (n > SHOWN)
+		ls_str_addf(&r->notices, ", and %zu more", n - SHOWN);
+	ls_str_add(&r->notices, "\n");
+}
+
 static json_t *result_json(const struct ls_launched *c)
 {
 	return json_pack("{s:i,s:o,s:o}", "status", c->status, "signal",
@@ -330,10 +359,11 @@ static int finish_manifest(struct run *r, const struct ls_launched *c, struct ls
 		return rc;
 	ls_hook_match(held, &r->scan);
 	judge(r, held);
-	static const char *const up[] = {"modules", "seeds",    "determinism", "gpus",
-					 "sources", "packages", "training",    "global_batch"};
+	static const char *const up[] = {"modules",  "seeds",    "determinism",  "gpus", "sources",
+					 "packages", "training", "global_batch", "exact"};
 	for (size_t i = 0; i < sizeof up / sizeof *up; i++)
 		move_key(m, held, up[i]);
+	tell_exact(r);
 	json_object_set_new(m, "hook", held);
 	json_object_set_new(m, "state", json_string("finished"));
 	json_object_set_new(m, "ended", time_now());

@@ -337,21 +337,29 @@ static void closed_choices(void **state)
 static void options_parse(void **state)
 {
 	(void)state;
-	const struct ls_opt opts[] = {
-		{"out", 'o', "FILE", ""}, {"level", 0, "1|2", ""}, {"quiet", 'q', NULL, ""}, {0}};
+	const struct ls_opt opts[] = {{"out", 'o', "FILE", ""},
+				      {"level", 0, "1|2", ""},
+				      {"quiet", 'q', NULL, ""},
+				      {"exact", 0, "[=strict|mild]", ""},
+				      {0}};
 	const struct ls_opt *tables[] = {opts, NULL};
-	const char *const good[] = {"-qo", "x", "--level=2", "p", "--", "-z"};
+	const char *const good[] = {"-qo", "x", "--level=2", "--exact", "p", "--", "-z"};
+	const char *const chosen[] = {"--exact", "--exact=mild"};
 	struct ls_args *a;
 	struct ls_err err;
-	assert_int_equal(ls_args_parse(tables, false, 6, good, &a, &err), 0);
+	assert_int_equal(ls_args_parse(tables, false, 7, good, &a, &err), 0);
 	assert_string_equal(ls_args_get(a, "out"), "x");
 	assert_string_equal(ls_args_get(a, "level"), "2");
 	assert_true(ls_args_has(a, "quiet"));
+	assert_string_equal(ls_args_get(a, "exact"), "");
 	assert_int_equal(a->n_pos, 2);
 	assert_string_equal(a->pos[1], "-z");
 	ls_args_free(a);
-	const char *const bad[][1] = {
-		{"--level=3"}, {"--lvel=1"}, {"-x"}, {"--out"}, {"--quiet=1"}};
+	assert_int_equal(ls_args_parse(tables, false, 2, chosen, &a, &err), 0);
+	assert_string_equal(ls_args_get(a, "exact"), "mild");
+	ls_args_free(a);
+	const char *const bad[][1] = {{"--level=3"}, {"--lvel=1"},  {"-x"},
+				      {"--out"},     {"--quiet=1"}, {"--exact=stric"}};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(ls_args_parse(tables, false, 1, bad[i], &a, &err), LS_EINPUT);
 }

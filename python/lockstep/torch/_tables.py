@@ -1,0 +1,24 @@
+"""Which operation has which kernel: ours (KERNELS of the other files, each with the name of
+the exact operation), torch's own (_right.py), or none; then it is outside of the contract.
+"""
+from lockstep import _library
+from lockstep.torch import _products, _right
+
+# Leaf operations without a kernel at a device's key: they choose among libraries themselves
+LEAVES = ("convolution", "convolution_backward", "mkldnn_convolution", "mkldnn_linear", "_nnpack_spatial_convolution",
+          "_index_put_impl_", "convolution_overrideable", "convolution_backward_overrideable")
+_FILES = (_products,)
+
+
+def kernels():
+    """{name of an aten operation: function that computes it exactly}, of those whose exact
+    operation this liblockstep has."""
+    there, made = _library.operations(), {}
+    for part in _FILES:
+        made.update({name: make for name, (needs, make) in part.KERNELS.items()
+                     if all(word in there for word in needs.split())})
+    return made
+
+
+def is_right(name):
+    return _right.group_of(name) is not None
