@@ -25,7 +25,7 @@ static const struct ls_opt opts[] = {
 	 "also start that Python, import torch and compare with what the files say"},
 	{"tables", 0, "DIR",
 	 "take torch.json and the other compatibility tables from DIR, where it has them"},
-	{"symptom", 0, "out-of-memory|slow-training",
+	{"symptom", 0, "out-of-memory|slow-training|no-gpu|version-mismatch",
 	 "also say what to try when a training fails or is slow on this machine"},
 	{"verbose", 'v', NULL, "show every check and fact, with its source and all advice"},
 	{0},
@@ -192,7 +192,8 @@ const struct ls_cmd ls_cmd_doctor = {
 	.name = "doctor",
 	.summary = "look at this machine, and compare it with a spec",
 	.synopsis = "[--cuda] [--spec NAME|FILE] [--fail-on-mismatch] [--emit-json FILE] [--python "
-		    "PATH] [--deep] [--tables DIR] [--symptom out-of-memory|slow-training] [-v]",
+		    "PATH] [--deep] [--tables DIR] [--symptom "
+		    "out-of-memory|slow-training|no-gpu|version-mismatch] [-v]",
 	.details = "Reads driver, GPUs, CUDA libraries, Python and torch from files and from NVML, "
 		   "without starting "
 		   "Python,\n"

@@ -21,7 +21,8 @@ static int read_rules(struct ls_monitor *m, const struct ls_args *args, struct l
 	const char *file = ls_args_get(args, "rules"), *name;
 	char *text;
 	size_t len;
-	if (ls_rules_load(&m->rules, err) || ls_xid_table_load(&m->xids, err))
+	if (ls_rules_load(&m->rules, err) || ls_xid_table_load(&m->xids, err) ||
+	    ls_advice_load(&m->advice, err))
 		return err->code;
 	if (file) {
 		if (ls_file_read(file, 1 << 20, &text, &len, err))
@@ -101,6 +102,7 @@ static void done(struct ls_monitor *m)
 	ls_judge_free(m->judge);
 	ls_rules_free(m->rules);
 	ls_xid_table_free(m->xids);
+	ls_advice_free(m->advice);
 	ls_sampler_free(m->sampler);
 }
 
@@ -116,6 +118,7 @@ static int init(struct ls_monitor *m, const struct ls_args *args, bool once, str
 		return err->code;
 	if (ls_args_has(args, "gpus"))
 		o.expected = (int)gpus;
+	o.advice = m->advice;
 	o.spec = m->spec;
 	o.driver = m->driver;
 	m->judge = ls_judge_new(m->rules, m->xids, &o);

@@ -11,6 +11,7 @@ struct ls_monitor {
 	const struct ls_args *args;
 	struct ls_rules *rules;
 	struct ls_xid_table *xids;
+	struct ls_advice *advice;
 	struct ls_judge *judge;
 	struct ls_sampler *sampler;
 	struct ls_job_watch *jobs;

@@ -14,19 +14,23 @@
 static bool ticks_of(const char *text, struct ls_host_ticks *ret)
 {
 	enum { IDLE = 3, IOWAIT = 4, FIELDS = 8 };
-	uint64_t all = 0, idle = 0;
+	int got = -1;
+	uint64_t all = 0, idle = 0, wait = 0;
 	for (int i = 0; i < FIELDS; i++) {
 		char *end;
 		text += strspn(text, " ");
 		uint64_t v = strtoull(text, &end, 10);
 		if (end == text)
-			return i > IDLE ? (*ret = (struct ls_host_ticks){all - idle, all}, true)
-					: false;
+			break;
 		all += v;
 		idle += i == IDLE || i == IOWAIT ? v : 0;
+		wait += i == IOWAIT ? v : 0;
+		got = i;
 		text = end;
 	}
-	*ret = (struct ls_host_ticks){all - idle, all};
+	if (got < IDLE)
+		return false;
+	*ret = (struct ls_host_ticks){all - idle, all, wait};
 	return true;
 }
 
@@ -37,10 +41,34 @@ static double share(const struct ls_host_ticks *from, const struct ls_host_ticks
 	return (double)(to->busy - from->busy) / (double)(to->all - from->all);
 }
 
+/* Processors that had nothing to do but to wait for a disk, as a share of one. A kernel
+ * that measures pressure tells more exactly. */
+static void waited(const struct ls_host_ticks *from, const struct ls_host_ticks *to, unsigned cpus,
+		   struct ls_host *ret)
+{
+	if (to->all <= from->all || to->wait < from->wait)
+		return;
+	double share = (double)(to->wait - from->wait) / (double)(to->all - from->all) * cpus;
+	ret->has_io_wait = true;
+	ret->io_wait = share < 1 ? share : 1;
+}
+
+static void look_pressure(const char *root, struct ls_host *ret)
+{
+	static const char head[] = "some avg10=";
+	char *text = ls_root_line(root, "/proc/pressure/io");
+	if (text && ls_str_starts(text, head) && isdigit((unsigned char)text[sizeof head - 1])) {
+		ret->has_io_wait = true;
+		ret->io_wait = strtod(text + sizeof head - 1, NULL) / 100;
+	}
+	free(text);
+}
+
 static void look_cpu(const char *root, struct ls_host_state *state, struct ls_host *ret)
 {
 	static const struct ls_host_ticks none;
 	char *text = ls_root_read(root, "/proc/stat", 1 << 20, NULL);
+	struct ls_host_ticks before = state->last[0];
 	unsigned n = 0;
 	for (char *line = text; line && ls_str_starts(line, "cpu") && n <= LS_HOST_CPUS;) {
 		struct ls_host_ticks t = none;
@@ -62,6 +90,8 @@ static void look_cpu(const char *root, struct ls_host_state *state, struct ls_ho
 	}
 	ret->has_cpu = ret->has_cpu && n == state->n && n > 0;
 	ret->cpus = n ? n - 1 : 0;
+	if (ret->has_cpu)
+		waited(&before, &state->last[0], ret->cpus, ret);
 	state->n = n;
 	free(text);
 }
@@ -103,6 +133,7 @@ void ls_host_look(const char *root, struct ls_host_state *state, struct ls_host 
 {
 	memset(ret, 0, sizeof *ret);
 	look_cpu(root, state, ret);
+	look_pressure(root, ret);
 	look_memory(root, ret);
 	look_disk(root, ret);
 }

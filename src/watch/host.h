@@ -12,7 +12,9 @@ enum { LS_HOST_CPUS = 1024 };
 struct ls_host {
 	bool has_cpu;        /* not in the first look, which has nothing to subtract */
 	double cpu, busiest; /* busy share since the last look: of all, of the busiest one */
-	unsigned cpus;       /* processors that are on; 0: not known */
+	bool has_io_wait;
+	double io_wait; /* share of time that a task waited for a disk */
+	unsigned cpus;  /* processors that are on; 0: not known */
 	bool has_memory;
 	uint64_t memory_total, memory_available; /* bytes; of the machine */
 	bool has_load;
@@ -25,7 +27,7 @@ struct ls_host {
 struct ls_host_state {
 	unsigned n;
 	struct ls_host_ticks {
-		uint64_t busy, all;
+		uint64_t busy, all, wait;
 	} last[LS_HOST_CPUS + 1]; /* the first is all processors together */
 };
 

@@ -37,6 +37,7 @@ struct ls_judge *ls_judge_new(const struct ls_rules *rules, const struct ls_xid_
 	j->history.once = o->once;
 	j->history.table = xids;
 	j->history.spec = o->spec;
+	j->history.advice = o->advice;
 	j->history.driver_of_run = o->driver != NULL;
 	snprintf(j->history.driver, sizeof j->history.driver, "%s", o->driver ? o->driver : "");
 	j->host = ls_xalloc((rules->n + 1) * sizeof *j->host);
@@ -137,6 +138,12 @@ static bool applies(const struct ls_judge *j, const struct ls_sample *s, const s
 	return false;
 }
 
+/* What a user's file advises goes before what fits the measurement. */
+static const char *advice(const struct ls_rule *rule, const struct ls_signal_answer *a)
+{
+	return a->advice && !rule->own_advice ? a->advice : rule->advice;
+}
+
 static void judge_one(struct ls_judge *j, const struct ls_sample *s, const struct ls_rule *rule,
 		      unsigned gpu, struct track *t, struct ls_verdict *v)
 {
@@ -149,7 +156,7 @@ static void judge_one(struct ls_judge *j, const struct ls_sample *s, const struc
 	switch (ls_signal_value(rule->signal, s, &j->history, gpu, &a)) {
 	case LS_SIGNAL_KNOWN:
 		v->health = step(rule, t, a.value, s->time);
-		v->advice = a.advice ? a.advice : rule->advice;
+		v->advice = advice(rule, &a);
 		evidence(rule, a.value, a.why, v);
 		return;
 	case LS_SIGNAL_ABSENT:
@@ -157,6 +164,7 @@ static void judge_one(struct ls_judge *j, const struct ls_sample *s, const struc
 		break;
 	case LS_SIGNAL_UNKNOWN:
 		v->health = LS_HEALTH_UNKNOWN;
+		v->advice = advice(rule, &a);
 		break;
 	}
 	t->beyond[0] = t->beyond[1] = false;

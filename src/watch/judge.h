@@ -16,7 +16,8 @@ struct ls_judge_options {
 	bool once;                  /* there is one sample: rules that take time are not judged */
 	bool epilog;                /* a job has ended: nothing of it may be left */
 	const struct ls_spec *spec; /* borrowed; NULL: none */
-	const char *driver;         /* of the run that is watched; NULL: that of the first sample */
+	const struct ls_advice *advice; /* checklists; borrowed; NULL: none */
+	const char *driver; /* of the run that is watched; NULL: that of the first sample */
 };
 
 enum { LS_VERDICT_EVIDENCE = 320 };

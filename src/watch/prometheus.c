@@ -222,6 +222,9 @@ static void host_families(struct ls_str *out, const struct ls_host *h)
 		plain(out, "host_cpu_busiest_ratio", "gauge", "The same of the busiest one.",
 		      h->busiest);
 	}
+	if (h->has_io_wait)
+		plain(out, "host_io_wait_ratio", "gauge",
+		      "Share of time that a task waited for a disk.", h->io_wait);
 	if (h->has_load)
 		plain(out, "host_load1", "gauge", "Tasks that run or wait, over a minute.",
 		      h->load);

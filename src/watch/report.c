@@ -196,6 +196,8 @@ void ls_report_host(const struct ls_host *h, struct ls_str *out)
 	if (h->has_cpu)
 		ls_str_addf(out, ", %.0f %% busy (the busiest %.0f %%)", 100 * h->cpu,
 			    100 * h->busiest);
+	if (h->has_io_wait && h->io_wait >= 0.05)
+		ls_str_addf(out, ", waits for a disk %.0f %%", 100 * h->io_wait);
 	if (h->has_load)
 		ls_str_addf(out, ", load %.1f", h->load);
 	if (h->has_memory) {
@@ -373,6 +375,8 @@ static json_t *host_json(const struct ls_host *h)
 		json_object_set_new(o, "cpu_busy", json_real(h->cpu));
 		json_object_set_new(o, "cpu_busiest", json_real(h->busiest));
 	}
+	if (h->has_io_wait)
+		json_object_set_new(o, "io_wait", json_real(h->io_wait));
 	if (h->has_load)
 		json_object_set_new(o, "load", json_real(h->load));
 	if (h->has_memory) {

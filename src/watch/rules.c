@@ -191,6 +191,7 @@ static int fill(const json_t *row, const char *where, struct ls_rule *rule, stru
 	    text_of(row, "advice", where, &rule->advice, err) ||
 	    text_of(row, "source", where, &rule->source, err))
 		return err->code;
+	rule->own_advice = rule->own_advice || json_object_get(row, "advice");
 	if (!rule->cause)
 		rule->cause = ls_xasprintf("%s is beyond its limit", rule->info.name);
 	return 0;
@@ -260,6 +261,8 @@ int ls_rules_load(struct ls_rules **ret, struct ls_err *err)
 		ls_rules_free(r);
 		return rc;
 	}
+	for (size_t i = 0; i < r->n; i++)
+		r->rules[i].own_advice = false;
 	*ret = r;
 	return 0;
 }

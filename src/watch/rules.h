@@ -25,6 +25,7 @@ struct ls_rule {
 	double clear;              /* how far beyond its limit the signal has to come back */
 	double for_s, clear_for_s; /* how long it has to be beyond, and to be back */
 	bool off, epilog;          /* epilog: only where a job must have left nothing */
+	bool own_advice;           /* not the shipped one */
 	char *cause, *advice, *source;
 };
 

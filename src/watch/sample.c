@@ -18,6 +18,7 @@ struct ls_sampler {
 	struct ls_nvml_meter *meter;
 	struct ls_nvml_migs *migs; /* NULL: this driver knows none */
 	struct ls_err why;         /* without nvml */
+	int code;                  /* and NVML's code */
 	struct ls_kmsg *kmsg;
 	double booted; /* seconds since 1970 */
 	struct ls_host_state host;
@@ -68,16 +69,16 @@ void ls_sampler_prime(struct ls_sampler *s)
 static bool have_nvml(struct ls_sampler *s)
 {
 	static const char soname[] = "libnvidia-ml.so.1";
-	int code;
 	if (s->meter)
 		return true;
 	char *file = *s->root ? ls_root_library(s->root, soname) : NULL;
 	if (*s->root && !file) {
+		s->code = LS_NVML_NO_LIBRARY;
 		ls_err_set(&s->why, LS_EUNKNOWN, "there is no NVIDIA driver (no %s)", soname);
 		return false;
 	}
-	int rc = ls_nvml_open(file, &s->nvml, &code, NULL, &s->why);
-	if (rc && code == LS_NVML_NO_LIBRARY)
+	int rc = ls_nvml_open(file, &s->nvml, &s->code, NULL, &s->why);
+	if (rc && s->code == LS_NVML_NO_LIBRARY)
 		ls_err_set(&s->why, LS_EUNKNOWN, "there is no NVIDIA driver (no %s)", soname);
 	if (rc == 0 && ls_nvml_meter_open(s->nvml, &s->meter, &s->why)) {
 		ls_nvml_close(s->nvml);
@@ -203,15 +204,30 @@ static void take_xids(struct ls_sampler *s, struct ls_sample *ret)
 	ret->has_xids = s->kmsg || (s->meter && code != LS_NVML_NO_FUNCTION);
 }
 
+static bool in_container(const char *root)
+{
+	return ls_root_exists(root, "/.dockerenv") || ls_root_exists(root, "/run/.containerenv");
+}
+
+static void take_driver(struct ls_sampler *s, struct ls_sample *ret)
+{
+	int cuda = 0;
+	ls_nvml_driver(s->nvml, ret->driver);
+	if (ls_nvml_cuda(s->nvml, &cuda) == 0 && cuda > 0)
+		snprintf(ret->cuda, sizeof ret->cuda, "%d.%d", cuda / 1000, cuda % 1000 / 10);
+}
+
 void ls_sampler_take(struct ls_sampler *s, double now, struct ls_sample *ret)
 {
 	memset(ret, 0, sizeof *ret);
 	ret->time = now;
 	ret->has_nvml = have_nvml(s);
+	ret->in_container = in_container(s->root);
 	if (ret->has_nvml) {
-		ls_nvml_driver(s->nvml, ret->driver);
+		take_driver(s, ret);
 		take_gpus(s, ret);
 	} else {
+		ret->no_nvml_code = s->code;
 		snprintf(ret->no_nvml, sizeof ret->no_nvml, "%.500s", s->why.msg);
 	}
 	take_xids(s, ret);

@@ -49,7 +49,10 @@ struct ls_watch_xid {
 struct ls_sample {
 	double time; /* seconds since 1970 */
 	bool has_nvml;
-	char no_nvml[512];    /* why not */
+	char no_nvml[512]; /* why not */
+	int no_nvml_code;  /* NVML's code for that */
+	bool in_container;
+	char cuda[16];        /* "13.0": the newest that the driver runs; "" where not known */
 	bool has_xids;        /* Xids can be seen, in the kernel's log or by NVML's events */
 	bool xids_since_boot; /* and also those from before the sampler began */
 	char driver[LS_NVML_TEXT];

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "env/facts/advice.h"
 #include "env/spec/spec.h"
 #include "watch/sample.h"
 #include "watch/xids.h"
@@ -27,8 +28,9 @@ struct ls_history {
 	int expected;                   /* GPUs that there should be; -1: not known */
 	bool once;                      /* there is one sample: events since the start are none */
 	const struct ls_xid_table *table;
-	const struct ls_spec *spec; /* what the machine must be, or NULL */
-	char driver[LS_NVML_TEXT];  /* of the run that is watched, or of the first sample; "" */
+	const struct ls_advice *advice; /* checklists, or NULL */
+	const struct ls_spec *spec;     /* what the machine must be, or NULL */
+	char driver[LS_NVML_TEXT];      /* of the run that is watched, or of the first sample; "" */
 	bool driver_of_run;
 };
 

@@ -14,7 +14,8 @@ static void try_values(const struct ls_check *c)
 {
 	static const char *const values[] = {
 		"8905", "2.3.1+cu121", "535.161.08", "143771 MiB", ":4096:8", "", NULL};
-	const struct ls_gpu_seen seen[] = {{"NVIDIA H200", "9.0", 143771}, {NULL, NULL, 0}};
+	const struct ls_gpu_seen seen[] = {{"NVIDIA H200", "9.0", 143771, "on", NULL},
+					   {NULL, NULL, 0, NULL, NULL}};
 	for (size_t i = 0; i < sizeof values / sizeof *values && c->matcher; i++)
 		ls_matcher_test(c->matcher, values[i]);
 	char why[128];

@@ -238,9 +238,11 @@ static void sets_of_gpus(void **state)
 		"{\"schema\":1,\"name\":\"t\",\"gpus\":{\"one_of\":[{\"name\":\"T4\",\"count\":2},"
 		"\"P100\"],\"min_capability\":\"6.0\",\"memory\":\">=16 GB\"}}");
 	const struct ls_gpuset *g = ls_spec_find(spec, "gpus")->gpus;
-	const struct ls_gpu_seen t4 = {"Tesla T4", "7.5", 15360},
-				 p100 = {"Tesla P100-PCIE-16GB", "6.0", 16276},
-				 l4 = {"NVIDIA L4", "8.9", 23034}, dim = {NULL, NULL, 0};
+	const struct ls_gpu_seen
+		t4 = {.name = "Tesla T4", .capability = "7.5", .memory_mib = 15360},
+		p100 = {.name = "Tesla P100-PCIE-16GB", .capability = "6.0", .memory_mib = 16276},
+		l4 = {.name = "NVIDIA L4", .capability = "8.9", .memory_mib = 23034},
+		dim = {.name = NULL, .capability = NULL, .memory_mib = 0};
 	struct ls_gpu_seen two[] = {t4, t4}, mixed[] = {t4, p100};
 	char why[200];
 	assert_int_equal(ls_gpuset_test(g, two, 2, why, sizeof why), LS_MATCH_YES);
@@ -362,9 +364,10 @@ static enum ls_match gpus_match(const char *text, const struct ls_gpu_seen *seen
 static void mixed_gpus(void **state)
 {
 	(void)state;
-	static const struct ls_gpu_seen three[] = {{"Tesla T4", "7.5", 15360},
-						   {"Tesla T4", "7.5", 15360},
-						   {"NVIDIA L4", "8.9", 23034}};
+	static const struct ls_gpu_seen three[] = {
+		{.name = "Tesla T4", .capability = "7.5", .memory_mib = 15360},
+		{.name = "Tesla T4", .capability = "7.5", .memory_mib = 15360},
+		{.name = "NVIDIA L4", .capability = "8.9", .memory_mib = 23034}};
 	static const char both[] = "{\"all_of\": [{\"name\": \"T4\", \"count\": 2}, {\"name\": "
 				   "\"L4\", \"count\": 1}]}";
 	char why[256];
@@ -372,6 +375,28 @@ static void mixed_gpus(void **state)
 	assert_int_equal(gpus_match(both, three, 2, why), LS_MATCH_NO);
 	assert_int_equal(gpus_match("[\"T4\", \"L4\"]", three, 3, why), LS_MATCH_NO);
 	assert_string_equal(why, "2 x Tesla T4 and 1 x NVIDIA L4 are not among the accepted GPUs");
+}
+
+/* A mode that is not known is never the wanted one. */
+static void modes_of_gpus(void **state)
+{
+	(void)state;
+	static const char wanted[] = "{\"ecc\": \"on\", \"mig\": \"off\"}";
+	struct ls_gpu_seen gpu = {.name = "NVIDIA H200", .ecc = "on", .mig = "off"};
+	char why[256];
+	assert_int_equal(gpus_match(wanted, &gpu, 1, why), LS_MATCH_YES);
+	gpu.mig = NULL;
+	assert_int_equal(gpus_match(wanted, &gpu, 1, why), LS_MATCH_UNKNOWN);
+	gpu.ecc = "off";
+	assert_int_equal(gpus_match(wanted, &gpu, 1, why), LS_MATCH_NO);
+	assert_string_equal(why,
+			    "GPU 0 (NVIDIA H200) has ECC off; GPU 0 (NVIDIA H200) has MIG unknown");
+	struct ls_gpuset *g = NULL;
+	struct ls_err err = {0};
+	json_t *v = json_pack("{s:b}", "ecc", 1);
+	assert_int_equal(ls_gpuset_from_json(v, "gpus", &g, &err), LS_EINPUT);
+	assert_string_equal(err.msg, "gpus: ecc: expected \"on\" or \"off\"");
+	json_decref(v);
 }
 
 static void compatible_versions(void **state)
@@ -461,6 +486,7 @@ int main(void)
 		cmocka_unit_test(gpu_names),
 		cmocka_unit_test(sets_of_gpus),
 		cmocka_unit_test(bad_specs),
+		cmocka_unit_test(modes_of_gpus),
 		cmocka_unit_test(mixed_gpus),
 		cmocka_unit_test(compatible_versions),
 		cmocka_unit_test(days),

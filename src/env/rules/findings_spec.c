@@ -187,6 +187,8 @@ static void compare_gpus(struct ls_findings *list, const struct ls_facts *facts,
 		const char *memory = ls_facts_gpu_value(facts, i, "memory");
 		if (memory && !ls_version_memory(memory, &seen[i].memory_mib))
 			seen[i].memory_mib = 0;
+		seen[i].ecc = ls_facts_gpu_value(facts, i, "ecc");
+		seen[i].mig = ls_facts_gpu_value(facts, i, "mig");
 	}
 	char why[256] = "";
 	enum ls_match m = ls_gpuset_test(c->gpus, seen, n, why, sizeof why);

@@ -22,6 +22,7 @@ struct ls_gpuset {
 	struct ls_matcher *count;  /* of all GPUs, or NULL */
 	struct ls_matcher *memory; /* of each GPU, or NULL */
 	char *min_capability;      /* or NULL */
+	const char *ecc, *mig;     /* "on" or "off" of each GPU, or NULL */
 	char *text;
 };
 
@@ -111,14 +112,44 @@ static int parse_capability(struct ls_gpuset *g, const json_t *v, const char *wh
 	return 0;
 }
 
+static int parse_mode(const json_t *v, const char *member, const char *where, const char **ret,
+		      struct ls_err *err)
+{
+	const char *text = json_string_value(v);
+	if (!v)
+		return 0;
+	if (!text || (strcmp(text, "on") != 0 && strcmp(text, "off") != 0))
+		return ls_err_set(err, LS_EINPUT, "%s: %s: expected \"on\" or \"off\"", where,
+				  member);
+	*ret = *text && text[1] == 'n' ? "on" : "off";
+	return 0;
+}
+
+/* What each GPU has to be. */
+static int parse_each(struct ls_gpuset *g, const json_t *v, const char *where, struct ls_err *err)
+{
+	const json_t *capability = json_object_get(v, "min_capability"),
+		     *memory = json_object_get(v, "memory");
+	int rc = capability ? parse_capability(g, capability, where, err) : 0;
+	if (!rc && memory)
+		rc = parse_member(memory, "memory", LS_AS_MEMORY, where, &g->memory, err);
+	if (!rc)
+		rc = parse_mode(json_object_get(v, "ecc"), "ecc", where, &g->ecc, err);
+	return rc ? rc : parse_mode(json_object_get(v, "mig"), "mig", where, &g->mig, err);
+}
+
+static bool expects_nothing(const struct ls_gpuset *g)
+{
+	return !g->n && !g->count && !g->min_capability && !g->memory && !g->ecc && !g->mig;
+}
+
 static int parse_object(struct ls_gpuset *g, const json_t *v, const char *where, struct ls_err *err)
 {
 	static const char *const keys[] = {"one_of", "all_of", "count", "min_capability",
-					   "memory", "level",  "why",   NULL};
+					   "memory", "ecc",    "mig",   "level",
+					   "why",    NULL};
 	const json_t *one_of = json_object_get(v, "one_of"), *all_of = json_object_get(v, "all_of"),
-		     *count = json_object_get(v, "count"),
-		     *capability = json_object_get(v, "min_capability"),
-		     *memory = json_object_get(v, "memory");
+		     *count = json_object_get(v, "count");
 	int rc = ls_json_only(v, keys, where, err);
 	if (!rc && one_of && all_of)
 		rc = ls_err_set(err, LS_EINPUT, "%s: one_of and all_of exclude each other", where);
@@ -127,16 +158,13 @@ static int parse_object(struct ls_gpuset *g, const json_t *v, const char *where,
 	g->mixed = all_of != NULL;
 	if (!rc && count)
 		rc = parse_count(count, where, &g->count, err);
-	if (!rc && capability)
-		rc = parse_capability(g, capability, where, err);
-	if (!rc && memory)
-		rc = parse_member(memory, "memory", LS_AS_MEMORY, where, &g->memory, err);
-	if (!rc && !one_of && !all_of && !count && !capability && !memory)
-		rc = ls_err_set(
-			err, LS_EINPUT,
-			"%s: expects nothing; give one_of, all_of, count, min_capability or "
-			"memory",
-			where);
+	if (!rc)
+		rc = parse_each(g, v, where, err);
+	if (!rc && expects_nothing(g))
+		rc = ls_err_set(err, LS_EINPUT,
+				"%s: expects nothing; give one_of, all_of, count, min_capability, "
+				"memory, ecc or mig",
+				where);
 	return rc;
 }
 
@@ -154,6 +182,10 @@ static void describe(struct ls_gpuset *g)
 		ls_str_addf(&s, "%scapability >=%s", s.len ? ", " : "", g->min_capability);
 	if (g->memory)
 		ls_str_addf(&s, "%smemory %s", s.len ? ", " : "", ls_matcher_text(g->memory));
+	if (g->ecc)
+		ls_str_addf(&s, "%sECC %s", s.len ? ", " : "", g->ecc);
+	if (g->mig)
+		ls_str_addf(&s, "%sMIG %s", s.len ? ", " : "", g->mig);
 	g->text = ls_str_take(&s);
 }
 
@@ -293,6 +325,29 @@ static enum ls_match worse(enum ls_match a, enum ls_match b)
 	return a == LS_MATCH_UNKNOWN || b == LS_MATCH_UNKNOWN ? LS_MATCH_UNKNOWN : LS_MATCH_YES;
 }
 
+static enum ls_match test_mode(const char *wanted, const char *found)
+{
+	if (!wanted)
+		return LS_MATCH_YES;
+	if (!found)
+		return LS_MATCH_UNKNOWN;
+	return strcmp(wanted, found) == 0 ? LS_MATCH_YES : LS_MATCH_NO;
+}
+
+static enum ls_match test_modes(const struct ls_gpuset *g, const struct ls_gpu_seen *gpu, size_t i,
+				struct ls_str *why)
+{
+	const char *name = gpu->name ? gpu->name : "unknown";
+	enum ls_match ecc = test_mode(g->ecc, gpu->ecc), mig = test_mode(g->mig, gpu->mig);
+	if (ecc != LS_MATCH_YES)
+		ls_str_addf(why, "GPU %zu (%s) has ECC %s; ", i, name,
+			    gpu->ecc ? gpu->ecc : "unknown");
+	if (mig != LS_MATCH_YES)
+		ls_str_addf(why, "GPU %zu (%s) has MIG %s; ", i, name,
+			    gpu->mig ? gpu->mig : "unknown");
+	return worse(ecc, mig);
+}
+
 static enum ls_match each_gpu(const struct ls_gpuset *g, const struct ls_gpu_seen *gpus, size_t n,
 			      struct ls_str *why)
 {
@@ -308,6 +363,7 @@ static enum ls_match each_gpu(const struct ls_gpuset *g, const struct ls_gpu_see
 			ls_str_addf(why, "GPU %zu (%s) has %.0f MiB; ", i, name,
 				    gpus[i].memory_mib);
 		all = worse(all, worse(capability, memory));
+		all = worse(all, test_modes(g, &gpus[i], i, why));
 	}
 	return all;
 }
@@ -349,6 +405,16 @@ const char *ls_gpuset_name(const struct ls_gpuset *g, size_t i)
 const char *ls_gpuset_min_capability(const struct ls_gpuset *g)
 {
 	return g->min_capability;
+}
+
+const char *ls_gpuset_ecc(const struct ls_gpuset *g)
+{
+	return g->ecc;
+}
+
+const char *ls_gpuset_mig(const struct ls_gpuset *g)
+{
+	return g->mig;
 }
 
 size_t ls_gpuset_count(const struct ls_gpuset *g)

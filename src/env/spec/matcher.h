@@ -52,13 +52,14 @@ struct ls_gpu_seen {
 	const char *name;       /* NULL: unknown */
 	const char *capability; /* "9.0", NULL: unknown */
 	double memory_mib;      /* 0: unknown */
+	const char *ecc, *mig;  /* "on", "off", NULL: unknown */
 };
 
 struct ls_gpuset;
 
 /* A name, a list of names and {"name", "count"} of which one holds for all GPUs, or an
  * object with "one_of" (such a list) or "all_of" (a mixed machine: each kind with its
- * count, and no others), "count", "min_capability", "memory". */
+ * count, and no others), "count", "min_capability", "memory", "ecc", "mig" ("on" or "off"). */
 int ls_gpuset_from_json(const json_t *v, const char *where, struct ls_gpuset **ret,
 			struct ls_err *err);
 void ls_gpuset_free(struct ls_gpuset *g);
@@ -70,6 +71,8 @@ const char *ls_gpuset_text(const struct ls_gpuset *g);
 /* The i-th name it accepts, or NULL past the last. */
 const char *ls_gpuset_name(const struct ls_gpuset *g, size_t i);
 const char *ls_gpuset_min_capability(const struct ls_gpuset *g); /* or NULL */
+const char *ls_gpuset_ecc(const struct ls_gpuset *g);            /* "on", "off" or NULL */
+const char *ls_gpuset_mig(const struct ls_gpuset *g);
 size_t ls_gpuset_count(const struct ls_gpuset *g); /* the exact number of its one kind, or 0 */
 double
 ls_gpuset_memory_mib(const struct ls_gpuset *g); /* the amount its memory matcher names, or 0 */

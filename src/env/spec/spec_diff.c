@@ -62,9 +62,13 @@ static bool admits_gpus(const struct ls_spec *new_spec, const struct ls_check *o
 	if (n == 0 || n > MAX)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		seen[i] = (struct ls_gpu_seen){ls_gpuset_name(new_check->gpus, 0),
-					       ls_gpuset_min_capability(new_check->gpus),
-					       ls_gpuset_memory_mib(new_check->gpus)};
+		seen[i] = (struct ls_gpu_seen){
+			.name = ls_gpuset_name(new_check->gpus, 0),
+			.capability = ls_gpuset_min_capability(new_check->gpus),
+			.memory_mib = ls_gpuset_memory_mib(new_check->gpus),
+			.ecc = ls_gpuset_ecc(new_check->gpus),
+			.mig = ls_gpuset_mig(new_check->gpus),
+		};
 	return ls_gpuset_test(old_check->gpus, seen, n, NULL, 0) == LS_MATCH_YES;
 }
 

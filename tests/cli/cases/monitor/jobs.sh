@@ -75,4 +75,6 @@ measures 1 util=0 used=1 reserved=600 temp=40 margin=40 draw=70000 remap=0,0,0,0
 try check --spec spec.json
 sed -i 's/>=580.65/>=590/' spec.json
 try check --spec spec.json
+echo '{"schema": 1, "name": "modes", "gpus": {"ecc": "off", "mig": "off"}}' >spec.json
+try check --spec spec.json
 try check --spec no-such-spec
