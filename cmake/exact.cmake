@@ -1,4 +1,4 @@
-# src/exact/cpu/{kern,tile,elem}.c are compiled once an instruction set: ls_exact_kern chooses
+# src/exact/cpu/{kern,tile,elem,reduce_kern}.c are compiled once an instruction set: ls_exact_kern chooses
 # at run time. All builds give the same bits.
 set(exact_flags_avx2 -mavx2 -mfma -mf16c)
 set(exact_flags_avx512 ${exact_flags_avx2} -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512)
@@ -9,7 +9,8 @@ endif()
 # Sums of whole numbers in tile.c are exact, fused or not.
 set_source_files_properties(src/exact/cpu/tile.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 foreach(isa ${exact_isas})
-  add_library(ls_exact_${isa} OBJECT src/exact/cpu/kern.c src/exact/cpu/tile.c src/exact/cpu/elem.c)
+  add_library(ls_exact_${isa} OBJECT src/exact/cpu/kern.c src/exact/cpu/tile.c src/exact/cpu/elem.c
+    src/exact/cpu/reduce_kern.c)
   target_link_libraries(ls_exact_${isa} PRIVATE ls_flags)
   target_compile_definitions(ls_exact_${isa} PRIVATE LS_KERN_NAME=${isa})
   target_compile_options(ls_exact_${isa} PRIVATE ${exact_flags_${isa}} $<$<CONFIG:Release>:-O3>)

@@ -57,6 +57,10 @@ LS_FN float ls_sqrtf(float x)
 {
 	return __fsqrt_rn(x);
 }
+LS_FN double ls_sqrt_d(double x)
+{
+	return __dsqrt_rn(x);
+}
 LS_FN float ls_fmaf(float a, float b, float c)
 {
 	return __fmaf_rn(a, b, c);
@@ -93,6 +97,10 @@ LS_FN int ls_clz64(uint64_t u) /* u is not 0 */
 LS_FN float ls_sqrtf(float x)
 {
 	return __builtin_sqrtf(x);
+}
+LS_FN double ls_sqrt_d(double x)
+{
+	return __builtin_sqrt(x);
 }
 /* fma without the instruction. The product is exact in binary64. The sum is rounded to
  * odd: if something is lost and the last bit is 0, the neighbour on that side has a 1.

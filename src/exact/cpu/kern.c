@@ -221,5 +221,11 @@ static void finish(const struct ls_exact_product *p, const struct ls_exact_row *
 }
 
 const struct ls_exact_kern LS_EXACT_NAME(kern) = {
-	LS_EXACT_ISA, &LS_EXACT_NAME(elem), &LS_EXACT_NAME(tile), tops, pack, finish,
+	LS_EXACT_ISA,
+	&LS_EXACT_NAME(elem),
+	&LS_EXACT_NAME(reduce),
+	&LS_EXACT_NAME(tile),
+	tops,
+	pack,
+	finish,
 };

@@ -1,0 +1,225 @@
+#include "exact/cpu/reduce_kern.h"
+
+#include <string.h>
+
+#include "base/inline.h"
+
+enum { WIDTH = LS_REDUCE_WIDTH };
+
+static void fetch(const void *at, int type, int64_t stride, int n, float *ret)
+{
+	const float *f32 = at;
+	const uint16_t *u16 = at;
+	if (type == LS_REDUCE_F32 && stride == 1)
+		memcpy(ret, f32, sizeof(float) * (size_t)n);
+	else if (type == LS_REDUCE_F32)
+		for (int i = 0; i < n; i++)
+			ret[i] = f32[i * stride];
+	else if (type == LS_REDUCE_BF16)
+		for (int i = 0; i < n; i++)
+			ret[i] = ls_bf16_value(u16[i * stride]);
+	else
+		for (int i = 0; i < n; i++)
+			ret[i] = ls_f16_value(u16[i * stride]);
+}
+
+/* --- terms --- */
+
+/* pivot: one for each element, or one for all (step 0) */
+INLINE void terms_as(const int kind, const struct ls_reduce *r, const struct ls_reduce_elements *e,
+		     const double *pivot, int step, double (*t)[WIDTH])
+{
+	const int sums = ls_term_sums(kind), operands = ls_term_operands(kind);
+	const double number[2] = {r->number[0], r->number[1]};
+	for (int i = 0; i < e->n; i++) {
+		float v[LS_TERM_OPERANDS];
+		double one[2];
+		for (int k = 0; k < operands; k++)
+			v[k] = e->v[k][i];
+		ls_terms_of(kind, v, number, pivot[i * step], one);
+		t[0][i] = one[0];
+		if (sums == 2)
+			t[1][i] = one[1];
+	}
+}
+
+/* The kinds whose loops are worth a constant; the others go through the last line. */
+static void terms(const struct ls_reduce *r, const struct ls_reduce_elements *e,
+		  const double *pivot, int step, double (*t)[WIDTH])
+{
+	switch (r->kind) {
+	case LS_TERM_SUM:
+		terms_as(LS_TERM_SUM, r, e, pivot, step, t);
+		break;
+	case LS_TERM_SQUARE:
+		terms_as(LS_TERM_SQUARE, r, e, pivot, step, t);
+		break;
+	case LS_TERM_MOMENTS:
+		terms_as(LS_TERM_MOMENTS, r, e, pivot, step, t);
+		break;
+	case LS_TERM_GRADS:
+		terms_as(LS_TERM_GRADS, r, e, pivot, step, t);
+		break;
+	case LS_MAP_NORMAL:
+		terms_as(LS_MAP_NORMAL, r, e, pivot, step, t);
+		break;
+	case LS_MAP_BACK:
+		terms_as(LS_MAP_BACK, r, e, pivot, step, t);
+		break;
+	default:
+		terms_as(r->kind, r, e, pivot, step, t);
+	}
+}
+
+static const double no_pivot;
+
+static void map(const struct ls_reduce *r, const struct ls_reduce_elements *e, double *ret)
+{
+	double t[2][WIDTH];
+	terms(r, e, &no_pivot, 0, t);
+	memcpy(ret, t[0], sizeof *ret * (size_t)e->n);
+}
+
+/* --- one output --- */
+
+static uint32_t top_of(const double *t, int n, uint32_t top)
+{
+	uint64_t most = (uint64_t)top << 52;
+	for (int i = 0; i < n; i++) {
+		uint64_t u = ls_bits_d(t[i]) & 0x7fffffffffffffffu;
+		most = u > most ? u : most;
+	}
+	return (uint32_t)(most >> 52);
+}
+
+static uint32_t flags_of(const double *t, int n)
+{
+	uint32_t flags = 0;
+	for (int i = 0; i < n; i++)
+		flags |= ls_term_flags(t[i]);
+	return flags;
+}
+
+static void bounds_of_moments(const struct ls_reduce_elements *e, struct ls_sum_state *s)
+{
+	uint32_t up = s->top[0], down = s->top[1];
+	for (int i = 0; i < e->n; i++) {
+		uint32_t key = ls_float_key(e->v[0][i]);
+		up = key > up ? key : up;
+		down = ~key > down ? ~key : down;
+	}
+	s->top[0] = up;
+	s->top[1] = down;
+	if (up >= ls_float_key(ls_f_bits(0x7f800000)) ||
+	    ~down <= ls_float_key(ls_f_bits(0xff800000)))
+		for (int i = 0; i < e->n; i++)
+			s->flags |= ls_term_flags((double)e->v[0][i]);
+}
+
+static void bounds_of_keys(int kind, const struct ls_reduce_elements *e, struct ls_sum_state *s)
+{
+	for (int i = 0; i < e->n; i++) {
+		uint32_t key = ls_term_key(kind, e->v[0][i]);
+		if (key > s->top[0]) {
+			s->top[0] = key;
+			s->sum[0] = (uint32_t) ~(uint64_t)(e->index + i);
+		}
+	}
+}
+
+static void bounds(const struct ls_reduce *r, const struct ls_reduce_elements *e,
+		   struct ls_sum_state *s)
+{
+	double t[2][WIDTH];
+	if (r->kind == LS_TERM_MOMENTS) {
+		bounds_of_moments(e, s);
+		return;
+	}
+	if (ls_term_is_key(r->kind)) {
+		bounds_of_keys(r->kind, e, s);
+		return;
+	}
+	terms(r, e, &no_pivot, 0, t);
+	for (int k = 0; k < ls_term_sums(r->kind); k++) {
+		s->top[k] = top_of(t[k], e->n, s->top[k]);
+		if (s->top[k] == 0x7ff)
+			s->flags |= flags_of(t[k], e->n) << (LS_TERM_FLAGS * k);
+	}
+}
+
+static void sums(const struct ls_reduce *r, const struct ls_reduce_elements *e,
+		 const struct ls_grids *g, struct ls_sum_state *s)
+{
+	double t[2][WIDTH];
+	terms(r, e, &g->pivot, 0, t);
+	for (int k = 0; k < ls_term_sums(r->kind); k++) {
+		uint64_t sum = 0;
+		for (int i = 0; i < e->n; i++)
+			sum += ls_bits_d(t[k][i] * g->scale[k] + LS_MAGIC);
+		s->sum[k] += sum - (uint64_t)e->n * LS_MAGIC_BITS;
+	}
+}
+
+/* --- outputs side by side --- */
+
+static void keys_across(const struct ls_reduce *r, const struct ls_reduce_elements *e,
+			struct ls_reduce_block *b)
+{
+	for (int i = 0; i < e->n; i++) {
+		uint32_t key = ls_term_key(r->kind, e->v[0][i]);
+		if (key > b->top[0][i]) {
+			b->top[0][i] = key;
+			b->sum[0][i] = (uint32_t)~e->index;
+		}
+	}
+}
+
+static void moments_across(const struct ls_reduce_elements *e, struct ls_reduce_block *b)
+{
+	for (int i = 0; i < e->n; i++) {
+		uint32_t key = ls_float_key(e->v[0][i]);
+		b->top[0][i] = key > b->top[0][i] ? key : b->top[0][i];
+		b->top[1][i] = ~key > b->top[1][i] ? ~key : b->top[1][i];
+	}
+	for (int i = 0; i < e->n; i++)
+		b->flags[i] |= ls_term_flags((double)e->v[0][i]);
+}
+
+static void bounds_across(const struct ls_reduce *r, const struct ls_reduce_elements *e,
+			  struct ls_reduce_block *b)
+{
+	double t[2][WIDTH];
+	if (r->kind == LS_TERM_MOMENTS) {
+		moments_across(e, b);
+		return;
+	}
+	if (ls_term_is_key(r->kind)) {
+		keys_across(r, e, b);
+		return;
+	}
+	terms(r, e, &no_pivot, 0, t);
+	for (int k = 0; k < ls_term_sums(r->kind); k++) {
+		uint32_t most = 0;
+		for (int i = 0; i < e->n; i++) {
+			uint32_t top = ls_term_top(t[k][i]);
+			b->top[k][i] = top > b->top[k][i] ? top : b->top[k][i];
+			most = top > most ? top : most;
+		}
+		for (int i = 0; most == 0x7ff && i < e->n; i++)
+			b->flags[i] |= ls_term_flags(t[k][i]) << (LS_TERM_FLAGS * k);
+	}
+}
+
+static void sums_across(const struct ls_reduce *r, const struct ls_reduce_elements *e,
+			struct ls_reduce_block *b)
+{
+	double t[2][WIDTH];
+	terms(r, e, b->pivot, 1, t);
+	for (int k = 0; k < ls_term_sums(r->kind); k++)
+		for (int i = 0; i < e->n; i++)
+			b->sum[k][i] += ls_term_steps(t[k][i], b->scale[k][i]);
+}
+
+const struct ls_reduce_kern LS_EXACT_NAME(reduce) = {
+	fetch, bounds, sums, bounds_across, sums_across, map,
+};
