@@ -1,5 +1,5 @@
-# src/exact/cpu/{kern,tile,elem,reduce_kern}.c are compiled once an instruction set: ls_exact_kern chooses
-# at run time. All builds give the same bits.
+# The files of src/exact/cpu that are in the loop below are compiled once an
+# instruction set: ls_exact_kern_find chooses at run time. All builds give the same bits.
 set(exact_flags_avx2 -mavx2 -mfma -mf16c)
 set(exact_flags_avx512 ${exact_flags_avx2} -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512)
 set(exact_isas baseline)

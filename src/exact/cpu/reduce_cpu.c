@@ -6,22 +6,24 @@
 #include "exact/cpu/reduce_kern.h"
 #include "exact/cpu/threads.h"
 #include "exact/reduce_plan.h"
+#include "num/num.h"
 
 enum {
 	WIDTH = LS_REDUCE_WIDTH,
-	SERIAL = 1 << 14,          /* fewer elements do not pay for waking threads */
-	MOST_SPLITS = 64,          /* of the elements of an output */
-	MOST_SPLIT_KEPT = 1 << 14, /* outputs whose elements are split */
+	SERIAL = 1 << 14, /* fewer elements do not pay for waking threads */
+	MOST_SPLITS = 64, /* of the elements of an output */
 };
+
+enum { BOUNDS, SUMS };
 
 struct job {
 	const struct ls_reduce *r;
 	const struct ls_reduce_kern *kern;
-	bool across; /* outputs lie side by side in memory, rather than their elements */
-	int64_t splits;
+	bool across;           /* outputs lie side by side in memory, rather than their elements */
+	int64_t splits, width; /* of the elements of an output; outputs of a task */
 	struct ls_sum_state *state; /* splits × kept, if there is more than one */
 	struct ls_grids *grids;     /* of each output, likewise */
-	enum { BOUNDS, SUMS } half;
+	int half;
 };
 
 /* --- reading --- */
@@ -174,7 +176,7 @@ static void whole_task(void *context, int64_t task, int64_t end_task)
 	const struct job *j = context;
 	(void)end_task; /* one at a time */
 	const struct ls_reduce *r = j->r;
-	int64_t i = task * WIDTH, end = i + WIDTH < r->kept ? i + WIDTH : r->kept;
+	int64_t i = task * j->width, end = i + j->width < r->kept ? i + j->width : r->kept;
 	for (int n; i < end; i += n) {
 		n = run_of(i, end, r->kept_dims, r->kept_size);
 		if (ls_term_is_map(r->kind))
@@ -206,8 +208,8 @@ static void part_task(void *context, int64_t task, int64_t end_task)
 	const struct job *j = context;
 	(void)end_task;
 	const struct ls_reduce *r = j->r;
-	int64_t split = task % j->splits, i = task / j->splits * WIDTH;
-	int64_t end = i + WIDTH < r->kept ? i + WIDTH : r->kept;
+	int64_t split = task % j->splits, i = task / j->splits * j->width;
+	int64_t end = i + j->width < r->kept ? i + j->width : r->kept;
 	int64_t size = (r->reduced + j->splits - 1) / j->splits, from = split * size;
 	int64_t to = from + size < r->reduced ? from + size : r->reduced;
 	struct ls_sum_state *state = j->state + split * r->kept;
@@ -300,23 +302,36 @@ static bool is_across(const struct ls_reduce *r)
 	       last_stride(r->reduced_dims, r->in[0].reduced);
 }
 
+/* Outputs of a task: many where each has few elements. */
+static int64_t width_of(const struct job *j)
+{
+	int64_t n = j->across || j->r->reduced < 1 ? WIDTH : SERIAL / j->r->reduced;
+	return n < 1 ? 1 : n > WIDTH ? WIDTH : n;
+}
+
+static int run(struct job *j, int threads, struct ls_err *err)
+{
+	const struct ls_reduce *r = j->r;
+	j->width = width_of(j);
+	int64_t tasks = (r->kept + j->width - 1) / j->width, most = MOST_SPLITS;
+	if (threads < 1 || r->kept * r->reduced < SERIAL)
+		threads = 1;
+	j->splits = tasks ? threads * 2 / tasks : 1;
+	j->splits = j->splits < most ? j->splits : most;
+	if (j->splits > 1 && !ls_term_is_map(r->kind))
+		return in_parts(j, threads, tasks * j->splits, err);
+	ls_exact_threads_run(threads, tasks, 1, whole_task, j);
+	return 0;
+}
+
 int ls_reduce_cpu(const struct ls_reduce *r, int threads, const char *isa, struct ls_err *err)
 {
 	const struct ls_exact_kern *kern = ls_exact_kern_find(isa);
-	struct job j = {.r = r, .across = is_across(r)};
-	int64_t blocks = (r->kept + WIDTH - 1) / WIDTH;
 	if (!kern)
 		return ls_err_set(err, LS_EINPUT, "this processor has no instruction set %s", isa);
-	j.kern = kern->reduce;
-	if (threads < 1 || r->kept * r->reduced < SERIAL)
-		threads = 1;
-	j.splits = ls_term_is_map(r->kind) || r->kept > MOST_SPLIT_KEPT
-			   ? 1
-			   : threads * 2 / (blocks ? blocks : 1);
-	if (j.splits > MOST_SPLITS)
-		j.splits = MOST_SPLITS;
-	if (j.splits > 1)
-		return in_parts(&j, threads, blocks * j.splits, err);
-	ls_exact_threads_run(threads, blocks, 1, whole_task, &j);
-	return 0;
+	struct job j = {.r = r, .kern = kern->reduce, .across = is_across(r)};
+	uint64_t saved = ls_fp_enter();
+	int rc = run(&j, threads, err);
+	ls_fp_leave(saved);
+	return rc;
 }
