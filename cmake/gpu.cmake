@@ -100,6 +100,9 @@ target_link_libraries(gpu_selftest PRIVATE ls_core)
 # exact products there, against the CPU
 add_executable(exact_gpu EXCLUDE_FROM_ALL tests/gpu/exact_gpu.c)
 target_link_libraries(exact_gpu PRIVATE ls_core)
+# and every exact operation
+add_executable(ops_gpu EXCLUDE_FROM_ALL tests/gpu/ops_gpu.c tests/exact/op_trials.c)
+target_link_libraries(ops_gpu PRIVATE ls_core)
 # and the figures of bench/gpu.md
 add_executable(bench_gpu EXCLUDE_FROM_ALL bench/gpu.c)
 target_link_libraries(bench_gpu PRIVATE ls_core)

@@ -122,6 +122,12 @@ LS_FN uint16_t ls_f16_from(double t)
 	return (uint16_t)(sign | ((u - (112u << 23) + 0xfff + ((u >> 13) & 1)) >> 13));
 }
 
+/* One pattern for every NaN. */
+LS_FN float ls_f32_canonical(float x)
+{
+	return x != x ? ls_f_bits(LS_NAN_BITS) : x;
+}
+
 LS_FN float ls_f32_from(double t)
 {
 	return t != t ? ls_f_bits(LS_NAN_BITS) : (float)t;

@@ -31,8 +31,9 @@ LS_FN double ls_exp_poly(double r)
 	return (a + r2 * b) + r4 * ((c + r2 * d) + r4 * e);
 }
 
-/* e^x; 0 below LS_EXP_D_MIN, infinity above LS_EXP_D_MAX, NaN for NaN. */
-LS_FN double ls_exp_d(double x)
+/* x held within [LS_EXP_D_MIN, LS_EXP_D_MAX], as k ln 2 + r: returns 2^k, and r. A NaN
+ * stays in r. */
+LS_FN double ls_exp_reduce(double x, double *ret_r)
 {
 	double c = x < LS_EXP_D_MIN ? LS_EXP_D_MIN : x;
 	c = c > LS_EXP_D_MAX ? LS_EXP_D_MAX : c;
@@ -40,11 +41,26 @@ LS_FN double ls_exp_d(double x)
 		/* the integer k nearest to x / ln 2, in the low bits */
 		c * LS_LOG2_E + LS_MAGIC;
 	double k = m - LS_MAGIC;
-	double r = (c - k * LS_LN2_HI) - k * LS_LN2_LO;
+	*ret_r = (c - k * LS_LN2_HI) - k * LS_LN2_LO;
 	/* 2^k; the higher bits fall out */
-	double scale = ls_d_bits((ls_bits_d(m) + 1023) << 52);
+	return ls_d_bits((ls_bits_d(m) + 1023) << 52);
+}
+
+/* e^x; 0 below LS_EXP_D_MIN, infinity above LS_EXP_D_MAX, NaN for NaN. */
+LS_FN double ls_exp_d(double x)
+{
+	double r, scale = ls_exp_reduce(x, &r);
 	double y = (1.0 + (r + r * r * ls_exp_poly(r))) * scale;
 	y = x < LS_EXP_D_MIN ? 0.0 : y;
+	return x > LS_EXP_D_MAX ? ls_d_bits(LS_INF_BITS_D) : y;
+}
+
+/* e^x - 1, accurate near 0; -1 below LS_EXP_D_MIN. */
+LS_FN double ls_expm1_d(double x)
+{
+	double r, scale = ls_exp_reduce(x, &r);
+	double y = (r + r * r * ls_exp_poly(r)) * scale + (scale - 1.0);
+	y = x < LS_EXP_D_MIN ? -1.0 : y;
 	return x > LS_EXP_D_MAX ? ls_d_bits(LS_INF_BITS_D) : y;
 }
 

@@ -1,5 +1,6 @@
-/* Exact operations by name: what is refused, and element-wise results against plain
- * loops, for every instruction set and number of threads.
+/* Exact operations by name: what is refused; element-wise results against a plain walk
+ * over the elements, for every instruction set and number of threads; golden digests;
+ * optimizers against the single operations that they stand for.
  * labels: isa threads */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +12,14 @@
 
 #include <cmocka.h>
 
-#include "exact/elem.h"
+#include "base/mem.h"
+#include "exact/elem_double.h"
+#include "exact/elem_optim.h"
+#include "exact/op/tensor.h"
 #include "exact/product.h"
 #include "lockstep.h"
+
+#include "../exact/op_trials.h"
 
 static const struct ls_exact_where here = {.device = LS_EXACT_CPU, .threads = 2};
 
@@ -116,6 +122,160 @@ static void test_product(void **state)
 	assert_non_null(strstr(err.msg, "tensor b is 2 x 2"));
 }
 
+/* --- results --- */
+
+static struct ls_exact_where where = {.device = LS_EXACT_CPU};
+
+static int run_trial(struct op_trial *t, struct ls_err *err)
+{
+	return ls_exact_op(t->name, t->t, t->tensors, t->number, t->numbers, &where, err);
+}
+
+/* Every row of the table gives its golden digest, on every instruction set and with 1 to
+ * 3 threads. */
+static void test_golden(void **state)
+{
+	(void)state;
+	int wrong = 0;
+	for (const struct op_row *row = op_rows; row->name; row++)
+		for (const char *const *isa = ls_exact_isas(); *isa; isa++)
+			for (where.threads = 1; where.threads <= 3; where.threads++) {
+				struct ls_err err;
+				char digest[OP_DIGEST];
+				where.isa = *isa;
+				if (op_row_digest(row, run_trial, digest, &err))
+					fail_msg("%s: %s", row->name, err.msg);
+				if (strcmp(digest, row->golden ? row->golden : "") == 0)
+					continue;
+				print_error("%s, %g, %g: %s (%s, %d threads)\n", row->name,
+					    row->number[0], row->number[1], digest, *isa,
+					    where.threads);
+				wrong++;
+			}
+	assert_int_equal(wrong, 0);
+}
+
+static int kind_of(const char *name, int *ret_inputs, int *ret_outputs)
+{
+	static const struct {
+		const char *name;
+		int inputs, outputs;
+	} kinds[] = {
+#define KIND(kind, name, inputs, outputs, tensors, numbers) {name, inputs, outputs},
+		LS_ELEM_KINDS(KIND)
+#undef KIND
+	};
+	for (int k = 0; k < LS_ELEM_COUNT; k++)
+		if (strcmp(kinds[k].name, name) == 0) {
+			*ret_inputs = kinds[k].inputs;
+			*ret_outputs = kinds[k].outputs;
+			return k;
+		}
+	return -1;
+}
+
+static int64_t offset(const struct ls_exact_tensor *x, int64_t number)
+{
+	int64_t at = 0;
+	for (int d = x->ndim - 1; d >= 0; d--) {
+		at += number % x->size[d] * x->stride[d];
+		number /= x->size[d];
+	}
+	return at;
+}
+
+/* The numbers of the formula, for the optimizers as exact/elem.h says. */
+static int formula_numbers(int kind, const double *n, double *ret)
+{
+	memcpy(ret, n, sizeof *ret * LS_ELEM_NUMBERS);
+	if (kind == LS_ELEM_ADAM || kind == LS_ELEM_ADAM_MAX) {
+		ls_elem_adam_numbers(n, n[5], ret);
+		return (int)n[6];
+	}
+	if (kind != LS_ELEM_SGD && kind != LS_ELEM_SGD_MOMENTUM)
+		return 0;
+	ret[0] = -n[0];
+	ret[2] = n[3];
+	ret[3] = 1 - n[4];
+	return (int)n[2];
+}
+
+static void formula(int kind, const float *x, const double *n, int flags, double *y)
+{
+	float f[LS_ELEM_OUTPUTS];
+	switch (kind) {
+#define FLOAT(kind, name, inputs, outputs, tensors, numbers)                                       \
+	case LS_ELEM_##kind:                                                                       \
+		ls_elem_do_##kind(x, n, flags, f);                                                 \
+		for (int k = 0; k < outputs; k++)                                                  \
+			y[k] = (double)f[k];                                                       \
+		break;
+		LS_ELEM_FLOAT_KINDS(FLOAT)
+#undef FLOAT
+#define DOUBLE(kind, name, inputs, outputs, tensors, numbers)                                      \
+	case LS_ELEM_##kind:                                                                       \
+		y[0] = ls_elem_do_##kind((double)x[0], (double)x[1], n);                           \
+		break;
+		LS_ELEM_DOUBLE_KINDS(DOUBLE)
+#undef DOUBLE
+	default:
+		break;
+	}
+}
+
+/* The same, element after element. */
+static void walk(struct op_trial *t, int kind, int inputs, int outputs)
+{
+	double n[LS_ELEM_NUMBERS], y[LS_ELEM_OUTPUTS];
+	float x[LS_ELEM_INPUTS] = {0};
+	int flags = formula_numbers(kind, t->number, n);
+	for (int64_t i = 0; i < ls_exact_count(&t->t[0]); i++) {
+		for (int k = 0; k < inputs; k++)
+			x[k] = ls_elem_load(t->t[k].at, t->t[k].type, offset(&t->t[k], i));
+		formula(kind, x, n, flags, y);
+		for (int k = inputs; k < inputs + outputs; k++)
+			ls_elem_store(t->t[k].at, t->t[k].type, offset(&t->t[k], i), y[k - inputs]);
+	}
+}
+
+static void test_walk(void **state)
+{
+	(void)state;
+	int trials = 0;
+	where = (struct ls_exact_where){.device = LS_EXACT_CPU, .threads = 2};
+	for (const struct op_row *row = op_rows; row->name; row++) {
+		int inputs, outputs, kind = kind_of(row->name, &inputs, &outputs);
+		for (uint64_t seed = 100; seed < 130 && kind >= 0; seed++, trials++) {
+			struct op_trial got, want;
+			op_trial_make(row, seed, &got);
+			op_trial_make(row, seed, &want);
+			assert_int_equal(run_trial(&got, NULL), 0);
+			walk(&want, kind, inputs, outputs);
+			for (size_t k = 0; k < got.tensors; k++)
+				if (memcmp(got.block[k], want.block[k], got.bytes[k]) != 0)
+					fail_msg("%s, seed %d: tensor %zu", row->name, (int)seed,
+						 k);
+			op_trial_free(&got);
+			op_trial_free(&want);
+		}
+	}
+	assert_true(trials > 1000);
+}
+
+/* Every operation of the library has a row in the table, and so a golden digest. */
+static void test_all_have_rows(void **state)
+{
+	(void)state;
+	struct ls_exact_op_info info;
+	for (size_t i = 0; ls_exact_op_list(i, &info) == 0; i++) {
+		bool found = false;
+		for (const struct op_row *row = op_rows; row->name; row++)
+			found = found || strcmp(row->name, info.name) == 0;
+		if (!found)
+			fail_msg("%s has no row in tests/exact/op_trials.c", info.name);
+	}
+}
+
 static void test_list(void **state)
 {
 	(void)state;
@@ -131,10 +291,10 @@ static void test_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bad_input),
-		cmocka_unit_test(test_overlaps),
-		cmocka_unit_test(test_product),
-		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_bad_input),     cmocka_unit_test(test_overlaps),
+		cmocka_unit_test(test_product),       cmocka_unit_test(test_list),
+		cmocka_unit_test(test_all_have_rows), cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_golden),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 	ls_exact_release();

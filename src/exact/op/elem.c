@@ -1,11 +1,10 @@
 /* Element-wise operations by name: exact/elem.h has their table and formulas. All tensors
  * have one shape; what is broadcast has strides of 0. */
-#include "exact/elem.h"
-
 #include <string.h>
 
 #include "exact/cpu/kern.h"
 #include "exact/cpu/threads.h"
+#include "exact/elem_optim.h"
 #include "exact/op/family.h"
 #include "exact/op/tensor.h"
 
@@ -27,9 +26,35 @@ static const struct {
 #undef SIDES
 };
 
+/* The number of the step of Adam is a tensor of one element where `step` is 0. */
+static const struct ls_exact_tensor *step_of(const struct ls_exact_call *c)
+{
+	return ls_exact_given(c,
+			      (size_t)(sides[c->row->kind].inputs + sides[c->row->kind].outputs));
+}
+
+static bool is_adam(int kind)
+{
+	return kind == LS_ELEM_ADAM || kind == LS_ELEM_ADAM_MAX;
+}
+
+static int check_step(const struct ls_exact_call *c, struct ls_err *err)
+{
+	enum { STEP = 5 };
+	const struct ls_exact_tensor *x = step_of(c);
+	double step = c->number[STEP];
+	if (x && (x->type != LS_EXACT_F32 || ls_exact_count(x) != 1))
+		return ls_exact_refuse(c, (size_t)(x - c->tensor), err, "is not one float32");
+	if (!x && !(step >= 1 && step < 0x1p53))
+		return ls_err_set(err, LS_EINPUT, "%s: the first step is 1, not %g", c->row->name,
+				  step);
+	return 0;
+}
+
 static int check(const struct ls_exact_call *c, struct ls_err *err)
 {
-	for (size_t i = 0; i < c->tensors; i++) {
+	const size_t tensors = (size_t)(sides[c->row->kind].inputs + sides[c->row->kind].outputs);
+	for (size_t i = 0; i < tensors; i++) {
 		const struct ls_exact_tensor *x = &c->tensor[i];
 		if (!ls_exact_same_shape(x, &c->tensor[0]))
 			return ls_exact_refuse(c, i, err,
@@ -42,6 +67,14 @@ static int check(const struct ls_exact_call *c, struct ls_err *err)
 					       "is %s; results are float32, bfloat16 or float16",
 					       ls_exact_type_name(x->type));
 	}
+	return is_adam(c->row->kind) ? check_step(c, err) : 0;
+}
+
+static int scratch(const struct ls_exact_call *c, size_t *ret, struct ls_err *err)
+{
+	(void)err;
+	bool needed = c->where->device == LS_EXACT_CUDA && step_of(c);
+	*ret = needed ? sizeof(double) * LS_ELEM_NUMBERS : 0;
 	return 0;
 }
 
@@ -94,9 +127,28 @@ static bool can_vector(const struct ls_elem *e, int k)
 	return inner == 1 && (uintptr_t)x->at % (group < 16 ? group : 16) == 0;
 }
 
+/* From the numbers of the operation those of its formula. */
+static void take_numbers(struct ls_elem *e, const double *n, size_t count)
+{
+	if (e->kind == LS_ELEM_SGD || e->kind == LS_ELEM_SGD_MOMENTUM) {
+		e->number[0] = -n[0];
+		e->number[1] = n[1];
+		e->flags = (int)n[2];
+		if (e->kind == LS_ELEM_SGD_MOMENTUM) {
+			e->number[2] = n[3];
+			e->number[3] = 1 - n[4];
+		}
+	} else {
+		memcpy(e->number, n, sizeof *n * count);
+		if (is_adam(e->kind))
+			e->flags = (int)n[6];
+	}
+}
+
 static struct ls_elem describe(const struct ls_exact_call *c)
 {
-	int kind = c->row->kind, order[LS_ELEM_DIMS] = {0}, tensors = (int)c->tensors;
+	int kind = c->row->kind, order[LS_ELEM_DIMS] = {0};
+	int tensors = sides[kind].inputs + sides[kind].outputs;
 	struct ls_elem e = {
 		.kind = kind, .inputs = sides[kind].inputs, .outputs = sides[kind].outputs};
 	const struct ls_exact_tensor *x = c->tensor;
@@ -104,7 +156,8 @@ static struct ls_elem describe(const struct ls_exact_call *c)
 		e.t[k].at = x[k].at;
 		e.t[k].type = x[k].type;
 	}
-	memcpy(e.number, c->number, sizeof *c->number * c->numbers);
+	if (c->numbers)
+		take_numbers(&e, c->number, c->numbers);
 	sort_dimensions(&x[e.inputs], order);
 	for (int d = 0; d < x->ndim; d++)
 		take_dimension(&e, x, tensors, order[d]);
@@ -135,22 +188,70 @@ static int cpu(const struct ls_exact_call *c, struct ls_err *err)
 	if (!kern)
 		return ls_err_set(err, LS_EINPUT, "this processor has no instruction set %s",
 				  c->where->isa);
+	if (is_adam(e.kind)) {
+		const struct ls_exact_tensor *step = step_of(c);
+		ls_elem_adam_numbers(c->number,
+				     step ? (double)*(const float *)step->at : c->number[5],
+				     e.number);
+	}
 	ls_exact_threads_run(c->where->threads, e.count, PART, part, &(struct job){&e, kern->elem});
 	return 0;
+}
+
+static const char *kernel_of(const struct ls_elem *e)
+{
+	static const struct {
+		bool wide;
+		int inputs, outputs;
+		const char *name;
+	} kernels[] = {
+		{false, 1, 1, "exact_elem_float_1_1"}, {false, 2, 1, "exact_elem_float_2_1"},
+		{false, 3, 1, "exact_elem_float_3_1"}, {false, 3, 2, "exact_elem_float_3_2"},
+		{false, 4, 3, "exact_elem_float_4_3"}, {false, 5, 4, "exact_elem_float_5_4"},
+		{true, 1, 1, "exact_elem_double_1_1"}, {true, 2, 1, "exact_elem_double_2_1"},
+	};
+	bool wide = e->kind >= LS_ELEM_FIRST_DOUBLE;
+	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+		if (kernels[i].wide == wide && kernels[i].inputs == e->inputs &&
+		    kernels[i].outputs == e->outputs)
+			return kernels[i].name;
+	return NULL;
+}
+
+/* The numbers of Adam at a step that only the device knows. */
+static int adam_numbers(const struct ls_exact_call *c, struct ls_elem *e,
+			struct ls_exact_context *context, struct ls_err *err)
+{
+	const struct ls_exact_tensor *step = step_of(c);
+	if (!step) {
+		ls_elem_adam_numbers(c->number, c->number[5], e->number);
+		return 0;
+	}
+	struct ls_gpu_shape one = {.block = {1}};
+	const float *at = step->at;
+	double *to = c->where->scratch;
+	e->numbers = to;
+	return ls_exact_context_launch(context, c->where->stream, "exact_elem",
+				       "exact_elem_adam_numbers", &one, (void *[]){e, &at, &to},
+				       err);
 }
 
 static int cuda(const struct ls_exact_call *c, struct ls_exact_context *context, struct ls_err *err)
 {
 	struct ls_elem e = describe(c);
-	if (e.count == 0)
-		return 0;
+	int rc = 0;
+	if (e.count && is_adam(e.kind))
+		rc = adam_numbers(c, &e, context, err);
+	if (rc || e.count == 0)
+		return rc;
 	struct ls_gpu_shape shape = {
 		.grid = {ls_exact_context_blocks(context, e.count, THREADS, LS_ELEM_VECTOR)},
 		.block = {THREADS}};
-	const char *kernel =
-		e.kind <= LS_ELEM_LAST_FLOAT ? "exact_elem_float" : "exact_elem_double";
+	const char *kernel = kernel_of(&e);
+	if (!kernel)
+		return ls_err_set(err, LS_EINTERNAL, "%s has no kernel", c->row->name);
 	return ls_exact_context_launch(context, c->where->stream, "exact_elem", kernel, &shape,
 				       (void *[]){&e}, err);
 }
 
-const struct ls_exact_family ls_exact_family_elem = {rows, check, NULL, cpu, cuda};
+const struct ls_exact_family ls_exact_family_elem = {rows, check, scratch, cpu, cuda};

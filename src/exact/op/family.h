@@ -42,6 +42,6 @@ struct ls_exact_family {
 		    struct ls_err *err);
 };
 
-extern const struct ls_exact_family ls_exact_family_mm, ls_exact_family_elem;
+extern const struct ls_exact_family ls_exact_family_mm, ls_exact_family_elem, ls_exact_family_wide;
 
 #endif

@@ -5,8 +5,8 @@
 #include "exact/op/family.h"
 #include "exact/op/tensor.h"
 
-static const struct ls_exact_family *const families[] = {&ls_exact_family_mm,
-							 &ls_exact_family_elem};
+static const struct ls_exact_family *const families[] = {&ls_exact_family_mm, &ls_exact_family_elem,
+							 &ls_exact_family_wide};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static const struct ls_exact_family *find(const char *name, const struct ls_exact_op_row **ret)

@@ -1,156 +1,244 @@
 /* Element-wise operations. A thread takes groups of LS_ELEM_VECTOR elements, a whole grid
  * apart. */
 #include "exact/elem.h"
+#include "exact/elem_double.h"
+#include "exact/elem_float.h"
+#include "exact/elem_optim.h"
 #include "gpu/device.h"
 
-/* Where the element lies in tensor k. */
 static __device__ __forceinline__ int64_t locate(const ls_elem &e, int k, int64_t number)
 {
-	int64_t at = 0;
-	for (int d = e.ndim - 1; d > 0; d--) {
-		int64_t size = e.size[d], rest;
-		if ((uint64_t)(number | size) >> 32) {
-			rest = number % size;
-			number /= size;
-		} else { /* a division of 32 bits is several times as fast */
-			rest = (uint32_t)number % (uint32_t)size;
-			number = (uint32_t)number / (uint32_t)size;
-		}
-		at += rest * e.t[k].stride[d];
-	}
-	return e.ndim ? at + number * e.t[k].stride[0] : 0;
+	return ls_elem_locate(e.ndim, e.size, e.t[k].stride, number);
 }
 
+template <int V>
 static __device__ __forceinline__ void load_group(const ls_elem_tensor &x, int64_t at,
 						  int64_t stride, float *v)
 {
 	if (stride == 0) {
 		float same = ls_elem_load(x.at, x.type, at);
-		for (int i = 0; i < LS_ELEM_VECTOR; i++)
+		for (int i = 0; i < V; i++)
 			v[i] = same;
 	} else if (x.type == LS_ELEM_F32) {
 		const float4 *from = (const float4 *)((const float *)x.at + at);
 		LS_ALIGNED(from);
-		float4 a = from[0], b = from[1];
-		v[0] = a.x, v[1] = a.y, v[2] = a.z, v[3] = a.w;
-		v[4] = b.x, v[5] = b.y, v[6] = b.z, v[7] = b.w;
+#pragma unroll
+		for (int i = 0; i < V; i += 4) {
+			float4 a = from[i / 4];
+			v[i] = a.x, v[i + 1] = a.y, v[i + 2] = a.z, v[i + 3] = a.w;
+		}
 	} else if (x.type == LS_ELEM_BF16 || x.type == LS_ELEM_F16) {
-		const uint4 *from = (const uint4 *)((const uint16_t *)x.at + at);
-		LS_ALIGNED(from);
-		uint4 a = *from;
-		const uint32_t word[4] = {a.x, a.y, a.z, a.w};
-		for (int i = 0; i < LS_ELEM_VECTOR; i++) {
-			uint16_t h = (uint16_t)(word[i / 2] >> (i % 2 * 16));
-			v[i] = x.type == LS_ELEM_BF16 ? ls_bf16_value(h) : ls_f16_value(h);
+		const uint2 *from = (const uint2 *)((const uint16_t *)x.at + at);
+#pragma unroll
+		for (int i = 0; i < V; i += 4) {
+			uint2 a = from[i / 4];
+			const uint32_t word[2] = {a.x, a.y};
+			for (int j = 0; j < 4; j++) {
+				uint16_t h = (uint16_t)(word[j / 2] >> (j % 2 * 16));
+				v[i + j] =
+					x.type == LS_ELEM_BF16 ? ls_bf16_value(h) : ls_f16_value(h);
+			}
 		}
 	} else {
-		for (int i = 0; i < LS_ELEM_VECTOR; i++)
+		for (int i = 0; i < V; i++)
 			v[i] = ls_elem_load(x.at, x.type, at + i);
 	}
 }
 
+template <int V>
 static __device__ __forceinline__ void store_group(const ls_elem_tensor &x, int64_t at,
 						   const double *v)
 {
 	if (x.type == LS_ELEM_F32) {
 		float4 *to = (float4 *)((float *)x.at + at);
 		LS_ALIGNED(to);
-		to[0] = make_float4(ls_f32_from(v[0]), ls_f32_from(v[1]), ls_f32_from(v[2]),
-				    ls_f32_from(v[3]));
-		to[1] = make_float4(ls_f32_from(v[4]), ls_f32_from(v[5]), ls_f32_from(v[6]),
-				    ls_f32_from(v[7]));
+#pragma unroll
+		for (int i = 0; i < V; i += 4)
+			to[i / 4] = make_float4(ls_f32_from(v[i]), ls_f32_from(v[i + 1]),
+						ls_f32_from(v[i + 2]), ls_f32_from(v[i + 3]));
 	} else if (x.type == LS_ELEM_BF16 || x.type == LS_ELEM_F16) {
-		uint32_t word[4];
-		for (int i = 0; i < 4; i++) {
-			uint16_t low, high;
-			if (x.type == LS_ELEM_BF16)
-				low = ls_bf16_from(v[2 * i]), high = ls_bf16_from(v[2 * i + 1]);
-			else
-				low = ls_f16_from(v[2 * i]), high = ls_f16_from(v[2 * i + 1]);
-			word[i] = low | (uint32_t)high << 16;
+		uint2 *to = (uint2 *)((uint16_t *)x.at + at);
+#pragma unroll
+		for (int i = 0; i < V; i += 4) {
+			uint32_t word[2];
+			for (int j = 0; j < 2; j++) {
+				double a = v[i + 2 * j], b = v[i + 2 * j + 1];
+				bool bf16 = x.type == LS_ELEM_BF16;
+				uint32_t low = bf16 ? ls_bf16_from(a) : ls_f16_from(a);
+				uint32_t high = bf16 ? ls_bf16_from(b) : ls_f16_from(b);
+				word[j] = low | high << 16;
+			}
+			to[i / 4] = make_uint2(word[0], word[1]);
 		}
-		uint4 *to = (uint4 *)((uint16_t *)x.at + at);
-		LS_ALIGNED(to);
-		*to = make_uint4(word[0], word[1], word[2], word[3]);
 	} else {
-		for (int i = 0; i < LS_ELEM_VECTOR; i++)
+		for (int i = 0; i < V; i++)
 			ls_elem_store(x.at, x.type, at + i, v[i]);
 	}
 }
 
-template <int KIND, int INPUTS, int OUTPUTS>
-static __device__ __forceinline__ void group(const ls_elem &e, int64_t number)
-{
-	float x[INPUTS][LS_ELEM_VECTOR];
-	double y[OUTPUTS][LS_ELEM_VECTOR];
-#pragma unroll
-	for (int k = 0; k < INPUTS; k++)
-		load_group(e.t[k], locate(e, k, number), e.ndim ? e.t[k].stride[e.ndim - 1] : 0,
-			   x[k]);
-#pragma unroll
-	for (int i = 0; i < LS_ELEM_VECTOR; i++) {
-		float in[LS_ELEM_INPUTS];
-		double out[LS_ELEM_OUTPUTS];
-#pragma unroll
-		for (int k = 0; k < INPUTS; k++)
-			in[k] = x[k][i];
-		ls_elem_formula(KIND, in, e.number, out);
-#pragma unroll
-		for (int k = 0; k < OUTPUTS; k++)
-			y[k][i] = out[k];
-	}
-#pragma unroll
-	for (int k = 0; k < OUTPUTS; k++)
-		store_group(e.t[INPUTS + k], locate(e, INPUTS + k, number), y[k]);
-}
+/* --- formulas: of `V` elements, by kind; kinds with other numbers of inputs and outputs are
+ * left out --- */
 
-template <int KIND, int INPUTS, int OUTPUTS>
-static __device__ __forceinline__ void one(const ls_elem &e, int64_t number)
-{
-	float in[LS_ELEM_INPUTS];
-	double out[LS_ELEM_OUTPUTS];
-#pragma unroll
-	for (int k = 0; k < INPUTS; k++)
-		in[k] = ls_elem_load(e.t[k].at, e.t[k].type, locate(e, k, number));
-	ls_elem_formula(KIND, in, e.number, out);
-#pragma unroll
-	for (int k = 0; k < OUTPUTS; k++)
-		ls_elem_store(e.t[INPUTS + k].at, e.t[INPUTS + k].type,
-			      locate(e, INPUTS + k, number), out[k]);
-}
-
-/* Groups where the tensors allow it, then what is left, an element at a time. */
-template <int KIND, int INPUTS, int OUTPUTS> static __device__ void all(const ls_elem &e)
-{
-	const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-	const int64_t threads = (int64_t)gridDim.x * blockDim.x;
-	const int64_t groups = e.vectors ? e.count / LS_ELEM_VECTOR : 0;
-	for (int64_t i = thread; i < groups; i += threads)
-		group<KIND, INPUTS, OUTPUTS>(e, i * LS_ELEM_VECTOR);
-	for (int64_t i = groups * LS_ELEM_VECTOR + thread; i < e.count; i += threads)
-		one<KIND, INPUTS, OUTPUTS>(e, i);
-}
-
-/* FIRST and LAST: the kinds that this kernel has. */
-template <int FIRST, int LAST> static __device__ __forceinline__ void choose(const ls_elem &e)
+template <int INPUTS, int OUTPUTS, int V>
+static __device__ __forceinline__ void compute_float(const ls_elem &e, const double *n,
+						     const float (&x)[INPUTS][V],
+						     double (&y)[OUTPUTS][V])
 {
 	switch (e.kind) {
 #define CASE(kind, name, inputs, outputs, tensors, numbers)                                        \
 	case LS_ELEM_##kind:                                                                       \
-		if (LS_ELEM_##kind >= FIRST && LS_ELEM_##kind <= LAST)                             \
-			all<LS_ELEM_##kind, inputs, outputs>(e);                                   \
+		if (inputs == INPUTS && outputs == OUTPUTS)                                        \
+			_Pragma("unroll") for (int i = 0; i < V; i++)                              \
+			{                                                                          \
+				float in[LS_ELEM_INPUTS] = {}, out[LS_ELEM_OUTPUTS];               \
+				for (int k = 0; k < INPUTS; k++)                                   \
+					in[k] = x[k][i];                                           \
+				ls_elem_do_##kind(in, n, e.flags, out);                            \
+				for (int k = 0; k < OUTPUTS; k++)                                  \
+					y[k][i] = (double)out[k];                                  \
+			}                                                                          \
 		break;
-		LS_ELEM_KINDS(CASE)
+		LS_ELEM_FLOAT_KINDS(CASE)
 #undef CASE
 	}
 }
 
-extern "C" __global__ void __launch_bounds__(256) exact_elem_float(ls_elem e)
+template <int INPUTS, int V>
+static __device__ __forceinline__ void
+compute_double(const ls_elem &e, const double *n, const float (&x)[INPUTS][V], double (&y)[1][V])
 {
-	choose<0, LS_ELEM_LAST_FLOAT>(e);
+	switch (e.kind) {
+#define CASE(kind, name, inputs, outputs, tensors, numbers)                                        \
+	case LS_ELEM_##kind:                                                                       \
+		if (inputs == INPUTS)                                                              \
+			_Pragma("unroll") for (int i = 0; i < V; i++) y[0][i] =                    \
+				ls_elem_do_##kind((double)x[0][i], (double)x[INPUTS - 1][i], n);   \
+		break;
+		LS_ELEM_DOUBLE_KINDS(CASE)
+#undef CASE
+	}
 }
 
-extern "C" __global__ void __launch_bounds__(256) exact_elem_double(ls_elem e)
+template <bool WIDE, int INPUTS, int OUTPUTS, int V> struct formula {
+	static __device__ __forceinline__ void
+	run(const ls_elem &e, const double *n, const float (&x)[INPUTS][V], double (&y)[OUTPUTS][V])
+	{
+		compute_float<INPUTS, OUTPUTS, V>(e, n, x, y);
+	}
+};
+
+template <int INPUTS, int OUTPUTS, int V> struct formula<true, INPUTS, OUTPUTS, V> {
+	static __device__ __forceinline__ void
+	run(const ls_elem &e, const double *n, const float (&x)[INPUTS][V], double (&y)[OUTPUTS][V])
+	{
+		compute_double<INPUTS, V>(e, n, x, y);
+	}
+};
+
+/* --- loops --- */
+
+template <bool WIDE, int INPUTS, int OUTPUTS, int V>
+static __device__ __forceinline__ void group(const ls_elem &e, const double *n, int64_t number)
 {
-	choose<LS_ELEM_LAST_FLOAT + 1, LS_ELEM_COUNT - 1>(e);
+	float x[INPUTS][V];
+	double y[OUTPUTS][V] = {};
+#pragma unroll
+	for (int k = 0; k < INPUTS; k++)
+		load_group<V>(e.t[k], locate(e, k, number), e.ndim ? e.t[k].stride[e.ndim - 1] : 0,
+			      x[k]);
+	formula<WIDE, INPUTS, OUTPUTS, V>::run(e, n, x, y);
+#pragma unroll
+	for (int k = 0; k < OUTPUTS; k++)
+		store_group<V>(e.t[INPUTS + k], locate(e, INPUTS + k, number), y[k]);
+}
+
+template <bool WIDE, int INPUTS, int OUTPUTS>
+static __device__ __forceinline__ void one(const ls_elem &e, const double *n, int64_t number)
+{
+	float x[INPUTS][1];
+	double y[OUTPUTS][1] = {};
+#pragma unroll
+	for (int k = 0; k < INPUTS; k++)
+		x[k][0] = ls_elem_load(e.t[k].at, e.t[k].type, locate(e, k, number));
+	formula<WIDE, INPUTS, OUTPUTS, 1>::run(e, n, x, y);
+#pragma unroll
+	for (int k = 0; k < OUTPUTS; k++)
+		ls_elem_store(e.t[INPUTS + k].at, e.t[INPUTS + k].type,
+			      locate(e, INPUTS + k, number), y[k][0]);
+}
+
+/* A copy: old PTX has no addresses of parameters. */
+static __device__ __forceinline__ void take_numbers(const ls_elem &e, double *n)
+{
+#pragma unroll
+	for (int i = 0; i < LS_ELEM_NUMBERS; i++)
+		n[i] = e.numbers ? e.numbers[i] : e.number[i];
+}
+
+/* Groups where the tensors allow it, then what is left, an element at a time. */
+template <bool WIDE, int INPUTS, int OUTPUTS, int V>
+static __device__ __forceinline__ void all(const ls_elem &e)
+{
+	const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+	const int64_t threads = (int64_t)gridDim.x * blockDim.x;
+	double n[LS_ELEM_NUMBERS];
+	take_numbers(e, n);
+	const int64_t groups = e.vectors ? e.count / V : 0;
+	for (int64_t i = thread; i < groups; i += threads)
+		group<WIDE, INPUTS, OUTPUTS, V>(e, n, i * V);
+	for (int64_t i = groups * V + thread; i < e.count; i += threads)
+		one<WIDE, INPUTS, OUTPUTS>(e, n, i);
+}
+
+/* A kernel for each number of inputs and outputs: exact/op/elem.c makes their names. */
+extern "C" __global__ void __launch_bounds__(256) exact_elem_float_1_1(ls_elem e)
+{
+	all<false, 1, 1, LS_ELEM_VECTOR>(e);
+}
+
+extern "C" __global__ void __launch_bounds__(256) exact_elem_float_2_1(ls_elem e)
+{
+	all<false, 2, 1, LS_ELEM_VECTOR>(e);
+}
+
+extern "C" __global__ void __launch_bounds__(256) exact_elem_float_3_1(ls_elem e)
+{
+	all<false, 3, 1, LS_ELEM_VECTOR>(e);
+}
+
+extern "C" __global__ void __launch_bounds__(256) exact_elem_float_3_2(ls_elem e)
+{
+	all<false, 3, 2, LS_ELEM_VECTOR / 2>(e);
+}
+
+extern "C" __global__ void __launch_bounds__(256) exact_elem_float_4_3(ls_elem e)
+{
+	all<false, 4, 3, LS_ELEM_VECTOR / 2>(e);
+}
+
+extern "C" __global__ void __launch_bounds__(256) exact_elem_float_5_4(ls_elem e)
+{
+	all<false, 5, 4, LS_ELEM_VECTOR / 2>(e);
+}
+
+/* Half as many at a time: arithmetic takes longer than memory. */
+extern "C" __global__ void __launch_bounds__(256) exact_elem_double_1_1(ls_elem e)
+{
+	all<true, 1, 1, LS_ELEM_VECTOR / 2>(e);
+}
+
+extern "C" __global__ void __launch_bounds__(256) exact_elem_double_2_1(ls_elem e)
+{
+	all<true, 2, 1, LS_ELEM_VECTOR / 2>(e);
+}
+
+/* One thread. e has the numbers of the operation. */
+extern "C" __global__ void exact_elem_adam_numbers(ls_elem e, const float *step, double *to)
+{
+	double given[LS_ELEM_NUMBERS], n[LS_ELEM_NUMBERS];
+	e.numbers = 0;
+	take_numbers(e, given);
+	ls_elem_adam_numbers(given, (double)*step, n);
+	for (int i = 0; i < LS_ELEM_NUMBERS; i++)
+		to[i] = n[i];
 }
