@@ -1,10 +1,12 @@
 # A real scipy (tools/venv), where the program is what users get; files it once wrote are
 # in tests/data for everywhere else.
 if(LS_USERS_BUILD)
-  add_test(NAME cli.convert-scipy COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
-    ${CMAKE_SOURCE_DIR}/tests/scipy/convert.sh)
-  ls_label_from(${CMAKE_SOURCE_DIR}/tests/scipy/convert.sh cli.convert-scipy cli)
-  set_tests_properties(cli.convert-scipy PROPERTIES TIMEOUT 1800)
+  foreach(name convert formula)
+    add_test(NAME cli.${name}-scipy COMMAND ${CMAKE_SOURCE_DIR}/tests/cli/run --build ${CMAKE_BINARY_DIR}
+      ${CMAKE_SOURCE_DIR}/tests/scipy/${name}.sh)
+    ls_label_from(${CMAKE_SOURCE_DIR}/tests/scipy/${name}.sh cli.${name}-scipy cli)
+    set_tests_properties(cli.${name}-scipy PROPERTIES TIMEOUT 1800)
+  endforeach()
 endif()
 
 # Gives a model file that a test has changed its checksum again.
