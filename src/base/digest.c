@@ -76,3 +76,8 @@ uint64_t ls_xxh64(const void *data, size_t len)
 {
 	return XXH3_64bits(data, len);
 }
+
+uint64_t ls_xxh64_seeded(const void *data, size_t len, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(data, len, seed);
+}

@@ -18,6 +18,7 @@ void ls_sha256_final(struct ls_sha256 *h, char ret_hex[LS_SHA256_HEX]);
 
 void ls_sha256(const void *data, size_t len, char ret_hex[LS_SHA256_HEX]);
 int ls_sha256_file(const char *path, char ret_hex[LS_SHA256_HEX], struct ls_err *err);
-uint64_t ls_xxh64(const void *data, size_t len);
+uint64_t ls_xxh64(const void *data, size_t len); /* XXH3-64 */
+uint64_t ls_xxh64_seeded(const void *data, size_t len, uint64_t seed);
 
 #endif

@@ -22,3 +22,12 @@ int ls_fm_engine_make(const struct ls_fm_device *device, struct ls_fm_model *m,
 	ls_cmd_gpu_done(&gpu);
 	return rc;
 }
+
+int ls_fm_load_data(const struct ls_args *args, const char *path, struct ls_data_opts *o,
+		    struct ls_columns **ret_columns, struct ls_data **ret, struct ls_err *err)
+{
+	const char *columns = ls_args_get(args, "columns");
+	int rc = columns ? ls_columns_load(columns, ret_columns, err) : 0;
+	o->columns = *ret_columns;
+	return rc || !path ? rc : ls_data_load(path, o, ret, err);
+}

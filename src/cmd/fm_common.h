@@ -13,6 +13,11 @@ int ls_fm_engine_make(const struct ls_fm_device *device, struct ls_fm_model *m,
 		      const struct ls_rows *rows, struct ls_pool *pool, struct ls_engine *ret,
 		      struct ls_err *err);
 
+/* Loads DATA of a command (path NULL: it has none) and what --columns names, for which o is
+ * changed. *ret_columns is NULL without it, and the caller's either way. */
+int ls_fm_load_data(const struct ls_args *args, const char *path, struct ls_data_opts *o,
+		    struct ls_columns **ret_columns, struct ls_data **ret, struct ls_err *err);
+
 extern const struct ls_cmd ls_cmd_fm_train, ls_cmd_fm_predict, ls_cmd_fm_eval, ls_cmd_fm_digest,
 	ls_cmd_fm_inspect;
 

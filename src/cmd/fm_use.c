@@ -18,6 +18,7 @@
 struct scored {
 	struct ls_fm_model *m;
 	struct ls_data *data;
+	struct ls_columns *columns; /* of a table; or NULL */
 	const struct ls_rows *rows;
 	float *score;
 };
@@ -26,6 +27,7 @@ static void scored_done(struct scored *s)
 {
 	ls_fm_model_free(s->m);
 	ls_data_free(s->data);
+	ls_columns_free(s->columns);
 	free(s->score);
 }
 
@@ -56,9 +58,14 @@ static int score_data(const struct ls_args *args, bool need_labels, struct score
 	int rc = ls_fm_engine_options(args, NULL, &choice, err);
 	if (rc == 0)
 		rc = ls_fm_load_model(args->pos[0], choice.threads, &ret->m, err);
+	struct ls_data_opts o = {.threads = choice.threads,
+				 .format = ls_args_get(args, "format"),
+				 .labels_path = ls_args_get(args, "labels"),
+				 .weights_path = ls_args_get(args, "weights"),
+				 .need_labels = need_labels,
+				 .want_fields = ret->m && ret->m->n_fields > 0};
 	if (rc == 0)
-		rc = ls_fm_load(args, args->pos[1], LS_FM_DATA, ret->m->n_fields > 0, need_labels,
-				choice.threads, &ret->data, err);
+		rc = ls_fm_load_data(args, args->pos[1], &o, &ret->columns, &ret->data, err);
 	if (rc)
 		return rc;
 	ret->rows = ls_data_rows(ret->data);
@@ -92,6 +99,14 @@ static int write_scores(const struct scored *s, const char *path, struct ls_err 
 	return rc || !w ? rc : ls_writer_commit(w, err);
 }
 
+static json_t *class_names(const struct ls_columns *c)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < c->n_classes; i++)
+		json_array_append_new(list, json_string(c->class[i]));
+	return list;
+}
+
 static void print_scores_json(const struct scored *s)
 {
 	json_t *list = json_array();
@@ -107,7 +122,10 @@ static void print_scores_json(const struct scored *s)
 			json_array_append_new(list, row);
 		}
 	}
-	ls_cmd_print_json_take(json_pack("{s:o}", "predictions", list));
+	json_t *o = json_pack("{s:o}", "predictions", list);
+	if (s->columns && s->columns->n_classes)
+		json_object_set_new(o, "classes", class_names(s->columns));
+	ls_cmd_print_json_take(o);
 }
 
 /* NULL: standard output. */
@@ -122,7 +140,8 @@ static int check_files(const struct ls_args *args, struct ls_err *err)
 	struct ls_fm_files f = {.inputs = {{"MODEL", args->pos[0], false},
 					   {"DATA", args->pos[1], false},
 					   {"--labels", ls_args_get(args, "labels"), false},
-					   {"--weights", ls_args_get(args, "weights"), false}},
+					   {"--weights", ls_args_get(args, "weights"), false},
+					   {"--columns", ls_args_get(args, "columns"), false}},
 				.outputs = {{"-o", output_of(args), false}}};
 	return ls_fm_files_check(&f, err);
 }
@@ -177,6 +196,7 @@ static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 static const struct ls_opt predict_opts[] = {
 	{"output", 'o', "FILE", "where to write (default: standard output)"},
 	{"raw", 0, NULL, "scores instead of probabilities"},
+	LS_FM_COLUMNS_OPT,
 	LS_FM_DATA_OPTS,
 	LS_FM_ENGINE_OPTS,
 	{0},
@@ -187,7 +207,8 @@ const struct ls_cmd ls_cmd_fm_predict = {
 	.summary = "a prediction a row: probability, class probabilities or value",
 	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device auto|cpu|cuda[:N]] [--device-memory "
 		    "SIZE] [--threads N] "
-		    "[--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights FILE.npy]",
+		    "[--columns FILE] [--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights "
+		    "FILE.npy]",
 	.details = "Labels in DATA are not needed. A feature beyond the last that the model has "
 		   "counts as absent.",
 	.opts = predict_opts,
@@ -226,13 +247,15 @@ static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
 }
 
-static const struct ls_opt eval_opts[] = {LS_FM_DATA_OPTS, LS_FM_ENGINE_OPTS, {0}};
+static const struct ls_opt eval_opts[] = {
+	LS_FM_COLUMNS_OPT, LS_FM_DATA_OPTS, LS_FM_ENGINE_OPTS, {0}};
 
 const struct ls_cmd ls_cmd_fm_eval = {
 	.name = "eval",
 	.summary = "every metric of a model on labelled data",
 	.synopsis = "MODEL DATA [--device auto|cpu|cuda[:N]] [--device-memory SIZE] [--threads N] "
-		    "[--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights FILE.npy]",
+		    "[--columns FILE] [--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights "
+		    "FILE.npy]",
 	.opts = eval_opts,
 	.min_pos = 2,
 	.max_pos = 2,

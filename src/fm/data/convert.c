@@ -76,10 +76,10 @@ int ls_data_convert(const char *path, const struct ls_data_opts *o, const char *
 		return rc;
 	if (!(rc = ls_data_check_format(source, o, err)))
 		rc = ls_lsd_create(to, &w, err);
-	/* Labels and weights from elsewhere want the number of rows first: then text is
-	 * loaded too. */
-	bool whole =
-		o->labels_path || o->weights_path || ls_source_content(source) != LS_CONTENT_TEXT;
+	/* Labels and weights from elsewhere want the number of rows first, and labels in words
+	 * all of them: then text is loaded too. */
+	bool whole = o->columns || o->labels_path || o->weights_path ||
+		     ls_source_content(source) != LS_CONTENT_TEXT;
 	if (rc == 0 && whole) {
 		rc = copy_rows_take(source, o, w, err);
 		source = NULL;

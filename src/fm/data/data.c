@@ -12,6 +12,7 @@
 #include "fm/data/csr.h"
 #include "fm/data/lsd.h"
 #include "fm/data/source.h"
+#include "fm/data/tabular.h"
 #include "fm/data/text.h"
 #include "num/num.h"
 
@@ -23,7 +24,7 @@ struct ls_data {
 	/* the file was written to: stays true */
 	bool changed;
 	struct ls_origin origin;
-	void *owned[12];
+	void *owned[16];
 	size_t n_owned;
 };
 
@@ -194,6 +195,37 @@ static int load_text(struct ls_data *d, struct ls_source *s, const struct ls_dat
 	return rc;
 }
 
+/* --- tables --- */
+
+/* .lsd may be what a table became; whoever learns from a table has one. */
+static bool is_table(const struct ls_source *s, const struct ls_data_opts *o)
+{
+	return o->columns->learn || ls_source_content(s) == LS_CONTENT_TEXT;
+}
+
+static int load_table(struct ls_data *d, struct ls_source *s, const struct ls_data_opts *o,
+		      struct ls_err *err)
+{
+	struct ls_tabular t;
+	int rc = ls_tabular_read(s, o->columns, o->need_labels || o->columns->learn, &t, err);
+	if (rc)
+		return rc;
+	void *arrays[] = {t.start, t.feature, t.field, t.value, t.label, t.weight};
+	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+		d->owned[d->n_owned++] = arrays[i];
+	d->rows = (struct ls_rows){.n_rows = t.n_rows,
+				   .n_entries = t.n_entries,
+				   .n_features = t.n_entries ? (uint64_t)t.max_feature + 1 : 0,
+				   .n_fields = t.n_entries ? (uint32_t)t.max_field + 1 : 0,
+				   .start = t.start,
+				   .feature = t.feature,
+				   .field = t.field,
+				   .value = t.value,
+				   .label = t.label,
+				   .weight = t.weight};
+	return 0;
+}
+
 /* --- .npz, and vectors beside the data --- */
 
 static int load_npz(struct ls_data *d, const char *path, struct ls_err *err)
@@ -265,39 +297,30 @@ static int load_vectors(struct ls_data *d, const char *name, const struct ls_dat
 
 /* --- what the file is, and what the caller needs --- */
 
-static const char *const content_format[] = {[LS_CONTENT_TEXT] = "text",
-					     [LS_CONTENT_LSD] = "lsd",
-					     [LS_CONTENT_ZIP] = "npz",
-					     [LS_CONTENT_NPY] =
-						     "a .npy, which may hold labels or weights",
-					     [LS_CONTENT_SAFETENSORS] = "safetensors, a model's"};
-
 int ls_data_check_format(const struct ls_source *s, const struct ls_data_opts *o,
 			 struct ls_err *err)
 {
 	enum ls_content content = ls_source_content(s);
 	const char *name = ls_source_name(s);
-	if (content == LS_CONTENT_PACKED)
-		return ls_err_set(err, LS_EINPUT,
-				  "%s: compressed by xz, zstd or bzip2: unpack it, into a pipe to "
-				  "- if need be; gzip is "
-				  "read as it is",
-				  name);
+	const char *advice = ls_content_advice(content);
+	if (advice)
+		return ls_err_set(err, LS_EINPUT, "%s: holds %s, not rows: %s", name,
+				  ls_content_name(content), advice);
 	if (content == LS_CONTENT_NPY || content == LS_CONTENT_SAFETENSORS)
 		return ls_err_set(err, LS_EINPUT, "%s: holds %s, not rows: text, .npz or .lsd",
-				  name, content_format[content]);
+				  name, ls_content_name(content));
 	if (content != LS_CONTENT_TEXT && !ls_source_map(s))
 		return ls_err_set(err, LS_EINPUT, "%s: %s data must be a regular file", name,
-				  content_format[content]);
+				  ls_content_name(content));
 	if (!o->format)
 		return 0;
 	bool text = strcmp(o->format, "svm") == 0 || strcmp(o->format, "ffm") == 0;
 	if (!text && strcmp(o->format, "npz") != 0 && strcmp(o->format, "lsd") != 0)
 		return ls_err_set(err, LS_EINPUT, "format \"%s\" is none of svm, ffm, npz, lsd",
 				  o->format);
-	if (strcmp(content_format[content], text ? "text" : o->format) != 0)
+	if (strcmp(ls_content_name(content), text ? "text" : o->format) != 0)
 		return ls_err_set(err, LS_EINPUT, "%s: holds %s, not %s", name,
-				  content_format[content], o->format);
+				  ls_content_name(content), o->format);
 	return 0;
 }
 
@@ -366,7 +389,9 @@ static int load_take(struct ls_source *s, const struct ls_data_opts *o, struct l
 	d->owned[d->n_owned++] = name;
 	d->origin.name = name;
 	int rc = ls_data_check_format(s, o, err);
-	if (rc == 0 && ls_source_content(s) == LS_CONTENT_LSD)
+	if (rc == 0 && o->columns && is_table(s, o))
+		rc = load_table(d, s, o, err);
+	else if (rc == 0 && ls_source_content(s) == LS_CONTENT_LSD)
 		rc = view_lsd(d, err);
 	else if (rc == 0 && ls_source_content(s) == LS_CONTENT_ZIP)
 		rc = load_npz(d, name, err);

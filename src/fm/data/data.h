@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "fm/data/columns.h"
 #include "fm/data/rows.h"
 
 struct ls_data_opts {
@@ -20,6 +21,9 @@ struct ls_data_opts {
 	const char *labels_path;
 	/* .npy with a weight a row, for data that have none; or NULL */
 	const char *weights_path;
+	/* text is a table in CSV, and this says how it becomes rows; or NULL. Where it is to
+	 * learn from the table, it is changed */
+	struct ls_columns *columns;
 	bool need_labels; /* data without labels are refused */
 	bool want_fields; /* data without fields are refused */
 	/* 0: the usual; text is cut into slices of about this size, one a task */

@@ -11,9 +11,8 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "fm/data/lsd_format.h"
 
-enum { SLICE = 4 << 20, INPUT = 256 << 10, MAGIC = 8, LONGEST_LINE = 1 << 30 };
+enum { SLICE = 4 << 20, INPUT = 256 << 10, LONGEST_LINE = 1 << 30 };
 
 /* Bytes come from the map (at) or, when there is none, from the descriptor through input;
  * gzip is undone between them and the slices. carry is the line that the last slice cut
@@ -34,7 +33,7 @@ struct ls_source {
 	z_stream z;
 	int failed; /* an error that waits for the lines before it */
 	struct ls_err failure;
-	uint8_t magic[MAGIC];
+	uint8_t magic[LS_CONTENT_MAGIC];
 	size_t magic_len;
 };
 
@@ -76,36 +75,9 @@ void ls_source_read_anywhere(struct ls_source *s)
 	advise(s, MADV_NORMAL);
 }
 
-static bool begins(const void *bytes, size_t len, const char *magic, size_t n)
-{
-	return len >= n && memcmp(bytes, magic, n) == 0;
-}
-
-static bool is_gzip(const void *bytes, size_t len)
-{
-	return begins(bytes, len, "\x1f\x8b", 2);
-}
-
-static enum ls_content content_of(const char *bytes, size_t len)
-{
-	if (begins(bytes, len, (const char *)ls_lsd_magic, sizeof ls_lsd_magic))
-		return LS_CONTENT_LSD;
-	if (begins(bytes, len, "PK\3\4", 4) || begins(bytes, len, "PK\5\6", 4))
-		return LS_CONTENT_ZIP;
-	if (begins(bytes, len, "\3757zXZ", 5) || begins(bytes, len, "\x28\xb5\x2f\xfd", 4) ||
-	    begins(bytes, len, "BZh", 3))
-		return LS_CONTENT_PACKED;
-	if (begins(bytes, len, "\x93NUMPY", 6))
-		return LS_CONTENT_NPY;
-	if (len >= 8 && !is_gzip(bytes, len) &&
-	    memcmp(bytes + 4, "\0\0\0", 4) == 0) /* the length of its header */
-		return LS_CONTENT_SAFETENSORS;
-	return LS_CONTENT_TEXT;
-}
-
 enum ls_content ls_source_content(const struct ls_source *s)
 {
-	return content_of((const char *)s->magic, s->magic_len);
+	return ls_content_of(s->magic, s->magic_len);
 }
 
 /* Fills an empty input buffer. */
@@ -136,7 +108,7 @@ static int refill(struct ls_source *s, struct ls_err *err)
 /* A pipe may hand over the magic in parts. */
 static int read_magic(struct ls_source *s, struct ls_err *err)
 {
-	while (s->magic_len < MAGIC && !s->eof) {
+	while (s->magic_len < LS_CONTENT_MAGIC && !s->eof) {
 		ssize_t n = read(s->fd, s->input + s->input_len, INPUT - s->input_len);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -144,7 +116,7 @@ static int read_magic(struct ls_source *s, struct ls_err *err)
 			return ls_err_errno(err, s->name, "read");
 		s->eof = n == 0;
 		s->input_len += (size_t)n;
-		s->magic_len = s->input_len < MAGIC ? s->input_len : MAGIC;
+		s->magic_len = s->input_len < LS_CONTENT_MAGIC ? s->input_len : LS_CONTENT_MAGIC;
 		memcpy(s->magic, s->input, s->magic_len);
 	}
 	return 0;
@@ -153,10 +125,10 @@ static int read_magic(struct ls_source *s, struct ls_err *err)
 static void look_at_magic(struct ls_source *s)
 {
 	if (s->has_map) {
-		s->magic_len = s->map.len < MAGIC ? s->map.len : MAGIC;
+		s->magic_len = s->map.len < LS_CONTENT_MAGIC ? s->map.len : LS_CONTENT_MAGIC;
 		memcpy(s->magic, s->map.data, s->magic_len);
 	}
-	s->gzip = is_gzip(s->magic, s->magic_len);
+	s->gzip = ls_content_is_gzip(s->magic, s->magic_len);
 	if (!s->input && s->gzip)
 		s->input = ls_xalloc(INPUT);
 }
@@ -399,12 +371,8 @@ static int fill(struct ls_source *s, char **buf, size_t *len, bool *ret_end, str
 static int check_inflated(const struct ls_source *s, const char *bytes, size_t len,
 			  struct ls_err *err)
 {
-	static const char *const forms[] = {[LS_CONTENT_LSD] = "an .lsd",
-					    [LS_CONTENT_ZIP] = "an .npz",
-					    [LS_CONTENT_NPY] = "an .npy",
-					    [LS_CONTENT_SAFETENSORS] = "safetensors"};
-	enum ls_content content = content_of(bytes, len);
-	if (is_gzip(bytes, len) || content == LS_CONTENT_PACKED)
+	enum ls_content content = ls_content_of(bytes, len);
+	if (ls_content_is_gzip(bytes, len) || content == LS_CONTENT_PACKED)
 		return ls_err_set(
 			err, LS_EINPUT,
 			"%s: compressed twice: unpack it; text in one gzip is read as it is",
@@ -412,7 +380,7 @@ static int check_inflated(const struct ls_source *s, const char *bytes, size_t l
 	if (content == LS_CONTENT_TEXT)
 		return 0;
 	bool rows = content == LS_CONTENT_LSD || content == LS_CONTENT_ZIP;
-	return ls_err_set(err, LS_EINPUT, "%s: gzip of %s%s", s->name, forms[content],
+	return ls_err_set(err, LS_EINPUT, "%s: gzip of %s%s", s->name, ls_content_name(content),
 			  rows ? ": unpack it; text alone is read out of gzip"
 			       : ", not of rows as text");
 }

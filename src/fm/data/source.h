@@ -11,15 +11,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-
-enum ls_content {
-	LS_CONTENT_TEXT,
-	LS_CONTENT_LSD,
-	LS_CONTENT_ZIP,
-	LS_CONTENT_NPY,
-	LS_CONTENT_SAFETENSORS,
-	LS_CONTENT_PACKED
-};
+#include "fm/data/content.h"
 
 enum {
 	LS_SLICE_PAD = 16

@@ -81,6 +81,14 @@ __attribute__((cold)) static const char *word(struct parser *s, const char *p)
 	return s->word;
 }
 
+/* What to do about a token that tells of a table. */
+__attribute__((cold)) static const char *table_advice(const char *word)
+{
+	return strpbrk(word, ",;\"")
+		       ? "; if this is CSV, `lockstep fm convert --label COLUMN` makes rows of it"
+		       : "";
+}
+
 /* Up to eight digits at p in one load: their number, and their value in *ret (0 when
  * there are none). */
 static inline unsigned digits8(const char *p, uint32_t *ret)
@@ -164,7 +172,7 @@ __attribute__((cold)) static const char *bad_number(struct parser *s, const char
 	/* A token without a colon does not tell the format: that comes from other tokens,
 	 * perhaps of another slice. */
 	if (!part && !has_colon(p))
-		return fault(s, p, "\"%s\" is not index:value", w);
+		return fault(s, p, "\"%s\" is not index:value%s", w, table_advice(w));
 	if (*p == '-' && end > p + 1)
 		return fault(s, p, "%s \"%.*s\" is negative; the least is 0", what, len, w);
 	if (end > p && v > max)
@@ -224,9 +232,12 @@ static const char *parse_label(struct parser *s, const char *p)
 	} else {
 		enum ls_decimal_fault why = LS_DECIMAL_GARBAGE;
 		const char *end = ls_decimal_float(p, &b->label[b->n_rows], &why);
-		if (!end || !token_ends(end))
-			return fault(s, p, "label \"%s\" is %s", word(s, p),
-				     ls_decimal_fault_text(end ? LS_DECIMAL_GARBAGE : why));
+		if (!end || !token_ends(end)) {
+			const char *w = word(s, p);
+			return fault(s, p, "label \"%s\" is %s%s", w,
+				     ls_decimal_fault_text(end ? LS_DECIMAL_GARBAGE : why),
+				     table_advice(w));
+		}
 		p = skip_blanks(end);
 	}
 	if (!s->labelled || at_end(p) || has_colon(p))

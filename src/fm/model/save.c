@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "fm/data/content.h"
 #include "fm/model/tensors.h"
 #include "num/decimal.h"
 #include "num/num.h"
@@ -434,12 +435,25 @@ static int check_sum(const struct ls_bundle *b, const struct ls_fm_model *m, con
 			    err);
 }
 
+/* Opens it; of another kind of file the message says what it is. */
+static int open_file(const char *path, struct ls_bundle **ret, struct ls_err *err)
+{
+	bool rows = false;
+	int rc = ls_safetensors_open(path, ret, err);
+	const char *what = rc == LS_EINPUT ? ls_content_not_model(path, &rows) : NULL;
+	if (!what)
+		return rc;
+	return ls_err_set(err, LS_EINPUT, "%s: holds %s, not a model%s", path, what,
+			  rows ? "; where both are given the model comes before the data"
+			       : "; a model is what `lockstep fm train -o` writes");
+}
+
 /* A model without states, or a checkpoint, by its format. */
 static int load(const char *path, const char *format, int threads, struct ls_bundle **ret_bundle,
 		struct ls_fm_model **ret, struct ls_err *err)
 {
 	struct ls_bundle *b;
-	int rc = ls_safetensors_open(path, &b, err);
+	int rc = open_file(path, &b, err);
 	if (rc)
 		return rc;
 	struct ls_fm_opts opts;
@@ -506,7 +520,7 @@ int ls_fm_check_model(const char *path, const struct ls_fm_opts *o, const char *
 	struct ls_fm_opts opts;
 	uint64_t features;
 	uint32_t fields;
-	int rc = ls_safetensors_open(path, &b, err);
+	int rc = open_file(path, &b, err);
 	if (rc)
 		return rc;
 	rc = read_header(b, path, "lockstep-fm", &opts, &features, &fields, err);

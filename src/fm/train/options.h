@@ -10,6 +10,11 @@
 #include "fm/train/split.h"
 #include "fm/train/train.h"
 
+#define LS_FM_COLUMNS_OPT                                                                          \
+	{                                                                                          \
+		"columns", 0, "FILE", "DATA in CSV is a table that becomes rows as FILE says"      \
+	}
+
 #define LS_FM_DATA_OPTS                                                                            \
 	{"format", 0, "svm|ffm|npz|lsd",                                                           \
 	 "what DATA is, where its first bytes and tokens could mislead"},                          \
