@@ -272,7 +272,8 @@ static void faults(void **state)
 		{"x 1:1\n", "t:1:1: label \"x\" is not a number"},
 		{"nan 1:1\n", "t:1:1: label \"nan\" is not a finite number"},
 		{"1e99 1:1\n", "t:1:1: label \"1e99\" is too large for a 32-bit float"},
-		{"1,2 1:1\n", "t:1:1: label \"1,2\" is not a number"},
+		{"1,2 1:1\n", "t:1:1: label \"1,2\" is not a number; if this is CSV, `lockstep fm "
+			      "convert --label COLUMN` makes rows of it"},
 		{"1 -0.5 1:1\n", "t:1:3: weight \"-0.5\" is negative"},
 		{"1 inf 1:1\n", "t:1:3: weight \"inf\" is not a finite number"},
 		{"1 1 1 1:1\n", "t:1:5: \"1\" is not index:value"},
