@@ -13,6 +13,7 @@
 #ifndef LOCKSTEP_H
 #define LOCKSTEP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,183 @@ LS_API int ls_numerics_version(void);
 /* Frees a string or a block that a call gave away; accepts NULL. */
 LS_API void ls_free(void *p);
 
+/* --- options --- */
+
+/* The options of a command, by name and value exactly as on the command line. The commands
+ * are "fm train", "fm predict" and "fm eval". What concerns a terminal or the command's
+ * own files does nothing here: quiet, log.
+ *
+ * A program does not read its host's environment here, so a host that has GPUs says where
+ * things are, by options that the command line does not have: "kernel-cache", a folder in
+ * which compiled GPU kernels are kept (without it every start compiles them again), and
+ * "prefix", a folder below which lib/python*'s packages may have NVRTC; it may be given
+ * several times. */
+struct ls_options;
+LS_API int ls_options_new(const char *command, struct ls_options **ret, struct ls_err *err);
+LS_API void ls_options_free(struct ls_options *o);
+/* value NULL: an option without one. Of an option that is set twice the later value
+ * counts. LS_EINPUT: there is no such option, or it has no such value. */
+LS_API int ls_options_set(struct ls_options *o, const char *name, const char *value,
+			  struct ls_err *err);
+/* Refuses values that are out of range, and options that contradict each other or would do
+ * nothing, before any data are there; so does the call that uses them. */
+LS_API int ls_options_check(const struct ls_options *o, struct ls_err *err);
+/* All options of a command as JSON: [{"name", "value", "help"}, ...]; "value" describes it
+ * as --help does and is null for an option without one. */
+LS_API int ls_options_describe(const struct ls_options *o, char **ret_json, struct ls_err *err);
+
+/* --- rows --- */
+
+/* Rows of data. Read-only once made: several calls may read them at once. */
+struct ls_dataset;
+
+struct ls_dataset_info {
+	uint64_t rows, entries;
+	uint64_t features; /* the largest index + 1 */
+	uint32_t fields;   /* the largest field + 1; 0: there are no fields */
+	bool has_labels, has_weights;
+};
+
+/* An array of a host program. type is numpy's word: "int32", "float64"; NULL data and a
+ * length of 0 stand for an array that is not there. */
+struct ls_array {
+	const void *data;
+	uint64_t length;
+	const char *type;
+};
+
+/* Compressed sparse rows, as scipy's csr_matrix has them: the entries of row r are those
+ * from indptr[r] on, up to indptr[r + 1]. indptr, indices and fields hold integers, the
+ * others bool, integers, float32 or float64. Every element is checked, so the arrays may
+ * come from anywhere. Those that are as rows have them (indptr 64 bits, indices 32 bits,
+ * the others float32) are borrowed: they must not change while the rows are in use. */
+struct ls_csr_arrays {
+	const char *name; /* for messages; NULL: "rows" */
+	uint64_t columns; /* every index is below it */
+	struct ls_array indptr, indices;
+	struct ls_array values;  /* absent: every value is 1 */
+	struct ls_array fields;  /* one an entry; ffm and fwfm need them */
+	struct ls_array labels;  /* one a row; training and metrics need them */
+	struct ls_array weights; /* one a row; absent: every weight is 1 */
+};
+
+/* A file of rows in any form that `fm train` reads. Options that count: format, labels,
+ * weights, threads. o may be NULL. */
+LS_API int ls_dataset_load(const char *path, const struct ls_options *o, struct ls_dataset **ret,
+			   struct ls_err *err);
+LS_API int ls_dataset_from_csr(const struct ls_csr_arrays *a, struct ls_dataset **ret,
+			       struct ls_err *err);
+LS_API void ls_dataset_free(struct ls_dataset *d);
+LS_API void ls_dataset_describe(const struct ls_dataset *d, struct ls_dataset_info *ret);
+/* The digest of the rows: the same whatever form they came in. 64 digits and a NUL. */
+LS_API int ls_dataset_digest(const struct ls_dataset *d, char ret_hex[65], struct ls_err *err);
+
+/* --- metrics --- */
+
+enum ls_metric { LS_LOGLOSS, LS_RMSE, LS_ACCURACY, LS_AUC, LS_MACRO_F1, LS_METRICS };
+
+struct ls_metrics {
+	/* a metric that the task or the data does not define is absent, never zero */
+	bool has[LS_METRICS];
+	double value[LS_METRICS];
+};
+
+LS_API const char *ls_metric_name(enum ls_metric metric);
+/* LS_METRICS when there is none of that name. */
+LS_API enum ls_metric ls_metric_find(const char *name);
+
+/* --- factorization machines --- */
+
+/* A model. Read-only once made: several calls may read it at once. */
+struct ls_model;
+
+/* Progress, reported after every stretch of steps (well within a second each) and at the
+ * end of every epoch. */
+struct ls_train_event {
+	enum ls_train_what { LS_TRAIN_STEPS, LS_TRAIN_EPOCH } what;
+	uint64_t step, steps_per_epoch, total_steps;
+	uint32_t epoch; /* counted from 1 */
+	double loss;    /* mean over the rows of the epoch so far */
+	bool has_valid, is_best;
+	struct ls_metrics valid;
+	double seconds; /* of training in this epoch */
+	int at_work;    /* threads that take steps now; 0: none do */
+};
+
+/* Called by the thread that trains. Anything but 0 stops the training there. */
+typedef int ls_train_tell(void *context, const struct ls_train_event *event);
+
+struct ls_training {
+	const struct ls_options *options; /* of "fm train"; NULL: the defaults */
+	struct ls_dataset *rows;
+	/* validation after each epoch; NULL: by the file that the option valid names, if any */
+	struct ls_dataset *valid;
+	const struct ls_model *start; /* to start from (as --warm-start does), or NULL */
+	ls_train_tell *tell;          /* or NULL */
+	void *context;                /* its first argument */
+	const volatile int *stop;     /* stops when it becomes other than 0; or NULL */
+};
+
+enum { LS_TRAIN_NOTES = 3, LS_TRAIN_NOTE = 240 };
+
+struct ls_train_result {
+	uint64_t steps;
+	uint32_t epochs, best_epoch; /* best_epoch 0: there were no validation data */
+	double best_value;
+	bool resumed;
+	char digest[65];      /* of the model's file; empty where none was written */
+	char data_digest[65]; /* of the rows trained on */
+	char engine[128];     /* what computed */
+	double last_loss;     /* mean over the rows of the last epoch of this call; NaN: none */
+	/* what the user should know of the course of this training, a sentence each */
+	char notes[LS_TRAIN_NOTES][LS_TRAIN_NOTE];
+	size_t n_notes;
+	uint32_t folds; /* of cross-validation; their metric's mean, standard deviation */
+	double fold_mean, fold_deviation;
+};
+
+/* Trains. With the option output the model is written there, as `fm train` does; *ret_model
+ * is then read from it. Without, it stays in memory. ret_model and ret may be NULL.
+ *
+ * LS_EINTR: stopped by tell or stop. Then *ret and *ret_model are filled in, too: with the
+ * model of the best epoch so far, or of the last step. With the option output *ret_model
+ * is left alone, and the message names the checkpoint that was written. */
+LS_API int ls_model_train(const struct ls_training *t, struct ls_model **ret_model,
+			  struct ls_train_result *ret, struct ls_err *err);
+LS_API int ls_model_load(const char *path, struct ls_model **ret, struct ls_err *err);
+LS_API int ls_model_save(const struct ls_model *m, const char *path, struct ls_err *err);
+LS_API void ls_model_free(struct ls_model *m);
+/* What must agree everywhere. 64 digits and a NUL. */
+LS_API int ls_model_digest(const struct ls_model *m, char ret_hex[65], struct ls_err *err);
+/* Kind, task, all options, sizes, steps, digests, as JSON. */
+LS_API int ls_model_info(const struct ls_model *m, char **ret_json, struct ls_err *err);
+/* Scores a row: 1, or the number of classes. */
+LS_API uint32_t ls_model_outputs(const struct ls_model *m);
+
+/* What `fm predict` prints: rows × outputs numbers, which the caller has room for;
+ * probabilities, or with the option raw scores. o may be NULL. */
+LS_API int ls_model_predict(const struct ls_model *m, const struct ls_dataset *rows,
+			    const struct ls_options *o, float *ret, struct ls_err *err);
+/* Every metric on labelled rows. o may be NULL. */
+LS_API int ls_model_eval(const struct ls_model *m, const struct ls_dataset *rows,
+			 const struct ls_options *o, struct ls_metrics *ret, struct ls_err *err);
+
+/* A tensor of a model where it lies in memory; lives as long as the model. */
+struct ls_model_tensor {
+	const char *name; /* "bias", "linear", "factors", "field_weights" */
+	const char *type; /* "float32" */
+	int dimensions;
+	uint64_t shape[4];
+	int64_t stride[4]; /* bytes from one element to the next of a dimension */
+	const void *data;
+};
+
+LS_API size_t ls_model_tensors(const struct ls_model *m); /* how many */
+/* LS_ENOENT: there is no tensor of that number, or of that name. */
+LS_API int ls_model_tensor_at(const struct ls_model *m, size_t i, struct ls_model_tensor *ret,
+			      struct ls_err *err);
+LS_API int ls_model_tensor_find(const struct ls_model *m, const char *name,
+				struct ls_model_tensor *ret, struct ls_err *err);
 /* --- exact operations: the same bits on a CPU and on a CUDA device ---
  *
  * The tensors of an operation are the caller's, and so is their memory, which is the

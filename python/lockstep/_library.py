@@ -74,7 +74,7 @@ def _declare(lib):
               ctypes.c_void_p]
     lib.ls_exact_op.argtypes = common + [ctypes.c_void_p]
     lib.ls_exact_op_scratch.argtypes = common + [ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p]
-    lib.ls_exact_op_info.argtypes = [ctypes.c_size_t, ctypes.POINTER(Info)]
+    lib.ls_exact_op_list.argtypes = [ctypes.c_size_t, ctypes.POINTER(Info)]
     return lib
 
 
@@ -112,6 +112,6 @@ def operations():
     if not hasattr(lib, "ls_exact_op"):
         return found
     for index in itertools.count():
-        if lib.ls_exact_op_info(index, ctypes.byref(info)) != 0:
+        if lib.ls_exact_op_list(index, ctypes.byref(info)) != 0:
             return found
         found[info.name.decode()] = (info.tensors or b"").decode().split(), (info.numbers or b"").decode().split()

@@ -141,14 +141,14 @@ static void show_progress(struct session *s, const struct ls_train_event *e)
 	ls_progress_show(&s->progress, e->step, e->total_steps, text, brief);
 }
 
-static void tell(void *context, const struct ls_train_event *e)
+static int tell(void *context, const struct ls_train_event *e)
 {
 	struct session *s = context;
 	uint64_t every = s->train.tell_every;
 	if (e->what == LS_TRAIN_EPOCH || (every && e->step % every == 0))
 		write_log(s, e);
 	if (s->quiet)
-		return;
+		return 0;
 	if (e->what == LS_TRAIN_EPOCH)
 		tell_epoch(s, e);
 	if (e->has_valid) {
@@ -159,6 +159,7 @@ static void tell(void *context, const struct ls_train_event *e)
 	    /* also after the line of an epoch: the next event may be an epoch away */
 	    e->total_steps)
 		show_progress(s, e);
+	return 0;
 }
 
 static int check_data(void *context, struct ls_err *err)

@@ -193,15 +193,6 @@ static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
 }
 
-static const struct ls_opt predict_opts[] = {
-	{"output", 'o', "FILE", "where to write (default: standard output)"},
-	{"raw", 0, NULL, "scores instead of probabilities"},
-	LS_FM_COLUMNS_OPT,
-	LS_FM_DATA_OPTS,
-	LS_FM_ENGINE_OPTS,
-	{0},
-};
-
 const struct ls_cmd ls_cmd_fm_predict = {
 	.name = "predict",
 	.summary = "a prediction a row: probability, class probabilities or value",
@@ -211,7 +202,7 @@ const struct ls_cmd ls_cmd_fm_predict = {
 		    "FILE.npy]",
 	.details = "Labels in DATA are not needed. A feature beyond the last that the model has "
 		   "counts as absent.",
-	.opts = predict_opts,
+	.opts = ls_fm_predict_opts,
 	.min_pos = 2,
 	.max_pos = 2,
 	.run = run_predict,
@@ -247,16 +238,13 @@ static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
 }
 
-static const struct ls_opt eval_opts[] = {
-	LS_FM_COLUMNS_OPT, LS_FM_DATA_OPTS, LS_FM_ENGINE_OPTS, {0}};
-
 const struct ls_cmd ls_cmd_fm_eval = {
 	.name = "eval",
 	.summary = "every metric of a model on labelled data",
 	.synopsis = "MODEL DATA [--device auto|cpu|cuda[:N]] [--device-memory SIZE] [--threads N] "
 		    "[--columns FILE] [--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights "
 		    "FILE.npy]",
-	.opts = eval_opts,
+	.opts = ls_fm_eval_opts,
 	.min_pos = 2,
 	.max_pos = 2,
 	.run = run_eval,

@@ -7,9 +7,31 @@
 
 #include "base/folder.h"
 #include "base/mem.h"
+#include "gpu/driver.h"
 #include "run/collect.h"
 #include "run/folder.h"
 #include "run/verify_run.h"
+
+/* "cpu,cuda": known words, and a GPU where one is wanted. */
+static int check_devices(const char *values, struct ls_err *err)
+{
+	int devices = 0, version, rc = 0;
+	struct ls_err none;
+	for (const char *v = values; *v && rc == 0; v += *v == ',') {
+		size_t n = strcspn(v, ",");
+		bool cuda = n == 4 && memcmp(v, "cuda", 4) == 0;
+		if (!cuda && !(n == 3 && memcmp(v, "cpu", 3) == 0))
+			return ls_err_set(err, LS_EINPUT,
+					  "vary device: \"%.*s\" is not cpu or cuda",
+					  (int)(n < 80 ? n : 80), v);
+		if (cuda && (ls_gpu_count(NULL, &devices, &version, &none) || devices == 0))
+			rc = ls_err_set(err, LS_EUNKNOWN,
+					"vary device: there is no GPU here that the run on cuda "
+					"could use; nothing was started");
+		v += n;
+	}
+	return rc;
+}
 
 static int check_vary(const struct ls_verify_request *ask, struct ls_err *err)
 {
@@ -18,6 +40,11 @@ static int check_vary(const struct ls_verify_request *ask, struct ls_err *err)
 		if (!eq || eq == *v || !strchr(eq, ','))
 			return ls_err_set(err, LS_EINPUT,
 					  "vary \"%.80s\": expected NAME=VALUE,VALUE…", *v);
+		int rc = ls_str_starts(*v, LS_VARY_DEVICE)
+				 ? check_devices(*v + strlen(LS_VARY_DEVICE), err)
+				 : 0;
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

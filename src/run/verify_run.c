@@ -34,19 +34,35 @@ static size_t count(const char *const *list)
 	return n;
 }
 
+/* "device=cpu" hides the GPUs; both values are told to the program. Returns how many
+ * variables that takes. */
+static size_t device_vars(const char *value, const char **ret)
+{
+	ret[0] = ls_xasprintf("LOCKSTEP_DEVICE=%s", value);
+	if (strcmp(value, "cpu") != 0)
+		return 1;
+	ret[1] = ls_xstrdup("CUDA_VISIBLE_DEVICES=");
+	return 2;
+}
+
 /* The request's variables and then the varied ones; the texts of the latter are owned by
  * the list's tail. */
 static const char **make_vars(const struct ls_verify_request *ask, size_t number,
 			      struct ls_str *text)
 {
-	size_t fixed = count(ask->run.vars), n = count(ask->vary);
-	const char **vars = ls_xalloc((fixed + n + 1) * sizeof *vars);
+	size_t fixed = count(ask->run.vars), n = count(ask->vary), at = fixed;
+	const char **vars = ls_xalloc((fixed + 2 * n + 1) * sizeof *vars);
 	for (size_t i = 0; i < fixed; i++)
 		vars[i] = ask->run.vars[i];
 	for (size_t i = 0; i < n; i++) {
 		char *v = varied(ask->vary[i], number);
 		ls_str_addf(text, "%s%s", i ? " " : "", v);
-		vars[fixed + i] = v;
+		if (ls_str_starts(v, LS_VARY_DEVICE)) {
+			at += device_vars(v + strlen(LS_VARY_DEVICE), vars + at);
+			free(v);
+		} else {
+			vars[at++] = v;
+		}
 	}
 	return vars;
 }

@@ -6,6 +6,9 @@
 
 #include "run/verify.h"
 
+/* --vary device=cpu,cuda is no variable: the runs see no GPU, or those that there are. */
+#define LS_VARY_DEVICE "device="
+
 struct ls_verify_plan {
 	const char *label;
 	size_t number; /* decides the varied values */

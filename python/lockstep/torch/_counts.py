@@ -52,8 +52,23 @@ def place():
     return _program(_frames(threads.get(threading.main_thread().ident)))
 
 
+def _of_import():
+    """Whether a module of torch's calls this as it is imported: that is no computing."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib"):
+            return True
+        if not name.startswith((_TORCH, _OURS)):
+            return False
+        frame = frame.f_back
+    return False
+
+
 def note_outside(name, reason, strict):
     entry = outside.get(name)
+    if (entry is None or strict) and _of_import():
+        return
     if entry is None:
         entry = outside[name] = {"calls": 0, "reason": reason, "where": place()}
     entry["calls"] += 1

@@ -11,14 +11,12 @@
 
 enum { NO_LIMIT = -1, INTEGER_TEXT = 24 };
 
-static bool is_integer(enum ls_dtype t)
+bool ls_csr_is_integer(enum ls_dtype t)
 {
 	return t >= LS_DT_BOOL && t <= LS_DT_I64;
 }
 
-/* Element i as an integer; beyond int64 (uint64 only) it becomes negative, which every
- * caller refuses. */
-static int64_t integer_at(const struct ls_tensor *t, uint64_t i)
+int64_t ls_csr_integer(const struct ls_tensor *t, uint64_t i)
 {
 	const uint8_t *p = t->data + i * t->elem_size;
 	uint64_t raw = 0;
@@ -38,7 +36,7 @@ static int64_t integer_at(const struct ls_tensor *t, uint64_t i)
 /* Element i for a message: also of what integer_at makes negative. */
 static const char *integer_text(const struct ls_tensor *t, uint64_t i, char ret[INTEGER_TEXT])
 {
-	int64_t v = integer_at(t, i);
+	int64_t v = ls_csr_integer(t, i);
 	if (t->dtype == LS_DT_U64)
 		snprintf(ret, INTEGER_TEXT, "%llu", (unsigned long long)v);
 	else
@@ -66,12 +64,12 @@ static float float_at(const struct ls_tensor *t, uint64_t i)
 		memcpy(&x, p, sizeof x);
 		return (float)x;
 	}
-	return (float)integer_at(t, i);
+	return (float)ls_csr_integer(t, i);
 }
 
-static bool is_number(enum ls_dtype t)
+bool ls_csr_is_number(enum ls_dtype t)
 {
-	return is_integer(t) || t == LS_DT_F32 || t == LS_DT_F64;
+	return ls_csr_is_integer(t) || t == LS_DT_F32 || t == LS_DT_F64;
 }
 
 static int need(struct ls_bundle *b, const char *path, const char *name, struct ls_tensor **ret,
@@ -100,7 +98,7 @@ static int need_vector(struct ls_bundle *b, const char *path, const char *name, 
 	int rc = need(b, path, name, &t, err);
 	if (rc)
 		return rc;
-	if (!(integers ? is_integer(t->dtype) : is_number(t->dtype)))
+	if (!(integers ? ls_csr_is_integer(t->dtype) : ls_csr_is_number(t->dtype)))
 		return ls_err_set(err, LS_EINPUT, "%s: array \"%s\" holds %s; it should hold %s",
 				  path, name, ls_dtype_name(t->dtype),
 				  integers ? "integers" : "bool, integers, float32 or float64");
@@ -136,11 +134,11 @@ static int check_shape(struct ls_bundle *b, const char *path, uint64_t n_rows,
 	int rc = need_vector(b, path, "shape", true, &t, err);
 	if (rc)
 		return rc;
-	if (ls_tensor_count(t) != 2 || integer_at(t, 0) < 0 || integer_at(t, 1) < 0 ||
-	    (uint64_t)integer_at(t, 0) != n_rows)
+	if (ls_tensor_count(t) != 2 || ls_csr_integer(t, 0) < 0 || ls_csr_integer(t, 1) < 0 ||
+	    (uint64_t)ls_csr_integer(t, 0) != n_rows)
 		return ls_err_set(err, LS_EINPUT, "%s: the shape does not agree with the arrays",
 				  path);
-	*ret_columns = (uint64_t)integer_at(t, 1);
+	*ret_columns = (uint64_t)ls_csr_integer(t, 1);
 	return 0;
 }
 
@@ -149,7 +147,7 @@ static int no_memory(const char *path, struct ls_err *err)
 	return ls_err_set(err, LS_ENOMEM, "%s: no memory for its rows", path);
 }
 
-static int fill_start(const struct ls_tensor *t, const char *path, struct ls_csr *c,
+int ls_csr_fill_start(const struct ls_tensor *t, const char *path, struct ls_csr *c,
 		      struct ls_err *err)
 {
 	uint64_t n = ls_tensor_count(t);
@@ -161,7 +159,7 @@ static int fill_start(const struct ls_tensor *t, const char *path, struct ls_csr
 	if (!c->start)
 		return no_memory(path, err);
 	for (uint64_t i = 0; i < n; i++) {
-		int64_t v = integer_at(t, i);
+		int64_t v = ls_csr_integer(t, i);
 		bool ok = i ? v >= (int64_t)c->start[i - 1] : v == 0;
 		if (!ok || (uint64_t)v > c->n_entries)
 			return ls_err_set(err, LS_EINPUT,
@@ -191,14 +189,14 @@ static int bad_column(const struct ls_tensor *t, uint64_t i, const char *path, u
 			  (unsigned long long)(columns <= UINT32_MAX ? columns - 1 : UINT32_MAX));
 }
 
-static int fill_features(const struct ls_tensor *t, const char *path, uint64_t columns,
+int ls_csr_fill_features(const struct ls_tensor *t, const char *path, uint64_t columns,
 			 struct ls_csr *c, struct ls_err *err)
 {
 	c->feature = ls_alloc_array(c->n_entries, sizeof *c->feature);
 	if (!c->feature)
 		return no_memory(path, err);
 	for (uint64_t i = 0; i < c->n_entries; i++) {
-		int64_t v = integer_at(t, i);
+		int64_t v = ls_csr_integer(t, i);
 		if (v < 0 || (uint64_t)v >= columns || v > (int64_t)UINT32_MAX)
 			return bad_column(t, i, path, columns, err);
 		c->feature[i] = (uint32_t)v;
@@ -208,9 +206,7 @@ static int fill_features(const struct ls_tensor *t, const char *path, uint64_t c
 	return 0;
 }
 
-/* Numbers as floats, refused when not finite or below least; *ret is NULL when drop_ones
- * and all are 1. */
-static int floats(const struct ls_tensor *t, const char *path, const char *what, float least,
+int ls_csr_floats(const struct ls_tensor *t, const char *path, const char *what, float least,
 		  bool drop_ones, float **ret, struct ls_err *err)
 {
 	uint64_t n = ls_tensor_count(t);
@@ -258,13 +254,13 @@ int ls_csr_from_bundle(struct ls_bundle *b, const char *path, struct ls_csr *ret
 	c.n_entries = ls_tensor_count(indices);
 	if (ls_tensor_count(data) != c.n_entries)
 		return ls_err_set(err, LS_EINPUT, "%s: indices and data differ in length", path);
-	rc = fill_start(indptr, path, &c, err);
+	rc = ls_csr_fill_start(indptr, path, &c, err);
 	if (rc == 0)
 		rc = check_shape(b, path, c.n_rows, &columns, err);
 	if (rc == 0)
-		rc = fill_features(indices, path, columns, &c, err);
+		rc = ls_csr_fill_features(indices, path, columns, &c, err);
 	if (rc == 0)
-		rc = floats(data, path, "data", -FLT_MAX, true, &c.value, err);
+		rc = ls_csr_floats(data, path, "data", -FLT_MAX, true, &c.value, err);
 	if (rc)
 		ls_csr_done(&c);
 	else
@@ -293,7 +289,7 @@ int ls_csr_vector(const char *path, uint64_t n, const char *what, float least, f
 		return rc;
 	rc = need(b, path, "array", &t, err);
 	bool flat = rc == 0 && (t->ndim == 1 || (t->ndim == 2 && t->shape[1] == 1));
-	if (rc == 0 && !is_number(t->dtype))
+	if (rc == 0 && !ls_csr_is_number(t->dtype))
 		rc = ls_err_set(
 			err, LS_EINPUT,
 			"%s: numbers of type %s; %ss may be bool, integers, float32 or float64",
@@ -306,7 +302,7 @@ int ls_csr_vector(const char *path, uint64_t n, const char *what, float least, f
 				path, ls_dtype_name(t->dtype), shape, what, (unsigned long long)n);
 	}
 	if (rc == 0)
-		rc = floats(t, path, what, least, false, ret, err);
+		rc = ls_csr_floats(t, path, what, least, false, ret, err);
 	ls_bundle_free(b);
 	return rc;
 }

@@ -377,6 +377,21 @@ static void mind_empty_rows(struct ls_rows *rows)
 		rows->field = none;
 }
 
+void ls_data_of_rows_take(const char *name, const struct ls_rows *rows, void *const *blocks,
+			  size_t n, int threads, struct ls_data **ret)
+{
+	struct ls_data *d = ls_xalloc(sizeof *d);
+	char *copy = d->owned[d->n_owned++] = ls_xstrdup(name);
+	for (size_t i = 0; i < n; i++)
+		d->owned[d->n_owned++] = blocks[i];
+	d->threads = threads > 0 ? threads : ls_cpus();
+	d->rows = *rows;
+	d->origin.name = copy;
+	d->rows.origin = &d->origin;
+	mind_empty_rows(&d->rows);
+	*ret = d;
+}
+
 static int load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret,
 		     struct ls_err *err)
 {

@@ -43,6 +43,10 @@ int ls_data_load_memory(const char *name, const void *bytes, size_t len,
 /* The same from a source, which belongs to the result, or is freed on failure. */
 int ls_data_load_take(struct ls_source *s, const struct ls_data_opts *o, struct ls_data **ret,
 		      struct ls_err *err);
+/* From rows that are checked already. The n blocks (at most 8) are freed with the result;
+ * what the rows borrow from others must outlive it. */
+void ls_data_of_rows_take(const char *name, const struct ls_rows *rows, void *const *blocks,
+			  size_t n, int threads, struct ls_data **ret);
 void ls_data_free(struct ls_data *d);
 
 const struct ls_rows *ls_data_rows(const struct ls_data *d);

@@ -11,17 +11,6 @@
 #include "fm/data/rows.h"
 #include "fm/model/model.h"
 
-enum ls_metric { LS_LOGLOSS, LS_RMSE, LS_ACCURACY, LS_AUC, LS_MACRO_F1, LS_METRICS };
-
-struct ls_metrics {
-	/* a metric that the task or the data does not define is absent, never zero */
-	bool has[LS_METRICS];
-	double value[LS_METRICS];
-};
-
-const char *ls_metric_name(enum ls_metric metric);
-/* LS_METRICS when there is none of that name. */
-enum ls_metric ls_metric_find(const char *name);
 bool ls_metric_more_is_better(enum ls_metric metric);
 enum ls_metric ls_metric_default(enum ls_fm_task task);
 

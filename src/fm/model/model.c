@@ -113,6 +113,19 @@ int ls_fm_model_new_bare(const struct ls_fm_opts *opts, uint64_t n_features, uin
 	return new_model(opts, n_features, n_fields, 0, ret, err);
 }
 
+void ls_fm_model_copy(struct ls_fm_model *m, const struct ls_fm_model *old)
+{
+	for (uint64_t j = 0; j < old->n_features; j++) {
+		memcpy(m->record + j * ls_fm_stride(m), old->record + j * ls_fm_stride(old),
+		       sizeof(float) * ls_fm_lanes(m));
+		memcpy(m->linear + j * ls_fm_stride(m), old->linear + j * ls_fm_stride(old),
+		       sizeof(float) * m->outputs);
+	}
+	memcpy(m->bias, old->bias, sizeof(float) * m->outputs);
+	if (m->n_pairs)
+		memcpy(m->pair, old->pair, sizeof(float) * m->outputs * m->n_pairs);
+}
+
 void ls_fm_model_free(struct ls_fm_model *m)
 {
 	if (!m)

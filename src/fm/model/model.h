@@ -106,6 +106,9 @@ bool ls_fm_first_factors(const struct ls_fm_model *m, uint64_t feature, size_t l
 bool ls_fm_first_pair(const struct ls_fm_model *m, size_t i);
 /* Puts the optimizer's state of every parameter at its start. */
 void ls_fm_model_start_states(struct ls_fm_model *m);
+/* Copies the parameters of another model of the same kind, which has no more features; the
+ * optimizer's state stays. */
+void ls_fm_model_copy(struct ls_fm_model *m, const struct ls_fm_model *old);
 void ls_fm_model_free(struct ls_fm_model *m);
 
 struct ls_update;

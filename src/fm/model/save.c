@@ -230,23 +230,35 @@ static int write_tensors(const char *path, const struct ls_fm_model *m, uint32_t
 	return ls_safetensors_write(path, tensors, n, meta->kv, meta->n, ret_id, err);
 }
 
-/* Writes the parameters and `states` of the optimizer's states. All states must be
- * finite, written or not: AdaGrad and Adam divide by an infinite one, and a parameter
- * that looks sound has not moved. */
+/* All states must be finite, written or not: AdaGrad and Adam divide by an infinite one,
+ * and a parameter that looks sound has not moved. */
+int ls_fm_check_finite(const struct ls_fm_model *m, int threads, const char *path,
+		       struct ls_err *err)
+{
+	int rc = 0;
+	for (uint32_t s = 0; s <= m->states && rc == 0; s++) {
+		struct ls_fm_group groups[LS_FM_GROUPS];
+		size_t n = ls_fm_groups(m, s, groups);
+		for (size_t i = 0; i < n && rc == 0; i++)
+			rc = ls_fm_group_check(&groups[i], threads, path, err);
+	}
+	return rc;
+}
+
+/* Writes the parameters and `states` of the optimizer's states. */
 static int write_groups(const char *path, const struct ls_fm_model *m, uint32_t states, int threads,
 			struct meta *meta, struct ls_file_id *ret_id, struct ls_err *err)
 {
 	struct ls_fm_group groups[MAX_TENSORS];
 	struct ls_tensor tensors[MAX_TENSORS];
-	size_t n = 0, all = 0;
-	for (uint32_t s = 0; s <= m->states; s++) {
-		all += ls_fm_groups(m, s, groups + all);
-		n = s <= states ? all : n;
-	}
-	for (size_t i = 0; i < all; i++)
-		if (ls_fm_group_check(&groups[i], threads, path, err) ||
-		    ls_fm_group_describe(&groups[i], &tensors[i], err))
-			return err->code;
+	size_t n = 0;
+	int rc = ls_fm_check_finite(m, threads, path, err);
+	for (uint32_t s = 0; s <= states; s++)
+		n += ls_fm_groups(m, s, groups + n);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = ls_fm_group_describe(&groups[i], &tensors[i], err);
+	if (rc)
+		return rc;
 	return write_tensors(path, m, states, tensors, n, threads, meta, ret_id, err);
 }
 
@@ -493,13 +505,43 @@ static int load(const char *path, const char *format, int threads, struct ls_bun
 	return 0;
 }
 
+/* A text of the metadata, if it is there and not too long. */
+static bool get_text(const struct ls_bundle *b, const char *key, char *ret, size_t size)
+{
+	const char *text = ls_bundle_meta(b, key);
+	if (!text || strlen(text) >= size)
+		return false;
+	memcpy(ret, text, strlen(text) + 1);
+	return true;
+}
+
 int ls_fm_load_model(const char *path, int threads, struct ls_fm_model **ret, struct ls_err *err)
+{
+	return ls_fm_load_model_at(path, threads, ret, NULL, err);
+}
+
+/* What a model's file says of its training; what it lacks stays empty. */
+static void model_position(const struct ls_bundle *b, struct ls_fm_position *ret)
+{
+	const char *steps = ls_bundle_meta(b, "steps");
+	*ret = (struct ls_fm_position){0};
+	if (steps)
+		ls_str_to_u64(steps, 0, INT64_MAX, "steps", &ret->step, NULL);
+	get_text(b, "data_digest", ret->data_digest, sizeof ret->data_digest);
+	get_text(b, "warm_start", ret->warm_digest, sizeof ret->warm_digest);
+}
+
+int ls_fm_load_model_at(const char *path, int threads, struct ls_fm_model **ret,
+			struct ls_fm_position *ret_at, struct ls_err *err)
 {
 	struct ls_bundle *b;
 	int rc = load(path, "lockstep-fm", threads, &b, ret, err);
-	if (rc == 0)
-		ls_bundle_free(b);
-	return rc;
+	if (rc)
+		return rc;
+	if (ret_at)
+		model_position(b, ret_at);
+	ls_bundle_free(b);
+	return 0;
 }
 
 bool ls_fm_is_checkpoint(const char *path)
@@ -544,16 +586,6 @@ static bool parse_bits(const char *text, double *ret)
 	if (!text || strlen(text) != 16 || *end)
 		return false;
 	memcpy(ret, &u, sizeof u);
-	return true;
-}
-
-/* A text of the metadata, if it is there and not too long. */
-static bool get_text(const struct ls_bundle *b, const char *key, char *ret, size_t size)
-{
-	const char *text = ls_bundle_meta(b, key);
-	if (!text || strlen(text) >= size)
-		return false;
-	memcpy(ret, text, strlen(text) + 1);
 	return true;
 }
 

@@ -34,6 +34,13 @@ int ls_fm_save_model(const char *path, const struct ls_fm_model *m, const struct
 		     int threads, struct ls_file_id *ret_id, struct ls_err *err);
 /* It has no states (ls_fm_model_new_bare). */
 int ls_fm_load_model(const char *path, int threads, struct ls_fm_model **ret, struct ls_err *err);
+/* The same with what the file says of its training: step and digests. */
+int ls_fm_load_model_at(const char *path, int threads, struct ls_fm_model **ret,
+			struct ls_fm_position *ret_at, struct ls_err *err);
+/* LS_EDIFFER unless every parameter and state is finite; the message names path, which is
+ * not written. */
+int ls_fm_check_finite(const struct ls_fm_model *m, int threads, const char *path,
+		       struct ls_err *err);
 
 /* Whether a file says that it is a checkpoint. */
 bool ls_fm_is_checkpoint(const char *path);

@@ -27,11 +27,12 @@ static int make_engine(void *context, struct ls_fm_model *m, const struct ls_row
 	return leg->way->make_engine(leg->way->context, m, rows, pool, ret, err);
 }
 
-static void tell(void *context, const struct ls_train_event *e)
+static int tell(void *context, const struct ls_train_event *e)
 {
 	struct leg *leg = context;
 	if (e->step >= leg->stop_at)
 		leg->stop = 1;
+	return 0;
 }
 
 /* All that the legs of one training share. */

@@ -47,7 +47,7 @@ static void against_constant(const struct ls_train *t, const struct ls_fm_model 
 			    "the model is worse than a constant: without any feature the valid %s "
 			    "would be %.6g, and it is %.6g",
 			    ls_metric_name(t->metric), value, r->best_value);
-	} else if (!t->valid && !t->warm_start && !isnan(r->last_loss)) {
+	} else if (!t->valid && !t->warm_start && !t->warm_model && !isnan(r->last_loss)) {
 		value = ls_fm_constant_loss(&t->opts, t->rows, constant);
 		if (r->last_loss > value)
 			add(r,

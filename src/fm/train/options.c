@@ -65,6 +65,18 @@ const struct ls_opt ls_fm_train_opts[] = {
 	{0},
 };
 
+const struct ls_opt ls_fm_predict_opts[] = {
+	{"output", 'o', "FILE", "where to write (default: standard output)"},
+	{"raw", 0, NULL, "scores instead of probabilities"},
+	LS_FM_COLUMNS_OPT,
+	LS_FM_DATA_OPTS,
+	LS_FM_ENGINE_OPTS,
+	{0},
+};
+
+const struct ls_opt ls_fm_eval_opts[] = {
+	LS_FM_COLUMNS_OPT, LS_FM_DATA_OPTS, LS_FM_ENGINE_OPTS, {0}};
+
 /* fallback: the value if the option is not given. */
 static int pick_word(const struct ls_args *args, const char *option, int fallback, int *ret,
 		     struct ls_err *err)

@@ -32,7 +32,7 @@
 			"GPU memory to use at most: 512M, 40G (default: what is free)"             \
 	}
 
-extern const struct ls_opt ls_fm_train_opts[];
+extern const struct ls_opt ls_fm_train_opts[], ls_fm_predict_opts[], ls_fm_eval_opts[];
 
 /* The options that decide the bytes of a model. Then, once the data are there, what
  * depends on them: the number of classes, balanced weights. */

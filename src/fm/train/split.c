@@ -61,6 +61,7 @@ static int one_fold(const struct ls_train *all, uint32_t fold, uint32_t folds,
 	struct ls_train_result result;
 	uint64_t n = t.rows->n_rows;
 	t.output = NULL;
+	t.kept = NULL;
 	t.tell = NULL;
 	t.tell_every = 0;
 	int rc = hold(&t, n * fold / folds, n * (fold + 1) / folds, &held, err);

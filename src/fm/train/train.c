@@ -23,7 +23,10 @@
 struct run {
 	const struct ls_train *t;
 	/* where links lead from t's, which may lead elsewhere once it is replaced */
-	char *output;
+	char *output; /* NULL: there is none, and the best epoch's model stays here: */
+	struct ls_fm_model *best;
+	uint64_t best_step;
+	bool told_to_stop;
 	int threads; /* for files */
 	struct ls_fm_model *m;
 	struct ls_engine engine;
@@ -46,26 +49,17 @@ struct run {
 
 /* --- the start --- */
 
-/* Copies the parameters of another model, which has no more features. Features that it
- * lacks keep their start. */
+/* Features that the other one lacks keep their start. */
 static void take_parameters(struct ls_fm_model *m, const struct ls_fm_model *old)
 {
-	for (uint64_t j = 0; j < old->n_features; j++) {
-		memcpy(m->record + j * ls_fm_stride(m), old->record + j * ls_fm_stride(old),
-		       sizeof(float) * ls_fm_lanes(m));
-		memcpy(m->linear + j * ls_fm_stride(m), old->linear + j * ls_fm_stride(old),
-		       sizeof(float) * m->outputs);
-	}
-	memcpy(m->bias, old->bias, sizeof(float) * m->outputs);
-	if (m->n_pairs)
-		memcpy(m->pair, old->pair, sizeof(float) * m->outputs * m->n_pairs);
+	ls_fm_model_copy(m, old);
 	ls_fm_model_start_states(m);
 }
 
 static int check_start(const struct ls_train *t, const struct ls_fm_model *old, struct ls_err *err)
 {
 	const struct ls_fm_opts *o = &t->opts;
-	const char *path = t->warm_start;
+	const char *path = t->warm_start ? t->warm_start : "the model to start from";
 	uint32_t outputs = ls_fm_outputs(o);
 	if (old->opts.kind != o->kind || old->opts.task != o->task)
 		return ls_err_set(err, LS_EINPUT,
@@ -103,19 +97,30 @@ static int fresh_model(struct run *r, uint64_t features, uint32_t fields, struct
 	return rc;
 }
 
-/* With those of --warm-start, and all its features and fields. */
-static int warm_model(struct run *r, uint64_t features, uint32_t fields, struct ls_err *err)
+/* With another model's, and all its features and fields. */
+static int model_from(struct run *r, const struct ls_fm_model *old, uint64_t features,
+		      uint32_t fields, struct ls_err *err)
 {
-	struct ls_fm_model *old;
-	int rc = load_start(r, &old, r->at.warm_digest, err);
-	if (rc)
-		return rc;
-	rc = check_start(r->t, old, err);
+	int rc = check_start(r->t, old, err);
 	if (rc == 0)
 		rc = fresh_model(r, old->n_features > features ? old->n_features : features,
 				 old->n_fields > fields ? old->n_fields : fields, err);
 	if (rc == 0)
 		take_parameters(r->m, old);
+	return rc;
+}
+
+/* With those of --warm-start, or of a model in memory. */
+static int warm_model(struct run *r, uint64_t features, uint32_t fields, struct ls_err *err)
+{
+	struct ls_fm_model *old = NULL;
+	if (r->t->warm_model) {
+		ls_fm_model_digest(r->t->warm_model, r->at.warm_digest);
+		return model_from(r, r->t->warm_model, features, fields, err);
+	}
+	int rc = load_start(r, &old, r->at.warm_digest, err);
+	if (rc == 0)
+		rc = model_from(r, old, features, fields, err);
 	ls_fm_model_free(old);
 	return rc;
 }
@@ -129,8 +134,8 @@ static int make_model(struct run *r, struct ls_err *err)
 		memcpy(r->at.valid_digest, t->valid_digest, strlen(t->valid_digest) + 1);
 	if (t->valid)
 		snprintf(r->at.metric, sizeof r->at.metric, "%s", ls_metric_name(t->metric));
-	return (t->warm_start ? warm_model : fresh_model)(r, t->rows->n_features, t->rows->n_fields,
-							  err);
+	bool warm = t->warm_start || t->warm_model;
+	return (warm ? warm_model : fresh_model)(r, t->rows->n_features, t->rows->n_fields, err);
 }
 
 /* Of an option in such a text; a list has commas of its own. */
@@ -369,10 +374,26 @@ static void save_task(void *context, size_t task)
 		ls_fm_model_digest(r->m, r->digest);
 }
 
+/* The best epoch's model so far, where there is no file for it. */
+static int keep_model(struct run *r, struct ls_err *err)
+{
+	int rc = fetch(r, err);
+	if (rc == 0)
+		rc = ls_fm_check_finite(r->m, r->threads, "the model", err);
+	if (rc == 0 && !r->best)
+		rc = ls_fm_model_new_bare(&r->m->opts, r->m->n_features, r->m->n_fields, &r->best,
+					  err);
+	if (rc)
+		return rc;
+	ls_fm_model_copy(r->best, r->m);
+	r->best_step = r->at.step;
+	return 0;
+}
+
 static int save_model(struct run *r, struct ls_err *err)
 {
 	if (!r->output)
-		return 0;
+		return r->t->kept ? keep_model(r, err) : 0;
 	struct saving s = {r, err, fetch(r, err)};
 	bool wanted =
 		/* a checkpoint tells which model is the best */
@@ -404,10 +425,10 @@ static struct ls_train_event event_at(const struct run *r, enum ls_train_what wh
 		.at_work = r->engine.at_work ? r->engine.at_work(r->engine.state) : 0};
 }
 
-static void tell(const struct run *r, const struct ls_train_event *e)
+static void tell(struct run *r, const struct ls_train_event *e)
 {
-	if (r->t->tell)
-		r->t->tell(r->t->context, e);
+	if (r->t->tell && r->t->tell(r->t->context, e))
+		r->told_to_stop = true;
 }
 
 static bool is_better(const struct run *r, double value)
@@ -583,7 +604,7 @@ static int save_beside(struct run *r, char **ret_path, struct ls_err *err)
 /* Where there is no checkpoint. */
 static const char *what_else_is_kept(const struct run *r)
 {
-	return is_as_left(r) ? "the best epoch's model is kept" : "nothing is kept";
+	return r->output && is_as_left(r) ? "the best epoch's model is kept" : "nothing is kept";
 }
 
 static int stopped(struct run *r, struct ls_err *err)
@@ -628,7 +649,7 @@ static int steps(struct run *r, struct ls_err *err)
 	r->per_epoch = ls_fm_steps_per_epoch(&r->t->opts, r->t->rows->n_rows);
 	r->total = r->per_epoch * r->t->epochs;
 	while (rc == 0 && !is_over(r)) {
-		if (r->t->stop && *r->t->stop)
+		if (r->told_to_stop || (r->t->stop && *r->t->stop))
 			return interrupted(r, err);
 		rc = one_stretch(r, err);
 	}
@@ -646,10 +667,24 @@ static void drop_model(struct run *r)
 	r->m = NULL;
 }
 
-/* Without validation the last parameters are the model. With validation it is the best
- * epoch's, whose file is already there; after a resume that file need not be what was
- * left. */
-static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
+/* The model that stays in memory: the best epoch's where there is one, and otherwise as it
+ * is. The engine ends here. */
+static int hand_over(struct run *r, struct ls_train_kept *ret, struct ls_err *err)
+{
+	struct ls_fm_position at = r->at;
+	int rc = r->best ? 0 : fetch(r, err);
+	if (rc == 0 && !r->best)
+		rc = ls_fm_check_finite(r->m, r->threads, "the model", err);
+	if (rc)
+		return rc;
+	at.step = r->best ? r->best_step : at.step;
+	*ret = (struct ls_train_kept){r->best ? r->best : r->m, at};
+	r->m = r->best ? r->m : NULL;
+	r->best = NULL;
+	return 0;
+}
+
+static struct ls_train_result result_of(const struct run *r)
 {
 	struct ls_train_result res = {.steps = r->at.step,
 				      .epochs = (uint32_t)(r->at.step / r->per_epoch),
@@ -659,10 +694,15 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 				      .resumed = r->resumed};
 	memcpy(res.engine, r->engine.name, sizeof res.engine);
 	ls_train_notes(r->t, r->m, &res);
-	if (!r->output) {
-		*ret = res;
-		return 0;
-	}
+	return res;
+}
+
+/* Without validation the last parameters are the model. With validation it is the best
+ * epoch's, whose file is already there; after a resume that file need not be what was
+ * left. */
+static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err)
+{
+	struct ls_train_result res = result_of(r);
 	bool last = !r->t->valid || (r->at.best_epoch == res.epochs && !r->resumed);
 	bool as_left = !r->t->valid || is_as_left(r);
 	int rc = r->t->valid ? 0 : save_model(r, err);
@@ -681,6 +721,19 @@ static int finish(struct run *r, struct ls_train_result *ret, struct ls_err *err
 	memcpy(res.digest, r->digest, sizeof res.digest);
 	*ret = res;
 	return 0;
+}
+
+/* rc: 0, or LS_EINTR, which stays. */
+static int finish_in_memory(struct run *r, int rc, struct ls_train_result *ret, struct ls_err *err)
+{
+	if (r->late.code)
+		return ls_err_set(err, r->late.code, "%s", r->late.msg);
+	struct ls_train_result res = result_of(r);
+	int handed = r->t->kept ? hand_over(r, r->t->kept, err) : 0;
+	if (handed)
+		return handed;
+	*ret = res;
+	return rc;
 }
 
 /* The engine failed in the middle: what is left, and how to go on from it. */
@@ -711,8 +764,10 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 	int rc = start(&r, &why), changed = 0;
 	if (rc == 0)
 		rc = steps(&r, &why);
-	if (rc == 0)
+	if (rc == 0 && t->output)
 		rc = finish(&r, ret, &why);
+	else if (!t->output && (rc == 0 || rc == LS_EINTR))
+		rc = finish_in_memory(&r, rc, ret, &why);
 	/* rows that were written to can cause any error: report that first */
 	if (rc && rc != LS_EINTR)
 		changed = check_data(&r, &why);
@@ -724,6 +779,7 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 	if (rc && err)
 		*err = why;
 	drop_model(&r);
+	ls_fm_model_free(r.best);
 	free(r.score);
 	free(r.output);
 	ls_fp_leave(saved);

@@ -1,0 +1,18 @@
+/* A model that the public functions give to each other. Any number of threads read. */
+#ifndef LS_API_MODEL_H
+#define LS_API_MODEL_H
+
+#include "fm/model/model.h"
+#include "fm/model/save.h"
+
+struct ls_model {
+	struct ls_fm_model *m;
+	struct ls_fm_position at; /* where its training stood */
+};
+
+/* Of parameters that a call has made; they belong to the result. */
+struct ls_model *ls_model_of_take(struct ls_fm_model *m, const struct ls_fm_position *at);
+
+int ls_model_read(const char *path, int threads, struct ls_model **ret, struct ls_err *err);
+
+#endif
