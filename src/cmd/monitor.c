@@ -252,7 +252,8 @@ static int misplaced(const struct ls_args *args, enum face face)
 	} own[] = {{"epilog", FACE_CHECK, "monitor check"},
 		   {"beside-jobs", FACE_PROBE, "monitor probe"},
 		   {"token-file", FACE_LISTEN, "--listen"},
-		   {"history", FACE_LISTEN, "--listen"}};
+		   {"history", FACE_LISTEN, "--listen"},
+		   {"peers", FACE_LISTEN, "--listen"}};
 	if (ls_args_has(args, "listen") && face != FACE_LISTEN)
 		return ls_cmd_usage("monitor: %s does not listen", args->pos[0]);
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -313,6 +314,8 @@ static const struct ls_opt opts[] = {
 	{"token-file", 0, "FILE", "a secret that clients of --listen must have; mode 0600"},
 	{"history", 0, "DIR",
 	 "where --listen keeps what was measured (~/.local/state/lockstep/monitor), or none"},
+	{"peers", 0, "HOST:PORT,…",
+	 "monitors of other machines, which the page of --listen shows as well"},
 	{"interval", 'i', "S", "seconds between two looks (1)"},
 	{"rules", 0, "FILE", "health rules that change or add to the shipped ones"},
 	{"skip", 0, "RULE", "leave a rule out; may be given several times"},
@@ -337,12 +340,12 @@ static const struct ls_opt opts[] = {
 const struct ls_cmd ls_cmd_monitor = {
 	.name = "monitor",
 	.summary = "watch GPUs, their processes and their health",
-	.synopsis =
-		"[--once] [--interval S] " JUDGED "\n"
-		"--listen ADDRESS [--token-file FILE] [--history DIR] [--interval S] " JUDGED "\n"
-		"check " JUDGED " [--epilog]\n"
-		"probe [--beside-jobs]\n"
-		"--print-config prometheus|alerts|grafana|systemd|compose|daemonset|dockerfile",
+	.synopsis = "[--once] [--interval S] " JUDGED "\n"
+		    "--listen ADDRESS [--token-file FILE] [--history DIR] [--peers HOST:PORT,…] "
+		    "[--interval S] " JUDGED "\n"
+		    "check " JUDGED " [--epilog]\n"
+		    "probe [--beside-jobs]\n"
+		    "--print-config prometheus|alerts|grafana|systemd|compose|daemonset|dockerfile",
 	.details =
 		"Without a GPU it shows the host, and says why there is no GPU.\n"
 		"check prints one line and ends with 0 (ok), 1 (warn), 2 (critical) or 3\n"

@@ -30,6 +30,7 @@ struct face {
 	struct ls_archive *archive;
 	struct ls_events *events;
 	struct ls_project *project;
+	struct ls_peers *peers; /* NULL: none */
 	struct ls_pages *pages;
 	struct ls_server *server;
 	bool trouble; /* the history could not be written, and that was said */
@@ -94,14 +95,36 @@ static void sample(struct face *f)
 }
 
 /* Signals go to the thread that samples, so that they end its sleep. */
-static int start(struct ls_server *server, pthread_t *ret, struct ls_err *err)
+static int start(struct face *f, pthread_t *ret, struct ls_err *err)
 {
 	sigset_t all, old;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	int rc = pthread_create(ret, NULL, serve, server);
+	int rc = f->peers ? ls_peers_start(f->peers, err) : 0;
+	if (!rc && pthread_create(ret, NULL, serve, f->server))
+		rc = ls_err_set(err, LS_EIO, "cannot start a thread");
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return rc ? ls_err_set(err, LS_EIO, "cannot start a thread") : 0;
+	return rc;
+}
+
+/* They are sent the token that opens this monitor. */
+static int open_peers(struct face *f, struct ls_err *err)
+{
+	const char *list = ls_args_get(f->m->args, "peers"),
+		   *file = ls_args_get(f->m->args, "token-file"), *text = getenv(variable);
+	char token[LS_TOKEN_MOST + 1] = "";
+	if (!list)
+		return 0;
+	if (file && ls_token_text(file, token, err))
+		return err->code;
+	if (!file && text)
+		snprintf(token, sizeof token, "%s", text);
+	int rc = ls_peers_new(list, token, &f->peers, err);
+	memset(token, 0, sizeof token);
+	if (rc)
+		return ls_err_prefix(err, "option --peers");
+	ls_pages_peers(f->pages, f->peers);
+	return 0;
 }
 
 static int listen_with(struct face *f, const struct ls_token *token, struct ls_err *err)
@@ -111,14 +134,14 @@ static int listen_with(struct face *f, const struct ls_token *token, struct ls_e
 				      .token = token,
 				      .answer = ls_pages_answer};
 	o.ctx = f->pages = ls_pages_new();
-	if (ls_server_open(&o, &f->server, err) || open_history(f, err))
+	if (open_peers(f, err) || ls_server_open(&o, &f->server, err) || open_history(f, err))
 		return err->code;
 	const char *folder = ls_args_get(f->m->args, "project");
 	f->project = ls_project_new(folder ? folder : ".");
 	ls_pages_history(f->pages, f->archive, f->events);
 	ls_pages_project(f->pages, f->project);
 	ls_sampler_prime(f->m->sampler);
-	if (start(f->server, &thread, err))
+	if (start(f, &thread, err))
 		return err->code;
 	fprintf(stderr, "lockstep: http://%s/\n", ls_server_address(f->server));
 	sample(f);
@@ -137,6 +160,7 @@ int ls_monitor_listen(struct ls_monitor *m)
 	if (!rc)
 		rc = listen_with(&f, has ? &token : NULL, &err);
 	ls_server_free(f.server);
+	ls_peers_free(f.peers);
 	ls_pages_free(f.pages);
 	ls_project_free(f.project);
 	ls_events_close(f.events);

@@ -25,6 +25,7 @@ struct ls_pages {
 	struct ls_archive *archive; /* NULL: there is none */
 	struct ls_events *events;
 	struct ls_project *project;
+	struct ls_peers *peers; /* NULL: none were named */
 	pthread_mutex_t lock;
 	double time;                   /* of the last sample */
 	struct ls_body *bodies[PAGES]; /* NULL until the first sample */
@@ -47,6 +48,11 @@ void ls_pages_history(struct ls_pages *p, struct ls_archive *archive, struct ls_
 void ls_pages_project(struct ls_pages *p, struct ls_project *project)
 {
 	p->project = project;
+}
+
+void ls_pages_peers(struct ls_pages *p, struct ls_peers *peers)
+{
+	p->peers = peers;
 }
 
 void ls_pages_free(struct ls_pages *p)
@@ -214,6 +220,12 @@ static void jobs(struct ls_pages *p, const struct ls_request *r, struct ls_reply
 		reply(ret, 200, "application/json", ls_project_jobs(p->project));
 }
 
+static void peers(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret)
+{
+	(void)r;
+	reply(ret, 200, "application/json", ls_body_json_take(ls_peers_json(p->peers)));
+}
+
 static void curve(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret)
 {
 	char name[256], metric[256];
@@ -229,9 +241,13 @@ static const struct {
 	const char *path;
 	void (*answer)(struct ls_pages *p, const struct ls_request *r, struct ls_reply *ret);
 } made[] = {
-	{"/api/v1/verdicts", verdicts},       {"/api/v1/history", history},
-	{"/api/v1/events", events},           {"/api/v1/jobs", jobs},
-	{"/api/v1/experiments", experiments}, {"/api/v1/curve", curve},
+	{"/api/v1/verdicts", verdicts},
+	{"/api/v1/history", history},
+	{"/api/v1/events", events},
+	{"/api/v1/jobs", jobs},
+	{"/api/v1/experiments", experiments},
+	{"/api/v1/curve", curve},
+	{"/api/v1/peers", peers},
 };
 
 void ls_pages_answer(void *ctx, const struct ls_request *r, struct ls_reply *ret)

@@ -7,6 +7,7 @@
 #include "watch/archive.h"
 #include "watch/events.h"
 #include "watch/judge.h"
+#include "watch/peers.h"
 #include "watch/project.h"
 #include "watch/sample.h"
 #include "watch/server.h"
@@ -18,6 +19,7 @@ void ls_pages_free(struct ls_pages *p);
 /* Before there is a second thread. All are borrowed until the end. */
 void ls_pages_history(struct ls_pages *p, struct ls_archive *archive, struct ls_events *events);
 void ls_pages_project(struct ls_pages *p, struct ls_project *project);
+void ls_pages_peers(struct ls_pages *p, struct ls_peers *peers);
 /* Both are borrowed during the call. */
 void ls_pages_publish(struct ls_pages *p, const struct ls_sample *s, const struct ls_judge *j);
 /* A ls_server_fn; pages is a struct ls_pages. */

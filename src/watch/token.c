@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -48,17 +49,30 @@ static int check_file(const char *path, struct ls_err *err)
 	return 0;
 }
 
-int ls_token_read(struct ls_token *t, const char *path, struct ls_err *err)
+int ls_token_text(const char *path, char ret[LS_TOKEN_MOST + 1], struct ls_err *err)
 {
+	struct ls_token checked;
 	char *text;
 	size_t len;
 	if (check_file(path, err) || ls_file_read(path, 4096, &text, &len, err))
 		return err->code;
 	text[strcspn(text, "\r\n")] = 0;
-	int rc = ls_token_set(t, text, err);
+	int rc = ls_token_set(&checked, text, err);
+	if (!rc)
+		snprintf(ret, LS_TOKEN_MOST + 1, "%s", text);
 	OPENSSL_cleanse(text, len);
 	free(text);
 	return rc ? ls_err_prefix(err, "%s", path) : 0;
+}
+
+int ls_token_read(struct ls_token *t, const char *path, struct ls_err *err)
+{
+	char text[LS_TOKEN_MOST + 1];
+	int rc = ls_token_text(path, text, err);
+	if (!rc)
+		rc = ls_token_set(t, text, err);
+	OPENSSL_cleanse(text, sizeof text);
+	return rc;
 }
 
 /* The password of "dXNlcjp0b2tlbg==", in place of it. */

@@ -19,6 +19,8 @@ struct ls_token {
 int ls_token_set(struct ls_token *t, const char *text, struct ls_err *err);
 /* The file's first line. It must be the user's own, and nobody else may read it. */
 int ls_token_read(struct ls_token *t, const char *path, struct ls_err *err);
+/* The same text itself, to be sent to others. */
+int ls_token_text(const char *path, char ret[LS_TOKEN_MOST + 1], struct ls_err *err);
 /* The time that it takes does not depend on how much of the secret is right. */
 bool ls_token_opens(const struct ls_token *t, const char *authorization);
 

@@ -55,19 +55,30 @@ static int check(const struct ls_advice *a, struct ls_err *err)
 	return 0;
 }
 
-int ls_advice_load(struct ls_advice **ret, struct ls_err *err)
+int ls_advice_take(json_t *symptoms, json_t *tested, struct ls_advice **ret, struct ls_err *err)
 {
 	struct ls_advice *a = ls_xalloc(sizeof *a);
-	int rc = ls_data_table("data/advice.json", &a->symptoms, err);
-	if (!rc)
-		rc = ls_data_table("data/tested.json", &a->tested, err);
-	if (!rc)
-		rc = check(a, err);
+	*a = (struct ls_advice){symptoms, tested};
+	int rc = check(a, err);
 	if (rc)
 		ls_advice_free(a);
 	else
 		*ret = a;
 	return rc;
+}
+
+int ls_advice_load(struct ls_advice **ret, struct ls_err *err)
+{
+	json_t *symptoms, *tested;
+	int rc = ls_data_table("data/advice.json", &symptoms, err);
+	if (rc)
+		return rc;
+	rc = ls_data_table("data/tested.json", &tested, err);
+	if (rc) {
+		json_decref(symptoms);
+		return rc;
+	}
+	return ls_advice_take(symptoms, tested, ret, err);
 }
 
 void ls_advice_free(struct ls_advice *a)

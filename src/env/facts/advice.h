@@ -14,6 +14,8 @@ struct ls_advice;
 /* Every row is checked: symptom, shows, steps (texts), source and date; gpu, rating,
  * what, source and date. */
 int ls_advice_load(struct ls_advice **ret, struct ls_err *err);
+/* The same of tables that are there already; takes both references. */
+int ls_advice_take(json_t *symptoms, json_t *tested, struct ls_advice **ret, struct ls_err *err);
 void ls_advice_free(struct ls_advice *a);
 
 /* The row of a symptom ("out-of-memory", "slow-training"): "shows" (what one sees),

@@ -1,13 +1,14 @@
 // The dashboard: asks for what is now, for the history and for events, and shows them.
 
 import { Axis, Chart, sparkline, sparklineNode } from "/chart.js";
-import { attribute, byId, clock, day, gib, make, moment, number, percent, say, span, sync } from "/dom.js";
+import { attribute, byId, clock, day, gib, make, moment, number, percent, plural, say, span, sync } from "/dom.js";
 import { Experiments } from "/experiments.js";
+import { drawPeers } from "/peers.js";
 
 const ranges = [["10 min", 600], ["1 h", 3600], ["6 h", 21600], ["24 h", 86400], ["7 d", 604800], ["90 d", 7776000]];
 const order = ["critical", "warn", "unknown", "ok", "not judged"];
 const every = 2; // seconds between two questions
-const state = { range: 600, now: null, history: null, events: [], asked: {} };
+const state = { range: 600, now: null, history: null, events: [], peers: [], asked: {} };
 
 // --- time ---
 
@@ -36,8 +37,6 @@ const charts = {
 };
 
 // --- health ---
-
-const plural = (n, one, many) => n + " " + (n === 1 ? one : many);
 
 function drawHealth(now) {
   const of = Object.fromEntries(order.map((h) => [h, now.verdicts.filter((v) => v.health === h)]));
@@ -133,7 +132,8 @@ function chipsOf(g, processes) {
   if (m.ecc_uncorrected) chips.push(["warn", plural(m.ecc_uncorrected, "uncorrected error", "uncorrected errors")]);
   if (m.remap_pending) chips.push(["warn", "row remap pending"]);
   if (m.ecc === 0) chips.push(["", "ECC off"]);
-  if (m.mig) chips.push(["", "MIG"]);
+  for (const i of g.instances ?? []) chips.push(["", "MIG " + i.gpu_instance + " " + (i.profile ?? "") + (i.memory_total ? " " + number(i.memory_used / 2 ** 30, 1) + "/" + number(i.memory_total / 2 ** 30) + " GiB" : "")]);
+  if (m.mig && !g.instances?.length) chips.push(["", "MIG without instances"]);
   for (const p of processes) chips.push(["", (p.program ?? "pid " + p.pid) + (p.job ? " · job " + p.job : "")]);
   if (!processes.length && !g.lost) chips.push(["", "no program"]);
   return chips;
@@ -195,6 +195,7 @@ function drawHost(now) {
   if (h.cpu_busy !== undefined) list.push(["Processors", percent(h.cpu_busy * 100), h.cpus + " of them, the busiest " + percent(h.cpu_busiest * 100)]);
   if (h.memory_total) list.push(["Memory", gib(h.memory_total - h.memory_available), "of " + gib(h.memory_total)]);
   if (h.load !== undefined) list.push(["Load", number(h.load, 1), "over a minute"]);
+  if (h.io_wait !== undefined) list.push(["Disk wait", percent(h.io_wait * 100), "of the time a task waits"]);
   if (h.disk_total) list.push(["Disk of /", percent(100 - (100 * h.disk_available) / h.disk_total), gib(h.disk_available) + " free"]);
   facts(byId("host"), list);
 }
@@ -232,7 +233,7 @@ function drawProcesses(now) {
   byId("no-processes").hidden = now.processes.length > 0;
   sync(byId("processes"), now.processes, (p) => p.gpu + " " + p.pid, line, (li, p) =>
     setLine(li, [p.program ?? "pid " + p.pid, "GPU " + p.gpu + (p.memory !== undefined ? " · " + gib(p.memory) : ""),
-      ["pid " + p.pid, p.job && "Slurm job " + p.job, p.container && "container " + p.container].filter(Boolean).join(" · ")]));
+      ["pid " + p.pid, p.gpu_instance !== undefined && "instance " + p.gpu_instance, p.job && "Slurm job " + p.job, p.experiment && "experiment " + p.experiment, p.container && "container " + p.container].filter(Boolean).join(" · ")]));
 }
 
 function drawEvents() {
@@ -351,6 +352,7 @@ async function look() {
   state.now = await ask("/api/v1/now");
   if (!state.history || due("history", Math.min(60, Math.max(every, state.range / 300))))
     state.history = trim(await ask("/api/v1/history?range=" + state.range));
+  if (due("peers", state.peers.length ? 3 : 60)) state.peers = (await ask("/api/v1/peers")).peers;
   if (due("events", 5)) await askEvents(state.now.time);
   if (due("experiments", 5)) await askExperiments(state.now.time);
 }
@@ -358,6 +360,7 @@ async function look() {
 function draw() {
   const { now } = state;
   drawHealth(now);
+  drawPeers(state.peers);
   drawGpus(now);
   drawHost(now);
   drawProcesses(now);

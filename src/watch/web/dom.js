@@ -54,6 +54,8 @@ export function number(v, digits = 0) {
   return known(v) ? v.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits }) : "–";
 }
 
+export const plural = (n, one, many) => n + " " + (n === 1 ? one : many);
+
 export const percent = (v) => (known(v) ? number(v) + " %" : "–");
 
 export const gib = (v) => (known(v) ? number(v / 2 ** 30, v < 100 * 2 ** 30 ? 1 : 0) + " GiB" : "–");
