@@ -83,8 +83,9 @@ static int read_wishes(struct ls_monitor *m, const struct ls_args *args, bool he
 	m->jobs = ls_job_watch_new();
 	if (!project && here) /* a folder without experiments is no error when none was named */
 		ls_job_watch_project(m->jobs, ".", &unused);
+	if (project && ls_job_watch_project(m->jobs, project, err))
+		return ls_err_prefix(err, "option --project %s", project);
 	if ((spec && ls_spec_load(spec, &m->spec, err)) ||
-	    (project && ls_job_watch_project(m->jobs, project, err)) ||
 	    read_driver(m, ls_args_get(args, "manifest"), err))
 		return err->code;
 	follow_exports(m, args, here);
@@ -205,7 +206,7 @@ static int watch(struct ls_monitor *m)
 	struct ls_sample sample;
 	bool json = ls_args_has(m->args, "json");
 	bool live = !json && !ls_args_has(m->args, "once") && ls_cmd_can_draw(stdout);
-	ls_sampler_prime(m->sampler);
+	ls_sampler_prime(m->sampler, ls_monitor_now());
 	ls_monitor_sleep(LOOK_NS * 1e-9);
 	if (live)
 		return watch_live(m);
@@ -242,22 +243,34 @@ static int check(struct ls_monitor *m)
 
 enum face { FACE_WATCH, FACE_CHECK, FACE_PROBE, FACE_LISTEN };
 
-/* Options that belong to one face alone. */
+/* Options that some faces do not have. */
 static int misplaced(const struct ls_args *args, enum face face)
 {
+	enum { WATCH = 1 << FACE_WATCH, CHECK = 1 << FACE_CHECK, LISTEN = 1 << FACE_LISTEN };
 	static const struct {
 		const char *option;
-		enum face face;
+		unsigned faces;
 		const char *of;
-	} own[] = {{"epilog", FACE_CHECK, "monitor check"},
-		   {"beside-jobs", FACE_PROBE, "monitor probe"},
-		   {"token-file", FACE_LISTEN, "--listen"},
-		   {"history", FACE_LISTEN, "--listen"},
-		   {"peers", FACE_LISTEN, "--listen"}};
+	} own[] = {{"epilog", CHECK, "monitor check"},
+		   {"beside-jobs", 1 << FACE_PROBE, "monitor probe"},
+		   {"token-file", LISTEN, "--listen"},
+		   {"history", LISTEN, "--listen"},
+		   {"peers", LISTEN, "--listen"},
+		   {"once", WATCH, "monitor alone"},
+		   {"interval", WATCH | LISTEN, "monitor alone and --listen"},
+		   {"json", ~(unsigned)LISTEN, "monitor alone, check and probe"},
+		   {"rules", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"},
+		   {"skip", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"},
+		   {"gpus", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"},
+		   {"spec", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"},
+		   {"manifest", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"},
+		   {"project", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"},
+		   {"log", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"},
+		   {"exports", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"}};
 	if (ls_args_has(args, "listen") && face != FACE_LISTEN)
 		return ls_cmd_usage("monitor: %s does not listen", args->pos[0]);
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		if (ls_args_has(args, own[i].option) && face != own[i].face)
+		if (ls_args_has(args, own[i].option) && !(own[i].faces >> face & 1))
 			return ls_cmd_usage("monitor: --%s belongs to %s", own[i].option,
 					    own[i].of);
 	return 0;

@@ -140,7 +140,7 @@ static int listen_with(struct face *f, const struct ls_token *token, struct ls_e
 	f->project = ls_project_new(folder ? folder : ".");
 	ls_pages_history(f->pages, f->archive, f->events);
 	ls_pages_project(f->pages, f->project);
-	ls_sampler_prime(f->m->sampler);
+	ls_sampler_prime(f->m->sampler, ls_monitor_now());
 	if (start(f, &thread, err))
 		return err->code;
 	fprintf(stderr, "lockstep: http://%s/\n", ls_server_address(f->server));

@@ -23,8 +23,9 @@ enum { DAY = 86400, MINUTES = LS_ARCHIVE_DAYS * 1440, HOUR = 3600, NAME = 96 };
 
 static const char gpu_names[] =
 	"utilization memory_used temperature power clock_sm memory_utilization throttled";
-static const char host_names[] = "cpu_busy cpu_busiest memory_used load disk_used health";
-enum { GPU_COLUMNS = 7, HOST_COLUMNS = 6 };
+static const char host_names[] = "cpu_busy cpu_busiest memory_used load disk_used health "
+				 "io_wait disk_read disk_write net_received net_sent";
+enum { GPU_COLUMNS = 7, HOST_COLUMNS = 11 };
 /* Of temperature and health a span shows the highest, of all others the mean. */
 enum { GPU_HIGHEST = 1 << 2, HOST_HIGHEST = 1 << 5 };
 
@@ -278,15 +279,22 @@ static const float severity[] = {[LS_HEALTH_OK] = 0,
 				 [LS_HEALTH_CRITICAL] = 3,
 				 [LS_HEALTH_NOT_JUDGED] = 0};
 
-static void host_point(const struct ls_host *h, enum ls_health worst, struct ls_ring_point *p)
+static void host_point(const struct ls_sample *s, enum ls_health worst, struct ls_ring_point *p)
 {
+	const struct ls_host *h = &s->host;
+	const struct ls_host_io *io = &s->io;
 	const float v[HOST_COLUMNS] = {
 		h->has_cpu ? (float)h->cpu * 100 : NAN,
 		h->has_cpu ? (float)h->busiest * 100 : NAN,
 		h->has_memory ? (float)(h->memory_total - h->memory_available) : NAN,
 		h->has_load ? (float)h->load : NAN,
 		h->has_disk ? (float)(h->disk_total - h->disk_available) : NAN,
-		severity[worst]};
+		severity[worst],
+		h->has_io_wait ? (float)h->io_wait * 100 : NAN,
+		io->has_disk ? (float)io->disk_read : NAN,
+		io->has_disk ? (float)io->disk_write : NAN,
+		io->has_net ? (float)io->net_received : NAN,
+		io->has_net ? (float)io->net_sent : NAN};
 	memcpy(p->v, v, sizeof v);
 }
 
@@ -295,7 +303,7 @@ int ls_archive_add(struct ls_archive *a, const struct ls_sample *s, enum ls_heal
 {
 	struct ls_ring_point p = {.time = s->time};
 	struct subject *gpus[LS_SAMPLE_GPUS];
-	host_point(&s->host, worst, &p);
+	host_point(s, worst, &p);
 	int rc = subject_add(a->host, &p, err);
 	for (unsigned i = 0; !rc && i < s->n_gpus; i++) {
 		rc = gpu_subject(a, &s->gpus[i], i, &gpus[i], err);

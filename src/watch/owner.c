@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -104,6 +105,84 @@ unsigned ls_owner_parent_of(const char *stat)
 	return p && sscanf(p + 1, " %*c %u", &parent) == 1 ? parent : 0;
 }
 
+unsigned long long ls_owner_begin_of(const char *stat)
+{
+	enum { FIELDS = 19 }; /* between the name and the begin */
+	const char *p = stat ? strrchr(stat, ')') : NULL;
+	p = p ? p + 1 : NULL;
+	for (int i = 0; p && i < FIELDS; i++) {
+		p += strspn(p, " ");
+		p = strchr(p, ' ');
+	}
+	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+static const char *line_of(const char *text, const char *key)
+{
+	const char *p = text;
+	while (p && !ls_str_starts(p, key)) {
+		p = strchr(p, '\n');
+		p = p ? p + 1 : NULL;
+	}
+	return p ? p + strlen(key) : NULL;
+}
+
+long ls_owner_of_status(const char *text, struct ls_process_owner *ret)
+{
+	const char *uid = line_of(text, "Uid:"), *memory = line_of(text, "VmRSS:");
+	char *end = NULL;
+	unsigned long long kb = memory ? strtoull(memory, NULL, 10) : 0;
+	long number = uid ? strtol(uid, &end, 10) : -1;
+	ret->host_memory = kb < UINT64_MAX >> 10 ? kb << 10 : 0;
+	return end == uid || number < 0 ? -1 : number;
+}
+
+void ls_owner_user_of(const char *passwd, unsigned long uid, char ret[LS_OWNER_TEXT])
+{
+	ret[0] = 0;
+	for (const char *p = passwd; p && *p;) {
+		size_t name = strcspn(p, ":\n");
+		const char *number = p[name] == ':' ? strpbrk(p + name + 1, ":\n") : NULL;
+		char *end;
+		if (number && *number == ':' && strtoul(number + 1, &end, 10) == uid &&
+		    end != number + 1 && *end == ':') {
+			take(ret, p, name);
+			return;
+		}
+		p = strchr(p, '\n');
+		p = p ? p + 1 : NULL;
+	}
+}
+
+static void look_user(const char *root, unsigned pid, struct ls_process_owner *ret)
+{
+	char path[64], name[LS_OWNER_TEXT] = "";
+	snprintf(path, sizeof path, "/proc/%u/status", pid);
+	char *status = ls_root_read(root, path, 1 << 16, NULL);
+	long uid = status ? ls_owner_of_status(status, ret) : -1;
+	free(status);
+	if (uid < 0)
+		return;
+	char *users = ls_root_read(root, "/etc/passwd", 1 << 20, NULL);
+	ls_owner_user_of(users, (unsigned long)uid, name);
+	free(users);
+	if (*name)
+		take_printable(ret->user, name);
+	else
+		snprintf(ret->user, sizeof ret->user, "%ld", uid);
+}
+
+static void look_begin(const char *root, unsigned pid, struct ls_process_owner *ret)
+{
+	char path[64];
+	long ticks = sysconf(_SC_CLK_TCK);
+	snprintf(path, sizeof path, "/proc/%u/stat", pid);
+	char *stat = ls_root_line(root, path);
+	if (stat && ticks > 0)
+		ret->started = (double)ls_owner_begin_of(stat) / (double)ticks;
+	free(stat);
+}
+
 bool ls_owner_descends(const char *root, unsigned pid, unsigned ancestor)
 {
 	enum { GENERATIONS = 64 };
@@ -139,4 +218,6 @@ void ls_owner_look(const char *root, unsigned pid, struct ls_process_owner *ret)
 	if (variables)
 		ls_owner_of_environ(variables, len, ret);
 	free(variables);
+	look_user(root, pid, ret);
+	look_begin(root, pid, ret);
 }

@@ -158,6 +158,8 @@ static void process_families(struct ls_str *out, const struct ls_sample *s)
 		ls_prometheus_label(out, "container", p->owner.container);
 		ls_str_add(out, ",");
 		ls_prometheus_label(out, "experiment", p->owner.experiment);
+		ls_str_add(out, ",");
+		ls_prometheus_label(out, "user", p->owner.user);
 		ls_str_add(out, "} 1\n");
 	}
 	family(out, "process_gpu_memory_bytes", "gauge", "Memory of a GPU that a program uses.");
@@ -242,6 +244,22 @@ static void host_families(struct ls_str *out, const struct ls_host *h)
 	}
 }
 
+static void io_families(struct ls_str *out, const struct ls_host_io *io)
+{
+	if (io->has_disk) {
+		plain(out, "host_disk_read_bytes_per_second", "gauge", "Read from disks.",
+		      io->disk_read);
+		plain(out, "host_disk_written_bytes_per_second", "gauge", "Written to disks.",
+		      io->disk_write);
+	}
+	if (io->has_net) {
+		plain(out, "host_network_received_bytes_per_second", "gauge",
+		      "Received over networks.", io->net_received);
+		plain(out, "host_network_sent_bytes_per_second", "gauge", "Sent over networks.",
+		      io->net_sent);
+	}
+}
+
 static void verdict_labels(struct ls_str *out, const struct ls_verdict *v)
 {
 	char index[16] = "";
@@ -301,6 +319,7 @@ void ls_prometheus_text(const struct ls_sample *s, const struct ls_judge *j, str
 	process_families(out, s);
 	job_families(out, &s->jobs);
 	host_families(out, &s->host);
+	io_families(out, &s->io);
 	health_families(out, j);
 	xid_families(out, s, j);
 }

@@ -113,10 +113,10 @@ static void place_text(const struct ls_watch_process *p, char ret[LS_REPORT_CELL
 
 static void processes_text(const struct ls_sample *s, struct ls_str *out)
 {
-	static const char *const heading[] = {"PID", "GPU",       "MEMORY",    "PROGRAM",
-					      "JOB", "CONTAINER", "EXPERIMENT"};
+	static const char *const heading[] = {"PID",     "GPU", "MEMORY",    "USER",
+					      "PROGRAM", "JOB", "CONTAINER", "EXPERIMENT"};
 	struct ls_table t;
-	ls_table_init(&t, 7, heading);
+	ls_table_init(&t, 8, heading);
 	for (size_t i = 0; i < s->n_processes; i++) {
 		const struct ls_watch_process *p = &s->processes[i];
 		char pid[16], gpu[LS_REPORT_CELL], memory[LS_SIZE_TEXT] = "-";
@@ -127,6 +127,7 @@ static void processes_text(const struct ls_sample *s, struct ls_str *out)
 		const char *const row[] = {pid,
 					   gpu,
 					   memory,
+					   *p->owner.user ? p->owner.user : "-",
 					   *p->owner.name ? p->owner.name : "-",
 					   *p->owner.job ? p->owner.job : "-",
 					   *p->owner.container ? p->owner.container : "-",
@@ -318,6 +319,12 @@ static json_t *process_json(const struct ls_watch_process *p)
 	text_member(o, "job", p->owner.job);
 	text_member(o, "container", p->owner.container);
 	text_member(o, "experiment", p->owner.experiment);
+	text_member(o, "user", p->owner.user);
+	if (p->started > 0)
+		json_object_set_new(o, "started", json_real(p->started));
+	if (p->owner.host_memory)
+		json_object_set_new(o, "host_memory",
+				    json_integer((json_int_t)p->owner.host_memory));
 	return o;
 }
 
@@ -364,6 +371,18 @@ static json_t *jobs_json(const struct ls_jobs *j)
 	if (j->exports.asked)
 		json_object_set_new(o, "exports", exports_json(&j->exports));
 	return o;
+}
+
+static void io_json(const struct ls_host_io *io, json_t *o)
+{
+	if (io->has_disk) {
+		json_object_set_new(o, "disk_read", json_real(io->disk_read));
+		json_object_set_new(o, "disk_write", json_real(io->disk_write));
+	}
+	if (io->has_net) {
+		json_object_set_new(o, "net_received", json_real(io->net_received));
+		json_object_set_new(o, "net_sent", json_real(io->net_sent));
+	}
 }
 
 static json_t *host_json(const struct ls_host *h)
@@ -422,7 +441,9 @@ json_t *ls_watch_json(const struct ls_sample *s)
 		json_object_set_new(o, "xids", xids);
 	else
 		json_decref(xids);
-	json_object_set_new(o, "host", host_json(&s->host));
+	json_t *host = host_json(&s->host);
+	io_json(&s->io, host);
+	json_object_set_new(o, "host", host);
 	json_object_set_new(o, "jobs", jobs_json(&s->jobs));
 	return o;
 }

@@ -54,14 +54,23 @@ static int wrong(struct ls_err *err, const char *where, const char *key, const c
 	return ls_err_set(err, LS_EINPUT, "%s: \"%s\" must be %s", where, key, must);
 }
 
+/* Texts become lines, which one with control characters would break. */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return false;
+	return true;
+}
+
 static int text_of(const json_t *row, const char *key, const char *where, char **text,
 		   struct ls_err *err)
 {
 	const json_t *v = json_object_get(row, key);
 	if (!v)
 		return 0;
-	if (!json_is_string(v) || !*json_string_value(v))
-		return wrong(err, where, key, "a text");
+	if (!json_is_string(v) || !*json_string_value(v) || !is_plain(json_string_value(v)))
+		return wrong(err, where, key, "a text without control characters");
 	free(*text);
 	*text = ls_xstrdup(json_string_value(v));
 	return 0;
@@ -201,7 +210,7 @@ static int add_row(struct ls_rules *r, const json_t *row, const char *file, size
 		   struct ls_err *err)
 {
 	const char *name = json_string_value(json_object_get(row, "rule"));
-	if (!json_is_object(row) || !name || !*name || strlen(name) > 60)
+	if (!json_is_object(row) || !name || !*name || strlen(name) > 60 || !is_plain(name))
 		return ls_err_set(err, LS_EINPUT,
 				  "%s: rules[%zu] must be an object with a name in \"rule\"", file,
 				  i);

@@ -22,6 +22,7 @@ struct ls_sampler {
 	struct ls_kmsg *kmsg;
 	double booted; /* seconds since 1970 */
 	struct ls_host_state host;
+	struct ls_host_io_state io;
 	unsigned n_known;
 	struct ls_watch_gpu known[LS_SAMPLE_GPUS]; /* names only */
 };
@@ -58,10 +59,12 @@ void ls_sampler_free(struct ls_sampler *s)
 	free(s);
 }
 
-void ls_sampler_prime(struct ls_sampler *s)
+void ls_sampler_prime(struct ls_sampler *s, double now)
 {
 	struct ls_host unused;
+	struct ls_host_io no_rates;
 	ls_host_look(s->root, &s->host, &unused);
+	ls_host_io_look(s->root, now, &s->io, &no_rates);
 }
 
 /* A driver that is loaded later is found later. On a scripted machine the real library is
@@ -125,6 +128,8 @@ static void take_processes(struct ls_sampler *s, unsigned i, struct ls_sample *r
 		p->gpu = i;
 		p->p = list[k];
 		ls_owner_look(s->root, list[k].pid, &p->owner);
+		if (p->owner.started > 0 && s->booted > 0)
+			p->started = s->booted + p->owner.started;
 	}
 }
 
@@ -232,6 +237,7 @@ void ls_sampler_take(struct ls_sampler *s, double now, struct ls_sample *ret)
 	}
 	take_xids(s, ret);
 	ls_host_look(s->root, &s->host, &ret->host);
+	ls_host_io_look(s->root, now, &s->io, &ret->io);
 }
 
 void ls_sample_done(struct ls_sample *s)

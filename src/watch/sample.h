@@ -13,6 +13,7 @@
 #include "gpu/nvml_meter.h"
 #include "gpu/nvml_mig.h"
 #include "watch/host.h"
+#include "watch/host_io.h"
 #include "watch/jobs.h"
 #include "watch/owner.h"
 
@@ -31,6 +32,7 @@ struct ls_watch_process {
 	unsigned gpu;
 	struct ls_nvml_process p;
 	struct ls_process_owner owner;
+	double started; /* seconds since 1970; 0: not known */
 };
 
 /* A part of a GPU that is split (MIG). */
@@ -65,6 +67,7 @@ struct ls_sample {
 	size_t n_xids, cap_xids; /* since the last look */
 	struct ls_watch_xid *xids;
 	struct ls_host host;
+	struct ls_host_io io;
 	struct ls_jobs jobs; /* the sampler leaves them alone: ls_job_watch_look */
 };
 
@@ -75,7 +78,7 @@ struct ls_sampler *ls_sampler_new(const char *root);
 void ls_sampler_free(struct ls_sampler *s);
 /* Notes the host's counters, so that the first sample has shares of the time since
  * then. */
-void ls_sampler_prime(struct ls_sampler *s);
+void ls_sampler_prime(struct ls_sampler *s, double now);
 /* now: seconds since 1970. Without GPUs or NVML the sample has only the host, and why. */
 void ls_sampler_take(struct ls_sampler *s, double now, struct ls_sample *ret);
 void ls_sample_done(struct ls_sample *s);

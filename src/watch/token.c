@@ -41,6 +41,8 @@ static int check_file(const char *path, struct ls_err *err)
 	struct stat st;
 	if (stat(path, &st) != 0)
 		return ls_err_errno(err, path, "read");
+	if (!S_ISREG(st.st_mode))
+		return ls_err_set(err, LS_EINPUT, "%s: not a regular file", path);
 	if (st.st_mode & (S_IRWXG | S_IRWXO))
 		return ls_err_set(err, LS_EINPUT, "%s: others may use it; run `chmod 600 %s`", path,
 				  path);

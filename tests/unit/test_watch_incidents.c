@@ -172,6 +172,9 @@ static void rules_that_are_wrong(void **state)
 	refused("{\"rules\": [1]}", "rules[0] must be an object");
 	refused("{\"rules\": [], \"rulez\": 1}", "rulez");
 	refused("{\"rules\": [{\"rule\": \"x\", \"warn_above\": 1}]}", "needs \"signal\"");
+	refused("{\"rules\": [{\"rule\": \"x\\ny\", \"warn_above\": 1}]}", "rules[0] must be");
+	refused("{\"rules\": [{\"rule\": \"gpu-lost\", \"cause\": \"a\\nb\"}]}",
+		"control characters");
 	refused("{\"rules\": [{\"rule\": \"x\", \"signal\": \"temperatur\", \"warn_above\": 1}]}",
 		"did you mean \"temperature\"");
 	refused("{\"rules\": [{\"rule\": \"x\", \"signal\": \"power\"}]}", "no limit");

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "watch/host.h"
+#include "watch/host_io.h"
 #include "watch/kmsg.h"
 #include "watch/owner.h"
 
@@ -177,12 +178,59 @@ static void host(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* Parts of disks, loops and the interfaces of containers would count bytes twice. */
+static void host_io(void **state)
+{
+	(void)state;
+	static const char disks[] =
+		"   7 0 loop0 9 0 9999 0 9 0 9999 0 0 0 0\n"
+		" 259 0 nvme0n1 10 0 2048 5 20 0 4096 6 0 7 8\n"
+		" 259 1 nvme0n1p1 10 0 2048 5 20 0 4096 6 0 7 8\n"
+		"   8 0 sda 1 0 2 0 1 0 4 0 0 0 0\n   8 1 sda1 1 0 2 0 1 0 4 0 0 0 0\n"
+		" 253 0 dm-0 1 0 2 0 1 0 4 0 0 0 0\n";
+	static const char nets[] = "Inter-|   Receive | Transmit\n face |bytes packets|bytes\n"
+				   "    lo: 900 1 0 0 0 0 0 0 900 1 0 0 0 0 0 0\n"
+				   "  eth0:1000 1 0 0 0 0 0 0 2000 2 0 0 0 0 0 0\ndocker0: 5 1 0 0 "
+				   "0 0 0 0 5 1 0 0 0 0 0 0\n"
+				   "   ib0: 1 1 0 0 0 0 0 0 2 2 0 0 0 0 0 0\n";
+	uint64_t bytes[2];
+	assert_true(ls_host_io_disks(disks, bytes));
+	assert_true(bytes[0] == 2050 * 512 && bytes[1] == 4100 * 512);
+	assert_true(ls_host_io_nets(nets, bytes));
+	assert_true(bytes[0] == 1001 && bytes[1] == 2002);
+	assert_false(ls_host_io_disks("   7 0 loop0 9 0 9999 0 9 0 9999\n", bytes));
+	assert_false(ls_host_io_nets("    lo: 900 1\n", bytes));
+}
+
+/* Names may hold anything but a colon; a user whom the file does not have stays a
+ * number. */
+static void users(void **state)
+{
+	(void)state;
+	struct ls_process_owner o = {.name = ""};
+	static const char passwd[] =
+		"root:x:0:0:root:/root:/bin/sh\nanna:x:1000:100::/:/bin/sh\nx\n";
+	assert_int_equal(ls_owner_of_status("Name:\ta\nUid:\t1000\t0\nVmRSS:\t  12 kB\n", &o),
+			 1000);
+	assert_true(o.host_memory == 12288);
+	assert_int_equal(ls_owner_of_status("Name:\ta\nUid:\tx\n", &o), -1);
+	ls_owner_user_of(passwd, 1000, o.user);
+	assert_string_equal(o.user, "anna");
+	ls_owner_user_of(passwd, 100, o.user);
+	assert_string_equal(o.user, "");
+	assert_true(ls_owner_begin_of(
+			    "4711 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 20") ==
+		    99);
+	assert_true(ls_owner_begin_of("4711 (a) S 1") == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernel_log),  cmocka_unit_test(owners),
 		cmocka_unit_test(experiments), cmocka_unit_test(ancestors),
-		cmocka_unit_test(host),
+		cmocka_unit_test(host),        cmocka_unit_test(host_io),
+		cmocka_unit_test(users),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 // The dashboard: asks for what is now, for the history and for events, and shows them.
 
 import { Axis, Chart, sparkline, sparklineNode } from "/chart.js";
-import { attribute, byId, clock, day, gib, make, moment, number, percent, plural, say, span, sync } from "/dom.js";
+import { attribute, byId, clock, day, gib, make, moment, number, percent, plural, say, span, speed, sync } from "/dom.js";
 import { Experiments } from "/experiments.js";
 import { drawPeers } from "/peers.js";
 
@@ -32,8 +32,12 @@ const charts = {
   memory_used: chart("charts", "Memory", { format: gib, tick: tickGib, base: 2 ** 30 }),
   temperature: chart("charts", "Temperature", { format: (v) => number(v) + " °C", min: 20 }),
   power: chart("charts", "Power", { format: (v) => number(v) + " W" }),
+  clock_sm: chart("charts", "Clock", { format: (v) => number(v / 1e6) + " MHz", base: 1e6 }),
+  memory_utilization: chart("charts", "Memory traffic", { format: percent, max: 100 }),
   cpu: chart("host-charts", "Processors", { format: percent, max: 100 }),
   memory: chart("host-charts", "Memory of the host", { format: gib, tick: tickGib, base: 2 ** 30 }),
+  disk: chart("host-charts", "Disks", { format: speed, base: 2 ** 20 }),
+  net: chart("host-charts", "Networks", { format: speed, base: 2 ** 20 }),
 };
 
 // --- health ---
@@ -196,6 +200,8 @@ function drawHost(now) {
   if (h.memory_total) list.push(["Memory", gib(h.memory_total - h.memory_available), "of " + gib(h.memory_total)]);
   if (h.load !== undefined) list.push(["Load", number(h.load, 1), "over a minute"]);
   if (h.io_wait !== undefined) list.push(["Disk wait", percent(h.io_wait * 100), "of the time a task waits"]);
+  if (h.disk_read !== undefined) list.push(["Disks", speed(h.disk_read + h.disk_write), speed(h.disk_read) + " read"]);
+  if (h.net_received !== undefined) list.push(["Networks", speed(h.net_received + h.net_sent), speed(h.net_received) + " received"]);
   if (h.disk_total) list.push(["Disk of /", percent(100 - (100 * h.disk_available) / h.disk_total), gib(h.disk_available) + " free"]);
   facts(byId("host"), list);
 }
@@ -233,7 +239,7 @@ function drawProcesses(now) {
   byId("no-processes").hidden = now.processes.length > 0;
   sync(byId("processes"), now.processes, (p) => p.gpu + " " + p.pid, line, (li, p) =>
     setLine(li, [p.program ?? "pid " + p.pid, "GPU " + p.gpu + (p.memory !== undefined ? " · " + gib(p.memory) : ""),
-      ["pid " + p.pid, p.gpu_instance !== undefined && "instance " + p.gpu_instance, p.job && "Slurm job " + p.job, p.experiment && "experiment " + p.experiment, p.container && "container " + p.container].filter(Boolean).join(" · ")]));
+      ["pid " + p.pid, p.user, p.started && "for " + span(now.time - p.started), p.gpu_instance !== undefined && "instance " + p.gpu_instance, p.job && "Slurm job " + p.job, p.experiment && "experiment " + p.experiment, p.container && "container " + p.container].filter(Boolean).join(" · ")]));
 }
 
 function drawEvents() {
@@ -307,7 +313,11 @@ function drawHistory() {
   charts.power.set({ ...common, series: of("power"), max: cap && cap * 1.08, limits: limit(cap, "limit") });
   charts.cpu.set({ ...common, series: [{ name: "all", color: 0, values: h.host.cpu_busy }, { name: "busiest", color: 6, values: h.host.cpu_busiest }] });
   charts.memory.set({ ...common, series: [{ name: "used", color: 1, values: h.host.memory_used }], max: now.host.memory_total });
-  for (const c of [charts.cpu, charts.memory]) c.node.hidden = c.data.series.every((s) => most(s.values) === undefined);
+  charts.clock_sm.set({ ...common, series: of("clock_sm"), max: most(metric("clock_sm_max")) * 1.05 || undefined });
+  charts.memory_utilization.set({ ...common, series: of("memory_utilization") });
+  charts.disk.set({ ...common, series: [{ name: "read", color: 2, values: h.host.disk_read ?? [] }, { name: "written", color: 6, values: h.host.disk_write ?? [] }] });
+  charts.net.set({ ...common, series: [{ name: "received", color: 4, values: h.host.net_received ?? [] }, { name: "sent", color: 3, values: h.host.net_sent ?? [] }] });
+  for (const c of [charts.clock_sm, charts.memory_utilization, charts.cpu, charts.memory, charts.disk, charts.net]) c.node.hidden = c.data.series.every((s) => most(s.values) === undefined);
   drawBand(h, xs);
 }
 

@@ -60,6 +60,14 @@ export const percent = (v) => (known(v) ? number(v) + " %" : "–");
 
 export const gib = (v) => (known(v) ? number(v / 2 ** 30, v < 100 * 2 ** 30 ? 1 : 0) + " GiB" : "–");
 
+// Bytes a second.
+export function speed(v) {
+  if (!known(v)) return "–";
+  for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]])
+    if (v >= size) return number(v / size, v < 10 * size ? 1 : 0) + " " + unit + "/s";
+  return number(v) + " B/s";
+}
+
 // A value of a metric, with as many digits as say something.
 export function figure(v) {
   if (!known(v)) return v === undefined || v === null ? "–" : String(v);

@@ -87,7 +87,7 @@ export class Experiments {
     const { counts, workers, experiments } = this.all;
     const list = this.all.project === null ? [] : states.filter((s) => counts[s] || s === "running" || s === "queued").map((s) => [s, counts[s] ?? 0]);
     if (this.all.project !== null) list.push(["workers", workers.length]);
-    if (counts.window?.ended) list.push(["succeeded, 24 h", number((100 * counts.window.done) / counts.window.ended) + " %"]);
+    if (counts.window?.ended) list.push(["success, 24 h", number((100 * counts.window.done) / counts.window.ended) + " %"]);
     sync(byId("counts"), list, (c) => c[0], (c) => {
       const div = make("div");
       div.append(make("dt", "", c[0]), make("dd"));

@@ -33,7 +33,7 @@ for line in ('lockstep_gpu_utilization_ratio{%s} 0.93' % u, 'lockstep_gpu_power_
              'lockstep_gpu_memory_used_bytes{%s} 74448896000' % u, 'lockstep_gpu_up{%s} 1' % u,
              'lockstep_gpu_sm_clock_hertz{%s} 1980000000' % u,
              'lockstep_gpu_xid_errors_total{%s,xid="31"} 1' % u,
-             r'lockstep_job_info{%s,pid="4711",program="py\"th\\on",job="12",container="",experiment=""} 1' % u,
+             r'lockstep_job_info{%s,pid="4711",program="py\"th\\on",job="12",container="",experiment="",user=""} 1' % u,
              'lockstep_health_verdict{gpu="0",rule="gpu-lost"} 0'):
     assert line + "\n" in text, line + "\nis not in\n" + text
 assert "fan_speed" not in text and 'pid="99",program' in text
@@ -139,3 +139,8 @@ monitor check --listen 127.0.0.1:0
 echo $?
 monitor --token-file token --once
 echo $?
+for wrong in '--listen 127.0.0.1:0 --json' '--listen 127.0.0.1:0 --once' 'check --interval 5' 'probe --gpus 1' "--listen 0.0.0.0:0 --token-file $SCRATCH"; do
+	# shellcheck disable=SC2086
+	monitor $wrong
+	echo $?
+done

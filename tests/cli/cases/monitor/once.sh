@@ -5,6 +5,9 @@
 machine h200
 measures 0 util=93 used=71000 reserved=600 temp=61 slowdown=92 margin=31 draw=512500 sm=1980 smmax=1980 throttle=0x4 \
 	nvlinks=18 nvlinkerr=0 recovery=0 serial=1650421000123 pci=0 'proc=4711:65536,99'
+put /etc/passwd 'root:x:0:0::/root:/bin/sh' 'anna:x:1000:100::/home/anna:/bin/sh'
+put /proc/4711/status 'Name: python' $'Uid:\t1000\t1000' 'VmRSS: 2048 kB'
+put /proc/4711/stat '4711 (python) S 1 1 1 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 1 0 12300 1 1'
 process 4711 $'py\033[31mthon' '0::/system.slice/slurmstepd.scope/job_12/step_0/user/task_0'
 put /proc/stat 'cpu  1 0 0 1 0 0 0 0' 'cpu0 1 0 0 1 0 0 0 0' 'btime 1757000000'
 put /proc/loadavg '1.5 1 1 2/300 4711'
@@ -23,6 +26,7 @@ assert "fan" not in m and g["absent"]["fan"] == "not supported by this GPU"
 assert g["throttle_reasons"] == ["sw-power-cap"]
 assert not set(m) & set(g["absent"])
 p, q = d["processes"]
+assert p["user"] == "anna" and p["started"] == 1757000123 and p["host_memory"] == 2 << 20 and q["user"] is None, p
 assert p["job"] == "12" and p["memory"] == 65536 << 20 and p["program"] == "py\\x1b[31mthon", p
 assert "memory" not in q and q["program"] is None, q
 assert d["host"]["load"] == 1.5 and "disk_total" not in d["host"]
