@@ -75,4 +75,5 @@ def main():
         torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "losses": losses}, o.save)
 
 
-main()
+if __name__ == "__main__":
+    main()
