@@ -9,7 +9,7 @@ are (_tables.py) keep torch's kernels and cost nothing.
 import warnings
 
 import torch
-from lockstep.torch import _counts, _tables
+from lockstep.torch import _autocast, _counts, _tables
 from lockstep.torch._call import Outside
 
 _BELOW = torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.BackendSelect)
@@ -163,6 +163,7 @@ def register(strict):
                 continue
             kernel = exact_kernel(op, name, make) if make else outside_kernel(op, name)
             made.impl(name, kernel, "BackendSelect")
+        _autocast.register()
     _state["library"] = made
 
 
