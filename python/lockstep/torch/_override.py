@@ -42,24 +42,29 @@ def _as_tensor(number, tensors):
     return torch.scalar_tensor(number, dtype=kind)
 
 
-def _with_tensors(op, args, tensors):
-    """The arguments with tensors where the schema wants them."""
-    made = list(args)
-    for n, (value, wanted) in enumerate(zip(args, op._schema.arguments)):
-        if isinstance(value, (int, float, complex)) and isinstance(wanted.type, torch._C.TensorType):
-            made[n] = _as_tensor(value, tensors)
-    return made
+def _tensor_places(op):
+    return [n for n, a in enumerate(op._schema.arguments) if isinstance(a.type, torch._C.TensorType)]
 
 
-def torchs_own(op, args, kwargs):
-    """The kernel that torch has for these tensors."""
-    keys, tensors = None, all_tensors(args, kwargs)
-    args = _with_tensors(op, args, tensors)
-    for t in tensors:
-        own = torch._C._dispatch_keys(t)
-        keys = own if keys is None else keys | own
+def torchs_own(op, places, args, kwargs):
+    """The kernel that torch has for these tensors. places: the arguments of op that are
+    tensors by its schema."""
+    keys = None
+    for v in args:
+        if isinstance(v, torch.Tensor):
+            own = torch._C._dispatch_keys(v)
+            keys = own if keys is None else keys | own
+    if keys is None or kwargs or any(isinstance(v, (list, tuple)) for v in args):
+        for t in all_tensors(args, kwargs):
+            own = torch._C._dispatch_keys(t)
+            keys = own if keys is None else keys | own
     if keys is None:
         keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+    numbers = [n for n in places if n < len(args) and isinstance(args[n], (int, float, complex))]
+    if numbers:
+        args, tensors = list(args), all_tensors(args, kwargs)
+        for n in numbers:
+            args[n] = _as_tensor(args[n], tensors)
     return op.redispatch(keys & _BELOW, *args, **kwargs)
 
 
@@ -83,25 +88,25 @@ def _floats(result):
     return any(t.is_floating_point() or t.is_complex() for t in parts if isinstance(t, torch.Tensor))
 
 
-def _outside(op, name, reason, args, kwargs):
+def _outside(op, places, name, reason, args, kwargs):
     why = _why_outside(all_tensors(args, kwargs))
     if why is not None:
         _counts.note_outside(name, why or reason, _state["strict"])
-    return torchs_own(op, args, kwargs)
+    return torchs_own(op, places, args, kwargs)
 
 
 def exact_kernel(op, name, make):
     """make(*args) computes it exactly, or raises Outside, or gives NotImplemented where
     torch's own kernel is right."""
-    cell = _counts.cell(name)
+    cell, places = _counts.cell(name), _tensor_places(op)
 
     def kernel(*args, **kwargs):
         try:
             result = make(*args, **kwargs)
         except Outside as reason:
-            return _outside(op, name, str(reason), args, kwargs)
+            return _outside(op, places, name, str(reason), args, kwargs)
         if result is NotImplemented:
-            return torchs_own(op, args, kwargs)
+            return torchs_own(op, places, args, kwargs)
         cell[0] += 1
         return result
     return kernel
@@ -110,12 +115,14 @@ def exact_kernel(op, name, make):
 def outside_kernel(op, name):
     """An operation that has no exact kernel: it is counted, unless all its numbers are
     whole ones."""
+    places = _tensor_places(op)
+
     def kernel(*args, **kwargs):
         why = _why_outside(all_tensors(args, kwargs))
         if why is not None:
             _counts.note_outside(name, why or "no exact kernel", _state["strict"])
-            return torchs_own(op, args, kwargs)
-        result = torchs_own(op, args, kwargs)
+            return torchs_own(op, places, args, kwargs)
+        result = torchs_own(op, places, args, kwargs)
         if _floats(result) and _is_here(result):
             _counts.note_outside(name, "no exact kernel", _state["strict"])
         return result
