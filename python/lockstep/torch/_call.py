@@ -64,8 +64,19 @@ def _pack(room, tensors):
         at += L.TENSOR_BYTES
 
 
+_BELOW = torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.BackendSelect)
+
+
+def torchs(op, first, *args):
+    """torch's own kernel, for the device of the first tensor."""
+    return op.redispatch(torch._C._dispatch_keys(first) & _BELOW, first, *args)
+
+
 def _refuse(room):
+    """What the operation does not take is computed by torch, and told."""
     message = room.err.msg.decode("utf-8", "replace")
+    if room.err.code == -1:
+        raise Outside(message)
     if room.err.code == -4:
         raise MemoryError(message)
     raise L.LockstepError(message, room.err.code)

@@ -4,6 +4,7 @@ All three forms of an optimizer give the same bits.
 from numbers import Number
 
 import torch
+from lockstep import LockstepError
 from lockstep.torch import _elementwise as E
 from lockstep.torch._call import FLOATS, Outside, call
 
@@ -14,7 +15,15 @@ _MAXIMIZE, _NESTEROV, _FIRST, _DECOUPLED = 1, 2, 4, 8
 def _each(lists, one):
     """one(*items) for every place of the lists; a list may be a number that all take."""
     n = next(len(v) for v in lists if isinstance(v, (list, tuple)))
-    return [one(*(v[i] if isinstance(v, (list, tuple)) else v for v in lists)) for i in range(n)]
+    made = []
+    for i in range(n):
+        try:
+            made.append(one(*(v[i] if isinstance(v, (list, tuple)) else v for v in lists)))
+        except Outside as reason:
+            if i:  # the first ones are written: torch cannot do it from the beginning
+                raise LockstepError("tensor %d of a list: %s" % (i, reason)) from None
+            raise
+    return made
 
 
 def _floats(tensors):

@@ -10,9 +10,8 @@ import warnings
 
 import torch
 from lockstep.torch import _autocast, _counts, _tables
-from lockstep.torch._call import Outside
+from lockstep.torch._call import _BELOW, Outside
 
-_BELOW = torch._C._dispatch_keyset_full_after(torch._C.DispatchKey.BackendSelect)
 _DEVICES = ("cpu", "cuda")
 _state = {"strict": False, "library": None}
 
@@ -144,13 +143,14 @@ def _overload(full):
         return None
 
 
-def leaves():
-    """Names of aten's operations with a kernel for a device."""
+def leaves(ours):
+    """Names of aten's operations with a kernel for a device, and of those in ours."""
     has = torch._C._dispatch_has_kernel_for_dispatch_key
     for full in torch._C._dispatch_get_all_op_names():
+        name = full[6:]
         if not full.startswith("aten::") or has(full, "BackendSelect"):
             continue
-        if has(full, "CPU") or has(full, "CUDA") or full[6:].split(".")[0] in _tables.LEAVES:
+        if has(full, "CPU") or has(full, "CUDA") or name in ours or name.split(".")[0] in _tables.LEAVES:
             yield full
 
 
@@ -163,7 +163,7 @@ def register(strict):
     kernels = _tables.kernels()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for full in leaves():
+        for full in leaves(kernels):
             name = full[6:]
             make, op = kernels.get(name), _overload(full)
             if op is None or (make is None and _tables.is_right(name)):
