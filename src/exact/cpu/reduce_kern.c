@@ -33,7 +33,7 @@ INLINE void terms_as(const int kind, const struct ls_reduce *r, const struct ls_
 	const double number[2] = {r->number[0], r->number[1]};
 	for (int i = 0; i < e->n; i++) {
 		float v[LS_TERM_OPERANDS];
-		double one[2];
+		double one[2] = {0.0, 0.0}; /* gcc does not see that the second is set */
 		for (int k = 0; k < operands; k++)
 			v[k] = e->v[k][i];
 		ls_terms_of(kind, v, number, pivot[i * step], one);
