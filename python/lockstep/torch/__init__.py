@@ -15,7 +15,7 @@ import sys
 import torch
 from lockstep import _library
 from lockstep._library import LockstepError
-from lockstep.torch import _call, _counts, _override
+from lockstep.torch import _call, _counts, _override, _patches
 from lockstep.torch._counts import OutsideContract
 
 __all__ = ["exact", "is_exact", "coverage", "OutsideContract", "LockstepError"]
@@ -35,8 +35,9 @@ def exact(strict=False, tell=True):
     first = not _override.is_registered()
     _override.register(strict)
     if first:
-        _settings()
-        _probe()
+        _patches.apply()
+        _probe("cpu")
+        _call.on_new_device = _probe
         _counts.clear()
     if tell and not _state["told"]:
         _state["told"] = True
@@ -59,39 +60,16 @@ def _tell(pid):
         sys.stderr.write("lockstep: %s\n" % _counts.sentence(_counts.coverage()))
 
 
-def _settings():
-    """Attention by products and softmax, which are exact; no fused layers; no compiler."""
-    for part in ("flash", "mem_efficient", "cudnn"):
-        switch = getattr(torch.backends.cuda, "enable_%s_sdp" % part, None)
-        if switch:
-            switch(False)
-    torch.backends.cuda.enable_math_sdp(True)
-    torch.backends.mha.set_fastpath_enabled(False)
-    torch.compile = _refuse_compile
-
-
-def _no_compiler(*args, **kwargs):
-    raise LockstepError("torch.compile makes kernels of its own, which are not exact: leave it out, or run without exact")
-
-
-def _refuse_compile(*args, **kwargs):
-    """Libraries decorate functions that nobody may ever call; then calling is refused."""
-    if "-packages" + os.sep in sys._getframe(1).f_code.co_filename:
-        return _no_compiler
-    _no_compiler()
-
-
 # 2^24 + 1 is no float32: a sum in another order, or in float32, loses the 1
 _LEFT, _RIGHT_SIDE, _ANSWER = [[2.0 ** 21, 1.0, -2.0 ** 21]], [[8.0], [1.0], [8.0]], 1.0
 
 
-def _probe():
-    """A product whose exact sum is known shows that torch calls our kernel."""
-    devices = ["cpu"] + (["cuda"] if torch.cuda.is_initialized() else [])
-    for device in devices:
-        before = _counts.cell("mm")[0]
-        found = torch.mm(torch.tensor(_LEFT, device=device), torch.tensor(_RIGHT_SIDE, device=device)).item()
-        if _counts.cell("mm")[0] == before:
-            raise LockstepError("torch %s on %s does not call the kernel that was registered" % (torch.__version__, device))
-        if found != _ANSWER:
-            raise LockstepError("the probe product on %s is %r, not %r" % (device, found, _ANSWER))
+def _probe(device):
+    """A product whose exact sum is known shows that torch calls our kernel there."""
+    before = _counts.cell("mm")[0]
+    found = torch.mm(torch.tensor(_LEFT, device=device), torch.tensor(_RIGHT_SIDE, device=device)).item()
+    if _counts.cell("mm")[0] == before:
+        raise LockstepError("torch %s on %s does not call the kernel that was registered" % (torch.__version__, device))
+    if found != _ANSWER:
+        raise LockstepError("the probe product on %s is %r, not %r" % (device, found, _ANSWER))
+    _counts.cell("mm")[0] = before

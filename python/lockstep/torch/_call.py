@@ -40,6 +40,8 @@ _numbers = {m: ctypes.c_double * m for m in range(17)}
 _lib = None
 _cache = None
 _names = {}
+_known = set()        # CUDA devices that were used
+on_new_device = None  # called with the name of one before its first operation
 
 
 def start():
@@ -49,7 +51,8 @@ def start():
     _cache = os.path.join(base, "lockstep", "kernels").encode()
 
 
-def _pack(room, tensors):
+def _pack(room, tensors, index):
+    """index: of the device that all tensors must be on, as get_device() has it."""
     data, at = room.bytes, 0
     for t in tensors:
         if t is None:
@@ -57,8 +60,8 @@ def _pack(room, tensors):
         else:
             shape = t.shape
             n = len(shape)
-            if n > L.MOST_DIMS:
-                raise Outside("%d dimensions" % n)
+            if n > L.MOST_DIMS or t.get_device() != index:
+                raise Outside("%d dimensions" % n if n > L.MOST_DIMS else "tensors on two devices")
             L.HEAD[n].pack_into(data, at, t.data_ptr(), TYPES[t.dtype], n, *shape)
             L.STRIDES[n].pack_into(data, at + L.STRIDES_AT, *t.stride())
         at += L.TENSOR_BYTES
@@ -84,20 +87,23 @@ def _refuse(room):
 
 def call(name, tensors, numbers=()):
     """tensors in the operation's order, None for one that is left out."""
-    room = _room
+    room, first = _room, tensors[0]
     if len(tensors) > _ROOM:
         raise ValueError("%s: %d tensors" % (name, len(tensors)))
-    _pack(room, tensors)
+    index = first.get_device()
+    if (index < 0 and not first.is_cpu) or (index >= 0 and not first.is_cuda):
+        raise Outside("a tensor on " + first.device.type)
+    try:
+        _pack(room, tensors, index)
+    except RuntimeError:
+        raise Outside("a tensor without memory of its own, sparse or fake") from None
     m = len(numbers)
     values = _numbers[m](*numbers) if m in _numbers else (ctypes.c_double * m)(*numbers)
     word = _names.get(name)
     if word is None:
         word = _names[name] = name.encode()
-    first = tensors[0]
-    if first is None:
-        first = next(t for t in tensors if t is not None)
-    if first.is_cuda:
-        _on_cuda(room, word, first.get_device(), len(tensors), values, m)
+    if index >= 0:
+        _on_cuda(room, word, index, len(tensors), values, m)
         return
     room.cpu.threads = torch.get_num_threads()
     _with_scratch(room, word, len(tensors), values, m, room.cpu, room.cpu_at, "cpu")
@@ -124,6 +130,11 @@ def _on_cuda(room, word, index, n, values, m):
         return
     if torch.cuda.is_current_stream_capturing():
         raise Outside("CUDA graph capture")
+    if index not in _known:
+        _known.add(index)
+        saved = bytes(room.bytes)  # the probe uses the same room
+        on_new_device("cuda:%d" % index)
+        room.bytes[:] = saved
     where = room.where
     where.device, where.cache = 1, _cache
     where.stream = torch._C._cuda_getCurrentRawStream(index)

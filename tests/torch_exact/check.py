@@ -1,0 +1,102 @@
+"""check.py [--update]: what exact torch promises on one machine, by digests of small
+trainings: threads, forms of optimizers and recomputing change no bit, a seed does; strict
+mode, refusals and coverage. golden.txt has the digests that every machine must find.
+"""
+import pathlib
+import sys
+import threading
+import types
+
+import lockstep.torch
+import torch
+from lockstep.torch import LockstepError, OutsideContract
+from train import digest, state_of, train
+
+GOLDEN = pathlib.Path(__file__).with_name("golden.txt")
+faults = []
+
+
+def expect(what, truth):
+    if not truth:
+        faults.append(what)
+
+
+def run(**given):
+    o = {"model": "tiny", "optimizer": "adamw", "form": "plain", "device": "cpu", "steps": 4, "seed": 1,
+         "recompute": False, "bf16": False, **given}
+    model, optimizer, losses = train(types.SimpleNamespace(**o))
+    return "%s %s %s" % (digest(losses), digest(model.parameters()), digest(state_of(optimizer)))
+
+
+def trainings():
+    found = {}
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        for model in ("tiny", "mlp"):
+            made = run(model=model)
+            expect("%s: 1 and 2 threads differ" % model, found.setdefault(model, made) == made)
+    expect("another seed gives the same bits", run(seed=2).split()[1] != found["tiny"].split()[1])
+    expect("recomputed activations give other bits", run(recompute=True) == found["tiny"])
+    for optimizer in ("adamw", "adam", "sgd"):
+        made = {form: run(model="mlp", optimizer=optimizer, form=form) for form in ("plain", "foreach", "fused")}
+        found["mlp " + optimizer] = made["plain"]
+        for form in made:
+            expect("%s: %s and plain differ" % (optimizer, form), made[form] == made["plain"])
+    found["tiny bf16"] = run(bf16=True)
+    covered = lockstep.torch.coverage()
+    expect("outside: %s" % list(covered["outside"]), not covered["outside"])
+    return found
+
+
+def in_a_thread():
+    x, made = torch.randn(7, 9), []
+    t = threading.Thread(target=lambda: made.append(x @ x.t()))
+    t.start()
+    t.join()
+    expect("a thread computes other bits", torch.equal(made[0], x @ x.t()))
+
+
+def outside():
+    """torch's own kernels still answer for what is not covered, and it is told."""
+    a, b = torch.randn(5, 6, dtype=torch.float64), torch.randn(6, 7, dtype=torch.float64)
+    expect("float64 products", torch.allclose(a @ b, torch.from_numpy(a.numpy() @ b.numpy())))
+    expect("whole products", (torch.arange(6).view(2, 3) @ torch.arange(6).view(3, 2)).tolist() == [[10, 13], [28, 40]])
+    expect("sparse products", torch.allclose(torch.sparse.mm(a.float().to_sparse(), b.float()), (a @ b).float(), atol=1e-5))
+    torch.randn(4).cumsum(0)
+    covered = lockstep.torch.coverage()["outside"]
+    expect("told: %s" % list(covered), {"mm", "cumsum"} <= covered.keys())
+    expect("the line: %s" % covered["cumsum"], covered["cumsum"]["where"].startswith(__file__))
+    lockstep.torch.exact(strict=True)
+    try:
+        torch.randn(4).cumsum(0)
+        faults.append("strict mode lets cumsum pass")
+    except OutsideContract as fault:
+        expect("the message: %s" % fault, "cumsum" in str(fault) and __file__ in str(fault))
+    lockstep.torch.exact(strict=False)
+
+
+def refused():
+    try:
+        torch.compile(torch.nn.Linear(2, 2))
+        faults.append("torch.compile is not refused")
+    except LockstepError:
+        pass
+
+
+def main():
+    lockstep.torch.exact(tell=False)
+    found = trainings()
+    in_a_thread()
+    outside()
+    refused()
+    text = "".join("%s: %s\n" % item for item in sorted(found.items()))
+    if "--update" in sys.argv:
+        GOLDEN.write_text(text)
+    expect("golden.txt has other digests:\n" + text, GOLDEN.exists() and GOLDEN.read_text() == text)
+    print("%d trainings, %d faults" % (len(found), len(faults)))
+    for fault in faults:
+        print(fault)
+    return bool(faults)
+
+
+sys.exit(main())
