@@ -5,7 +5,7 @@ import math
 from numbers import Number
 
 import torch
-from lockstep.torch._call import FLOATS, TYPES, Outside, call
+from lockstep.torch._call import FLOATS, TYPES, Outside, call, torchs
 
 _made = {}  # (number, device) -> a tensor with it
 
@@ -166,8 +166,17 @@ def rsub(a, b, alpha=1):
     return compute("sub", (b, a), (alpha,))
 
 
+def _div_float64(a, b, out):
+    """On a GPU the number becomes a tensor there: then torch divides."""
+    if out is not None or not a.is_cuda or (isinstance(b, torch.Tensor) and b.is_cuda):
+        return NotImplemented
+    return torchs(torch.ops.aten.div.Tensor, a, torch.as_tensor(b, dtype=a.dtype).to(a.device))
+
+
 def div(a, b, out=None):
     """By a tensor torch's own is right; a GPU multiplies by a number's reciprocal."""
+    if isinstance(a, torch.Tensor) and a.dtype is torch.float64:
+        return _div_float64(a, b, out)
     if isinstance(a, torch.Tensor) and not _whole(a) and isinstance(b, Number):
         return compute("div_number", (a,), (b,), out)
     if isinstance(b, torch.Tensor) and b.dim() == 0 and b.device.type == "cpu" and not _whole(a):

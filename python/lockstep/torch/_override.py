@@ -59,7 +59,7 @@ def torchs_own(op, places, args, kwargs):
             keys = own if keys is None else keys | own
     if keys is None:
         keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
-    keys = keys | torch._C._dispatch_tls_local_include_set()  # a fake tensor's kernels are named here
+    keys = keys | torch._C._dispatch_tls_local_include_set()  # names a fake tensor's kernels
     numbers = [n for n in places if n < len(args) and isinstance(args[n], (int, float, complex))]
     if numbers:
         args, tensors = list(args), all_tensors(args, kwargs)
