@@ -11,8 +11,8 @@ stopped() { # stopped SIGNAL WORDS OPTION…: the training ends by the signal an
 	local signal=$1 words=$2
 	shift 2
 	rm -f log
-	# which a script's & leaves ignored
-	env --default-signal=INT lockstep fm train "$@" -q --log log 2>err &
+	# which a script's & and nohup leave ignored
+	env --default-signal=INT,HUP lockstep fm train "$@" -q --log log 2>err &
 	local pid=$!
 	for _ in $(seq 2000); do [ -s log ] && break; sleep 0.01; done
 	kill -$signal $pid
@@ -43,7 +43,7 @@ for i in 1 2 3; do
 	rm -f log.* both.ckpt*
 	pids=()
 	for lr in 1 2; do
-		env --default-signal=INT lockstep fm train "${args[@]}" --threads 1 --epochs 2000 --lr 0.0$lr -o both -q --log log.$lr 2>err.$lr &
+		env --default-signal=INT,HUP lockstep fm train "${args[@]}" --threads 1 --epochs 2000 --lr 0.0$lr -o both -q --log log.$lr 2>err.$lr &
 		pids+=($!)
 	done
 	for _ in $(seq 2000); do [ -s log.1 ] && [ -s log.2 ] && break; sleep 0.01; done
@@ -53,7 +53,7 @@ for i in 1 2 3; do
 done
 echo "= of two the second looks for its name when the first is done"
 rm -f log
-env --default-signal=INT lockstep fm train "${args[@]}" --epochs 2000 -o later -q --log log 2>err &
+env --default-signal=INT,HUP lockstep fm train "${args[@]}" --epochs 2000 -o later -q --log log 2>err &
 for _ in $(seq 2000); do [ -s log ] && break; sleep 0.01; done
 flock . sh -c "kill -INT $!; sleep 1; echo first >later.ckpt"
 wait $!
@@ -79,7 +79,7 @@ grep -o "the checkpoint i.ckpt is written" err
 echo "= a lost terminal; while data are read there is nothing to keep"
 stopped HUP "the checkpoint h.ckpt is written" "$@" -o h
 for signal in INT TERM HUP; do
-	env --default-signal=INT lockstep fm train pipe -o h --checkpoint c 2>err &
+	env --default-signal=INT,HUP lockstep fm train pipe -o h --checkpoint c 2>err &
 	exec 3>pipe # once it is being read
 	kill -$signal $!
 	wait $!
