@@ -64,7 +64,8 @@ endforeach()
 set_tests_properties(unit.test_gpu_kernels PROPERTIES SKIP_RETURN_CODE 77)
 
 if(NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
-  set_target_properties(gpu_selftest exact_gpu ops_gpu bench_gpu bench_gpu_stream PROPERTIES EXCLUDE_FROM_ALL OFF)
+  set_target_properties(gpu_selftest exact_gpu ops_gpu sums_gpu bench_gpu bench_gpu_stream PROPERTIES
+    EXCLUDE_FROM_ALL OFF)
 endif()
 # The kernels themselves on the host, thread by thread (tests/fake/simt.h). They are found
 # by name in the .cu files; the stand-in driver loads the library and calls them.
@@ -118,6 +119,11 @@ if(LS_USERS_BUILD OR (LS_FULL AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING))
   ls_label(gpu-build.ops gpu-build long)
   set_tests_properties(gpu-build.ops PROPERTIES TIMEOUT 600 ENVIRONMENT
     "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake;LS_FAKE_CUDA_KERNELS=${CMAKE_BINARY_DIR}/fake/libfake_kernels.so;LS_FAKE_CUDA_CONFIG=order=shuffle sm=2 blocks=2")
+  # Sums, statistics and operations on rows likewise.
+  add_test(NAME gpu-build.sums COMMAND sums_gpu --trials 80 --most 24)
+  ls_label(gpu-build.sums gpu-build long)
+  set_tests_properties(gpu-build.sums PROPERTIES TIMEOUT 600 ENVIRONMENT
+    "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake;LS_FAKE_CUDA_KERNELS=${CMAKE_BINARY_DIR}/fake/libfake_kernels.so;LS_FAKE_CUDA_CONFIG=order=shuffle")
 
   # Training on the GPU's kernels: small data of every kind, with grids of many blocks, of
   # one and of seven, and rows of the golden table. What streams takes long: with the

@@ -41,15 +41,36 @@ struct ls_reduce {
 	struct ls_finish_conf finish;
 };
 
-/* Coordinates of number i; returns it along the last dimension. */
-LS_FN int64_t ls_reduce_offset(int64_t i, int dims, const int64_t *size, const int64_t *stride)
+/* Not inlined on a GPU, where divisions are long. */
+#if defined(__CUDACC__)
+#define LS_SLOW static __device__ __noinline__
+#else
+#define LS_SLOW static inline __attribute__((unused))
+#endif
+
+LS_SLOW int64_t ls_reduce_far(int64_t i, int dims, const int64_t *size, const int64_t *stride)
 {
 	int64_t at = 0;
 	for (int d = dims - 1; d > 0; d--) {
-		at += i % size[d] * stride[d];
-		i /= size[d];
+		int64_t rest;
+		if ((uint64_t)(i | size[d]) >> 32) {
+			rest = i % size[d];
+			i /= size[d];
+		} else { /* a division of 32 bits is several times as fast */
+			rest = (uint32_t)i % (uint32_t)size[d];
+			i = (uint32_t)i / (uint32_t)size[d];
+		}
+		at += rest * stride[d];
 	}
-	return dims ? at + i * stride[0] : 0;
+	return at + i * stride[0];
+}
+
+/* Where number i of these dimensions lies. */
+LS_FN int64_t ls_reduce_offset(int64_t i, int dims, const int64_t *size, const int64_t *stride)
+{
+	if (dims > 1)
+		return ls_reduce_far(i, dims, size, stride);
+	return dims ? i * stride[0] : 0;
 }
 
 LS_FN float ls_reduce_get(const void *at, int type, int64_t i)

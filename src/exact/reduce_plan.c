@@ -99,3 +99,17 @@ int ls_reduce_plan(struct ls_reduce *r, const struct ls_reduce_axis *axes, int n
 		rc = ls_err_set(err, LS_EINPUT, "an element-wise operation reduces nothing");
 	return rc;
 }
+
+static int64_t last_stride(int dims, const int64_t *stride)
+{
+	int64_t s = dims ? stride[dims - 1] : INT64_MAX;
+	return s < 0 ? -s : s;
+}
+
+bool ls_reduce_is_across(const struct ls_reduce *r)
+{
+	if (!r->reduced_dims || !r->kept_dims || r->kept_size[r->kept_dims - 1] < 8)
+		return false;
+	return last_stride(r->kept_dims, r->in[0].kept) <
+	       last_stride(r->reduced_dims, r->in[0].reduced);
+}

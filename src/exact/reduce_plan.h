@@ -21,6 +21,9 @@ struct ls_reduce_axis {
 int ls_reduce_plan(struct ls_reduce *r, const struct ls_reduce_axis *axes, int n,
 		   struct ls_err *err);
 
+/* Outputs lie side by side in memory, rather than the elements of one. */
+bool ls_reduce_is_across(const struct ls_reduce *r);
+
 /* On the CPU; threads: 0 for one. isa as for ls_exact_product. */
 int ls_reduce_cpu(const struct ls_reduce *r, int threads, const char *isa, struct ls_err *err);
 

@@ -18,6 +18,7 @@ enum ls_term {
 	LS_TERM_GRADS,   /* g, x, mean, 1/std; sums of g and of g times the normalised x */
 	LS_TERM_GAINS,   /* g, x, 1/rms; one sum, of g times the normalised x */
 	LS_TERM_PAIR,    /* x, y; two sums */
+	LS_TERM_PEAK,    /* x; no sum: the largest |x| */
 	LS_TERM_LARGEST, /* x; no sum */
 	LS_TERM_LEAST,
 	LS_TERM_AT_LARGEST, /* x; no sum, the index of the first */
@@ -54,7 +55,7 @@ LS_FN int ls_term_is_map(int kind)
 /* The result is found without a sum. */
 LS_FN int ls_term_is_key(int kind)
 {
-	return kind >= LS_TERM_LARGEST && kind <= LS_TERM_AT_LEAST;
+	return kind >= LS_TERM_PEAK && kind <= LS_TERM_AT_LEAST;
 }
 
 LS_FN int ls_term_is_index(int kind)
@@ -252,7 +253,8 @@ LS_FN void ls_terms_of(int kind, const float *v, const double *number, double pi
 /* The larger key wins; a NaN has the largest. Never 0. */
 LS_FN uint32_t ls_term_key(int kind, float x)
 {
-	uint32_t key = ls_float_key(x);
+	uint32_t key =
+		ls_float_key(kind == LS_TERM_PEAK ? ls_f_bits(ls_bits_f(x) & 0x7fffffffu) : x);
 	return (kind == LS_TERM_LEAST || kind == LS_TERM_AT_LEAST) && x == x ? ~key : key;
 }
 

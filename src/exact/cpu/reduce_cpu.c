@@ -288,20 +288,6 @@ static int in_parts(struct job *j, int threads, int64_t tasks, struct ls_err *er
 
 /* --- the way through memory --- */
 
-static int64_t last_stride(int dims, const int64_t *stride)
-{
-	int64_t s = dims ? stride[dims - 1] : INT64_MAX;
-	return s < 0 ? -s : s;
-}
-
-static bool is_across(const struct ls_reduce *r)
-{
-	if (!r->reduced_dims || !r->kept_dims || r->kept_size[r->kept_dims - 1] < 8)
-		return false;
-	return last_stride(r->kept_dims, r->in[0].kept) <
-	       last_stride(r->reduced_dims, r->in[0].reduced);
-}
-
 /* Outputs of a task: many where each has few elements. */
 static int64_t width_of(const struct job *j)
 {
@@ -329,7 +315,7 @@ int ls_reduce_cpu(const struct ls_reduce *r, int threads, const char *isa, struc
 	const struct ls_exact_kern *kern = ls_exact_kern_find(isa);
 	if (!kern)
 		return ls_err_set(err, LS_EINPUT, "this processor has no instruction set %s", isa);
-	struct job j = {.r = r, .kern = kern->reduce, .across = is_across(r)};
+	struct job j = {.r = r, .kern = kern->reduce, .across = ls_reduce_is_across(r)};
 	uint64_t saved = ls_fp_enter();
 	int rc = run(&j, threads, err);
 	ls_fp_leave(saved);

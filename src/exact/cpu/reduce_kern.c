@@ -3,24 +3,14 @@
 #include <string.h>
 
 #include "base/inline.h"
+#include "exact/cpu/chunk.h"
 
 enum { WIDTH = LS_REDUCE_WIDTH };
+_Static_assert((int)WIDTH == (int)LS_CHUNK, "a chunk is as wide as a block");
 
 static void fetch(const void *at, int type, int64_t stride, int n, float *ret)
 {
-	const float *f32 = at;
-	const uint16_t *u16 = at;
-	if (type == LS_REDUCE_F32 && stride == 1)
-		memcpy(ret, f32, sizeof(float) * (size_t)n);
-	else if (type == LS_REDUCE_F32)
-		for (int i = 0; i < n; i++)
-			ret[i] = f32[i * stride];
-	else if (type == LS_REDUCE_BF16)
-		for (int i = 0; i < n; i++)
-			ret[i] = ls_bf16_value(u16[i * stride]);
-	else
-		for (int i = 0; i < n; i++)
-			ret[i] = ls_f16_value(u16[i * stride]);
+	chunk_fetch(at, type, stride, n, ret);
 }
 
 /* --- terms --- */
@@ -82,38 +72,10 @@ static void map(const struct ls_reduce *r, const struct ls_reduce_elements *e, d
 
 /* --- one output --- */
 
-static uint32_t top_of(const double *t, int n, uint32_t top)
-{
-	uint64_t most = (uint64_t)top << 52;
-	for (int i = 0; i < n; i++) {
-		uint64_t u = ls_bits_d(t[i]) & 0x7fffffffffffffffu;
-		most = u > most ? u : most;
-	}
-	return (uint32_t)(most >> 52);
-}
-
-static uint32_t flags_of(const double *t, int n)
-{
-	uint32_t flags = 0;
-	for (int i = 0; i < n; i++)
-		flags |= ls_term_flags(t[i]);
-	return flags;
-}
-
 static void bounds_of_moments(const struct ls_reduce_elements *e, struct ls_sum_state *s)
 {
-	uint32_t up = s->top[0], down = s->top[1];
-	for (int i = 0; i < e->n; i++) {
-		uint32_t key = ls_float_key(e->v[0][i]);
-		up = key > up ? key : up;
-		down = ~key > down ? ~key : down;
-	}
-	s->top[0] = up;
-	s->top[1] = down;
-	if (up >= ls_float_key(ls_f_bits(0x7f800000)) ||
-	    ~down <= ls_float_key(ls_f_bits(0xff800000)))
-		for (int i = 0; i < e->n; i++)
-			s->flags |= ls_term_flags((double)e->v[0][i]);
+	uint32_t flags = chunk_range(e->v[0], e->n, &s->top[0], &s->top[1]);
+	s->flags |= flags;
 }
 
 static void bounds_of_keys(int kind, const struct ls_reduce_elements *e, struct ls_sum_state *s)
@@ -141,9 +103,9 @@ static void bounds(const struct ls_reduce *r, const struct ls_reduce_elements *e
 	}
 	terms(r, e, &no_pivot, 0, t);
 	for (int k = 0; k < ls_term_sums(r->kind); k++) {
-		s->top[k] = top_of(t[k], e->n, s->top[k]);
+		s->top[k] = chunk_top(t[k], e->n, s->top[k]);
 		if (s->top[k] == 0x7ff)
-			s->flags |= flags_of(t[k], e->n) << (LS_TERM_FLAGS * k);
+			s->flags |= chunk_flags(t[k], e->n) << (LS_TERM_FLAGS * k);
 	}
 }
 
@@ -152,12 +114,8 @@ static void sums(const struct ls_reduce *r, const struct ls_reduce_elements *e,
 {
 	double t[2][WIDTH];
 	terms(r, e, &g->pivot, 0, t);
-	for (int k = 0; k < ls_term_sums(r->kind); k++) {
-		uint64_t sum = 0;
-		for (int i = 0; i < e->n; i++)
-			sum += ls_bits_d(t[k][i] * g->scale[k] + LS_MAGIC);
-		s->sum[k] += sum - (uint64_t)e->n * LS_MAGIC_BITS;
-	}
+	for (int k = 0; k < ls_term_sums(r->kind); k++)
+		s->sum[k] += chunk_sum(t[k], e->n, g->scale[k]);
 }
 
 /* --- outputs side by side --- */

@@ -42,6 +42,7 @@ struct ls_exact_family {
 		    struct ls_err *err);
 };
 
-extern const struct ls_exact_family ls_exact_family_mm, ls_exact_family_elem, ls_exact_family_wide;
+extern const struct ls_exact_family ls_exact_family_mm, ls_exact_family_elem, ls_exact_family_wide,
+	ls_exact_family_reduce, ls_exact_family_rows, ls_exact_family_scatter;
 
 #endif

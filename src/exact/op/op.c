@@ -5,8 +5,9 @@
 #include "exact/op/family.h"
 #include "exact/op/tensor.h"
 
-static const struct ls_exact_family *const families[] = {&ls_exact_family_mm, &ls_exact_family_elem,
-							 &ls_exact_family_wide};
+static const struct ls_exact_family *const families[] = {
+	&ls_exact_family_mm,     &ls_exact_family_elem, &ls_exact_family_wide,
+	&ls_exact_family_reduce, &ls_exact_family_rows, &ls_exact_family_scatter};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static const struct ls_exact_family *find(const char *name, const struct ls_exact_op_row **ret)

@@ -48,6 +48,12 @@ static bool is_marked(const struct ls_exact_op_row *row, size_t i, char mark)
 	return (*w == '[' ? w[1] : *w) == mark;
 }
 
+static bool may_be_left_out(const struct ls_exact_op_row *row, size_t i)
+{
+	size_t len;
+	return *word_at(row->tensors, i, &len) == '[';
+}
+
 bool ls_exact_is_written(const struct ls_exact_op_row *row, size_t i)
 {
 	return is_marked(row, i, '>');
@@ -220,9 +226,7 @@ static int check_one(const struct ls_exact_call *c, size_t i, struct ls_err *err
 	}
 	if (count > 0x1p58 || reach_to > 0x1p58)
 		return ls_exact_refuse(c, i, err, "is larger than memory can be");
-	size_t least;
-	(void)ls_exact_words(c->row->tensors, &least);
-	if (!x->at && count > 0 && i < least)
+	if (!x->at && count > 0 && !may_be_left_out(c->row, i))
 		return ls_exact_refuse(c, i, err, "has no memory");
 	if (x->at && (uintptr_t)x->at % types[x->type].size)
 		return ls_exact_refuse(c, i, err, "is not aligned to its elements");

@@ -8,6 +8,7 @@
 #include "gpu/kernels.h"
 
 enum { MOST_CONTEXTS = 64, MOST_MODULES = 16, MOST_KERNELS = 128, WAVES = 8 };
+enum { USUAL_SHARED = 48 << 10 /* dynamic shared memory that needs no asking */ };
 
 struct ls_exact_context {
 	struct ls_gpu *gpu;
@@ -144,6 +145,8 @@ int ls_exact_context_launch(struct ls_exact_context *c, void *stream, const char
 {
 	const struct ls_gpu_kernel *k = NULL;
 	int rc = find_kernel(c, module, kernel, &k, err);
+	if (!rc && shape->shared > USUAL_SHARED)
+		rc = ls_gpu_kernel_shared(c->gpu, k, shape->shared, err);
 	return rc ? rc : ls_gpu_launch(c->gpu, stream, k, shape, args, err);
 }
 

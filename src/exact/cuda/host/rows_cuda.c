@@ -1,0 +1,45 @@
+#include "exact/cuda/host/rows_cuda.h"
+
+enum {
+	WARP = 32,
+	THREADS = 256,
+	MOST_THREADS = 1024,
+	SHORT = 1024, /* elements of a row that is a warp's */
+	LONG = 16384, /* elements of a row that takes the largest block */
+	USUAL_SHARED = 48 << 10,
+	OWN_SHARED = 4 << 10, /* what the kernel has without asking */
+};
+
+static const char *kernel_of(int kind, bool warp)
+{
+	static const char *const names[][2] = {
+		{"exact_rows_block_softmax", "exact_rows_warp_softmax"},
+		{"exact_rows_block_softmax_back", "exact_rows_warp_softmax_back"},
+		{"exact_rows_block_norm", "exact_rows_warp_norm"},
+		{"exact_rows_block_norm_back", "exact_rows_warp_norm_back"},
+	};
+	int family = ls_row_is_softmax(kind)           ? 0
+		     : kind <= LS_ROW_LOG_SOFTMAX_BACK ? 1
+		     : kind <= LS_ROW_RMS              ? 2
+						       : 3;
+	return names[family][warp];
+}
+
+int ls_rows_cuda(struct ls_exact_context *c, const struct ls_rows *r, void *stream,
+		 struct ls_err *err)
+{
+	struct ls_rows own = *r;
+	int64_t row = ls_row_operands(r->kind) * r->n * (int64_t)sizeof(float);
+	bool warp = r->n <= SHORT && row * (THREADS / WARP) <= USUAL_SHARED;
+	unsigned threads = r->n > LONG ? MOST_THREADS : THREADS, team = warp ? WARP : threads;
+	uint64_t room = (uint64_t)row * (threads / team);
+	int keep = room + OWN_SHARED <= ls_gpu_info(ls_exact_context_gpu(c))->shared_per_block;
+	if (r->rows == 0)
+		return 0;
+	struct ls_gpu_shape shape = {
+		.grid = {ls_exact_context_blocks(c, r->rows * team, threads, 1)},
+		.block = {threads},
+		.shared = keep ? (unsigned)room : 0};
+	return ls_exact_context_launch(c, stream, "exact_rows", kernel_of(r->kind, warp), &shape,
+				       (void *[]){&own, &keep}, err);
+}

@@ -1,0 +1,480 @@
+/* Softmax, normalisation and reductions by name: every instruction set, number of threads
+ * and layout gives the same bits, and these are near the mathematics.
+ * labels: isa threads */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/digest.h"
+#include "exact/grid.h"
+#include "exact/product.h"
+#include "lockstep.h"
+#include "num/philox.h"
+
+/* of the results of every_row: never another one under one numerics version */
+#define GOLDEN "b588ecc5957aace84352b5c714bd2537b592ffb4ae8fe0455cb4ed3caf7f0a9a"
+
+enum { ROWS = 12, MOST = 1300, TENSORS = 6 };
+
+enum values { NORMAL, LARGE, MASKED, TINY, NOT_FINITE, KINDS };
+
+static float value_of(int kind, uint64_t seed, uint64_t i)
+{
+	struct ls_u32x4 r = ls_philox(seed, i, 0);
+	float usual =
+		ls_f_bits((r.v[0] & 0x80000000) | (r.v[2] % 4 + 125) << 23 | (r.v[1] & 0x7fffff));
+	switch (kind) {
+	case LARGE:
+		return usual * 300.0f;
+	case MASKED:
+		return r.v[3] & 1 ? usual : -INFINITY;
+	case TINY:
+		return usual * 0x1p-130f;
+	case NOT_FINITE:
+		return r.v[3] % 1001 ? usual : r.v[2] & 1 ? NAN : INFINITY;
+	default:
+		return usual;
+	}
+}
+
+struct operation {
+	const char *name;
+	const char *tensors; /* x: a row's elements, r: one a row, c: one a channel; upper case:
+				written */
+	double number[3];
+	size_t numbers;
+};
+
+static const struct operation operations[] = {
+	{"softmax", "xX", {0}, 0},           {"log_softmax", "xX", {0}, 0},
+	{"logsumexp", "xR", {0}, 0},         {"softmax_back", "xxX", {0}, 0},
+	{"log_softmax_back", "xxX", {0}, 0}, {"layer_norm", "xccXRR", {1e-5}, 1},
+	{"rms_norm", "xcXR", {1e-5}, 1},     {"layer_norm_back", "xxrrcX", {0}, 0},
+	{"rms_norm_back", "xxrcX", {0}, 0},
+};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+static float memory[TENSORS][ROWS * MOST];
+
+static bool is_written(char part)
+{
+	return part < 'a';
+}
+
+static int64_t size_of(char part, int64_t n)
+{
+	return (part | 32) == 'x' ? ROWS * n : part == 'c' ? n : ROWS;
+}
+
+static void put(float *at, int64_t i, int type, float x)
+{
+	uint16_t *half = (uint16_t *)at;
+	if (type == LS_EXACT_F32)
+		at[i] = x;
+	else
+		half[i] = type == LS_EXACT_BF16 ? ls_bf16_from((double)x) : ls_f16_from((double)x);
+}
+
+static float get(const float *at, int64_t i, int type)
+{
+	const uint16_t *half = (const uint16_t *)at;
+	if (type == LS_EXACT_F32)
+		return at[i];
+	return type == LS_EXACT_BF16 ? ls_bf16_value(half[i]) : ls_f16_value(half[i]);
+}
+
+/* Columns of a matrix in memory where across is set. */
+static void fill(const struct operation *o, int64_t n, int type, int values, bool across,
+		 struct ls_exact_tensor *t)
+{
+	for (int k = 0; o->tensors[k]; k++) {
+		char part = o->tensors[k];
+		bool whole = (part | 32) == 'x';
+		memset(memory[k], 0, sizeof memory[k]);
+		for (int64_t i = 0; !is_written(part) && i < size_of(part, n); i++) {
+			int64_t to = whole && across ? i % n * ROWS + i / n : i;
+			put(memory[k], to, type,
+			    value_of(whole ? values : NORMAL, 100 + (uint64_t)k, (uint64_t)i));
+		}
+		t[k] = (struct ls_exact_tensor){memory[k], type, 1, {size_of(part, n)}, {1}};
+		if (whole || part == 'R')
+			t[k] = (struct ls_exact_tensor){
+				memory[k],
+				type,
+				2,
+				{ROWS, whole ? n : 1},
+				{whole && !across ? n : 1, whole && across ? ROWS : 1}};
+	}
+}
+
+static void digest_of(const struct operation *o, int64_t n, int type, int values, bool across,
+		      int threads, const char *isa, char *ret_hex)
+{
+	struct ls_exact_tensor t[TENSORS];
+	struct ls_exact_where where = {.device = LS_EXACT_CPU, .threads = threads, .isa = isa};
+	struct ls_sha256 *digest = ls_sha256_new();
+	struct ls_err err = {0};
+	fill(o, n, type, values, across, t);
+	int rc = ls_exact_op(o->name, t, strlen(o->tensors), o->number, o->numbers, &where, &err);
+	if (rc)
+		fail_msg("%s: %s", o->name, err.msg);
+	for (int k = 0; o->tensors[k]; k++)
+		for (int64_t i = 0; is_written(o->tensors[k]) && i < size_of(o->tensors[k], n);
+		     i++) {
+			bool whole = o->tensors[k] == 'X';
+			float x = get(memory[k], whole && across ? i % n * ROWS + i / n : i, type);
+			ls_sha256_add(digest, &x, sizeof x);
+		}
+	ls_sha256_final(digest, ret_hex);
+}
+
+static void same_everywhere(const struct operation *o, int64_t n, int type, int values,
+			    struct ls_sha256 *all)
+{
+	char want[LS_SHA256_HEX], got[LS_SHA256_HEX];
+	digest_of(o, n, type, values, false, 1, "baseline", want);
+	for (const char *const *isa = ls_exact_isas(); *isa; isa++)
+		for (int way = 0; way < 2; way++) {
+			digest_of(o, n, type, values, way & 1, 1 + 2 * way, *isa, got);
+			if (strcmp(got, want) != 0)
+				fail_msg("%s of %lld, type %d, values %d: %s, way %d differs",
+					 o->name, (long long)n, type, values, *isa, way);
+		}
+	ls_sha256_add(all, want, sizeof want - 1);
+}
+
+static void every_row(void **state)
+{
+	(void)state;
+	static const int64_t sizes[] = {1, 7, 300, MOST};
+	struct ls_sha256 *all = ls_sha256_new();
+	char hex[LS_SHA256_HEX];
+	for (int o = 0; o < OPERATIONS; o++)
+		for (int i = 0; i < 4 * KINDS; i++)
+			same_everywhere(&operations[o], sizes[i % 4], i % 3, i / 4, all);
+	ls_sha256_final(all, hex);
+	assert_string_equal(hex, GOLDEN);
+}
+
+/* --- near the mathematics --- */
+
+static void run(const char *name, struct ls_exact_tensor *t, size_t n, const double *number,
+		size_t numbers)
+{
+	struct ls_exact_where where = {.device = LS_EXACT_CPU, .threads = 2};
+	struct ls_err err = {0};
+	if (ls_exact_op(name, t, n, number, numbers, &where, &err))
+		fail_msg("%s: %s", name, err.msg);
+}
+
+static struct ls_exact_tensor row_of(float *at, int64_t n)
+{
+	return (struct ls_exact_tensor){at, LS_EXACT_F32, 2, {1, n}, {n, 1}};
+}
+
+static void softmax_is_near(void **state)
+{
+	(void)state;
+	enum { N = 777 };
+	float x[N], y[N], l[N], one;
+	long double sum = 0;
+	for (int i = 0; i < N; i++) {
+		x[i] = value_of(NORMAL, 4, (uint64_t)i) * 5;
+		sum += expl((long double)x[i]);
+	}
+	run("softmax", (struct ls_exact_tensor[]){row_of(x, N), row_of(y, N)}, 2, NULL, 0);
+	run("log_softmax", (struct ls_exact_tensor[]){row_of(x, N), row_of(l, N)}, 2, NULL, 0);
+	run("logsumexp", (struct ls_exact_tensor[]){row_of(x, N), row_of(&one, 1)}, 2, NULL, 0);
+	for (int i = 0; i < N; i++) {
+		long double p = expl((long double)x[i]) / sum;
+		assert_true(fabsl(y[i] - p) <= 2e-7L * p);
+		assert_true(fabsl(l[i] - logl(p)) <= 1e-7L * fabsl(logl(p)) + 1e-7L);
+	}
+	assert_true(fabsl(one - logl(sum)) <= 1e-7L * fabsl(logl(sum)));
+}
+
+static void norm_is_near(void **state)
+{
+	(void)state;
+	enum { N = 777 };
+	float x[N], w[N], b[N], y[N], mean, inverse;
+	long double m = 0, v = 0;
+	const double eps = 1e-5;
+	for (int i = 0; i < N; i++) {
+		x[i] = value_of(NORMAL, 4, (uint64_t)i) + 30;
+		w[i] = value_of(NORMAL, 5, (uint64_t)i);
+		b[i] = value_of(NORMAL, 6, (uint64_t)i);
+		m += (long double)x[i] / N;
+	}
+	for (int i = 0; i < N; i++)
+		v += ((long double)x[i] - m) * ((long double)x[i] - m) / N;
+	run("layer_norm",
+	    (struct ls_exact_tensor[]){row_of(x, N), row_of(w, N), row_of(b, N), row_of(y, N),
+				       row_of(&mean, 1), row_of(&inverse, 1)},
+	    6, &eps, 1);
+	assert_true(fabsl(mean - m) <= 1e-7L * m);
+	assert_true(fabsl(inverse - 1 / sqrtl(v + 1e-5L)) <= 1e-7L * inverse);
+	for (int i = 0; i < N; i++) {
+		long double want = ((long double)x[i] - m) / sqrtl(v + 1e-5L) * w[i] + b[i];
+		assert_true(fabsl(y[i] - want) <= 3e-6L * (1 + fabsl(want)));
+	}
+}
+
+static void of_nothing_finite(void **state)
+{
+	(void)state;
+	float x[3] = {-INFINITY, -INFINITY, -INFINITY}, y[3], one;
+	run("softmax", (struct ls_exact_tensor[]){row_of(x, 3), row_of(y, 3)}, 2, NULL, 0);
+	assert_true(ls_bits_f(y[0]) == LS_NAN_BITS && ls_bits_f(y[2]) == LS_NAN_BITS);
+	run("logsumexp", (struct ls_exact_tensor[]){row_of(x, 3), row_of(&one, 1)}, 2, NULL, 0);
+	assert_true(one == -INFINITY);
+	x[1] = 5;
+	run("softmax", (struct ls_exact_tensor[]){row_of(x, 3), row_of(y, 3)}, 2, NULL, 0);
+	assert_true(y[0] == 0 && y[1] == 1 && y[2] == 0);
+	run("log_softmax", (struct ls_exact_tensor[]){row_of(x, 3), row_of(y, 3)}, 2, NULL, 0);
+	assert_true(y[0] == -INFINITY && y[1] == 0);
+	x[1] = INFINITY;
+	run("logsumexp", (struct ls_exact_tensor[]){row_of(x, 3), row_of(&one, 1)}, 2, NULL, 0);
+	assert_true(one == INFINITY);
+}
+
+/* Group norm is layer norm of groups, with a weight for each channel. */
+static void groups(void **state)
+{
+	(void)state;
+	enum { SAMPLES = 2, GROUPS = 3, CHANNELS = 2, WIDTH = 5, N = CHANNELS * WIDTH };
+	float x[SAMPLES * GROUPS * N], y[SAMPLES * GROUPS * N], z[N], w[GROUPS * CHANNELS], wide[N];
+	const double number[] = {1e-5, GROUPS, WIDTH};
+	for (int i = 0; i < SAMPLES * GROUPS * N; i++)
+		x[i] = value_of(NORMAL, 8, (uint64_t)i);
+	for (int i = 0; i < GROUPS * CHANNELS; i++)
+		w[i] = value_of(NORMAL, 9, (uint64_t)i);
+	struct ls_exact_tensor rows = {
+		x, LS_EXACT_F32, 3, {SAMPLES, GROUPS, N}, {GROUPS * N, N, 1}};
+	struct ls_exact_tensor out = rows, none = {0};
+	out.at = y;
+	run("layer_norm", (struct ls_exact_tensor[]){rows, row_of(w, GROUPS * CHANNELS), none, out},
+	    4, number, 3);
+	for (int row = 0; row < SAMPLES * GROUPS; row++) {
+		for (int i = 0; i < N; i++)
+			wide[i] = w[row % GROUPS * CHANNELS + i / WIDTH];
+		run("layer_norm",
+		    (struct ls_exact_tensor[]){row_of(x + row * N, N), row_of(wide, N), none,
+					       row_of(z, N)},
+		    4, number, 1);
+		assert_memory_equal(z, y + row * N, sizeof z);
+	}
+}
+
+/* --- reductions and maps by name --- */
+
+static struct ls_exact_tensor plane(float *at, int64_t rows, int64_t columns)
+{
+	return (struct ls_exact_tensor){at, LS_EXACT_F32, 2, {rows, columns}, {columns, 1}};
+}
+
+static void reductions(void **state)
+{
+	(void)state;
+	float x[6] = {1, 2, 3, 4, 5, 7}, sums[2], means[3], one, mean;
+	int64_t at[3];
+	const double unbiased = 1;
+	run("sum", (struct ls_exact_tensor[]){plane(x, 2, 3), plane(sums, 2, 1)}, 2, NULL, 0);
+	assert_true(sums[0] == 6 && sums[1] == 16);
+	run("mean", (struct ls_exact_tensor[]){plane(x, 2, 3), plane(means, 1, 3)}, 2, NULL, 0);
+	assert_true(means[0] == 2.5f && means[1] == 3.5f && means[2] == 5);
+	run("norm2", (struct ls_exact_tensor[]){plane(x, 2, 3), plane(&one, 1, 1)}, 2, NULL, 0);
+	assert_true(one == sqrtf(104));
+	x[3] = -9;
+	run("norm_inf", (struct ls_exact_tensor[]){plane(x, 2, 3), plane(&one, 1, 1)}, 2, NULL, 0);
+	assert_true(one == 9);
+	run("amin", (struct ls_exact_tensor[]){plane(x, 2, 3), plane(&one, 1, 1)}, 2, NULL, 0);
+	assert_true(one == -9);
+	run("argmin",
+	    (struct ls_exact_tensor[]){plane(x, 2, 3), {at, LS_EXACT_I64, 2, {1, 3}, {3, 1}}}, 2,
+	    NULL, 0);
+	assert_true(at[0] == 1 && at[1] == 0 && at[2] == 0);
+	run("var",
+	    (struct ls_exact_tensor[]){plane(x, 2, 3), plane(sums, 2, 1), plane(means, 2, 1)}, 3,
+	    &unbiased, 1);
+	assert_true(sums[0] == 1 && means[0] == 2 && sums[1] == 76 && means[1] == 1);
+	float y[6] = {1, 2, 3, -9, 5, 6};
+	const double divisor = 6;
+	run("mse_loss",
+	    (struct ls_exact_tensor[]){plane(x, 2, 3), plane(y, 2, 3), plane(&mean, 1, 1)}, 3,
+	    &divisor, 1);
+	assert_true(mean == 1.0f / 6);
+	one = 3;
+	struct ls_exact_tensor g = plane(&one, 2, 3);
+	g.stride[0] = g.stride[1] = 0;
+	run("mse_loss_back",
+	    (struct ls_exact_tensor[]){plane(x, 2, 3), plane(y, 2, 3), g, plane(x, 2, 3)}, 4,
+	    &divisor, 1);
+	assert_true(x[0] == 0 && x[5] == 1);
+}
+
+static void batch_norm_is_layer_norm(void **state)
+{
+	(void)state;
+	enum { N = 9, C = 4 };
+	float x[N * C], y[N * C], z[N * C], mean[C], inverse[C], turned[N * C], ones[N];
+	const double number[] = {1e-5, 0.1};
+	for (int i = 0; i < N * C; i++) {
+		x[i] = value_of(NORMAL, 3, (uint64_t)i);
+		turned[i % C * N + i / C] = x[i];
+	}
+	for (int i = 0; i < N; i++)
+		ones[i] = 1;
+	struct ls_exact_tensor m = plane(mean, 1, C), v = plane(inverse, 1, C), none = {0};
+	float running_mean[C] = {0}, running_var[C] = {1, 1, 1, 1};
+	run("batch_norm_stats",
+	    (struct ls_exact_tensor[]){plane(x, N, C), m, v, plane(running_mean, 1, C),
+				       plane(running_var, 1, C)},
+	    5, number, 2);
+	m.size[0] = v.size[0] = N;
+	m.stride[0] = v.stride[0] = 0;
+	run("batch_norm",
+	    (struct ls_exact_tensor[]){plane(x, N, C), m, v, none, none, plane(y, N, C)}, 6, NULL,
+	    0);
+	run("layer_norm",
+	    (struct ls_exact_tensor[]){plane(turned, C, N), row_of(ones, N), none, plane(z, C, N)},
+	    4, number, 1);
+	for (int i = 0; i < N * C; i++)
+		assert_true(ls_bits_f(y[i]) == ls_bits_f(z[i % C * N + i / C]));
+	assert_true(running_mean[0] == (float)(0.1 * (double)mean[0]) ||
+		    fabsf(running_mean[0] - 0.1f * mean[0]) < 1e-6f);
+}
+
+/* --- scatter --- */
+
+/* What arrives in any order, beside the order-free sum of the same elements. */
+static void scatter_is_a_sum(void **state)
+{
+	(void)state;
+	enum { N = 400, PLACES = 7, INNER = 3 };
+	static float g[N * INNER], out[PLACES * INNER], turned[N * INNER], again[PLACES * INNER];
+	int64_t index[N], back[N];
+	const double number[] = {2, 0};
+	for (int i = 0; i < N * INNER; i++)
+		g[i] = value_of(i / INNER % KINDS == NOT_FINITE ? NORMAL : i / INNER % KINDS % 2, 3,
+				(uint64_t)i);
+	for (int i = 0; i < N; i++) {
+		index[i] = ls_philox(4, (uint64_t)i, 0).v[0] % (PLACES - 1);
+		back[N - 1 - i] = index[i];
+		memcpy(turned + (N - 1 - i) * INNER, g + i * INNER, sizeof *g * INNER);
+	}
+	struct ls_exact_tensor at = {index, LS_EXACT_I64, 1, {N}, {1}};
+	run("embedding_back",
+	    (struct ls_exact_tensor[]){plane(g, N, INNER), at, plane(out, PLACES, INNER)}, 3,
+	    number, 2);
+	at.at = back;
+	run("embedding_back",
+	    (struct ls_exact_tensor[]){plane(turned, N, INNER), at, plane(again, PLACES, INNER)}, 3,
+	    number, 2);
+	assert_memory_equal(out, again, sizeof out);
+	for (int p = 0; p < PLACES; p++)
+		for (int c = 0; c < INNER; c++) {
+			float list[N], want;
+			int n = 0;
+			for (int i = 0; i < N; i++)
+				if (index[i] == p && p != 2)
+					list[n++] = g[i * INNER + c];
+			run("sum", (struct ls_exact_tensor[]){row_of(list, n), row_of(&want, 1)}, 2,
+			    NULL, 0);
+			assert_true(ls_bits_f(want) == ls_bits_f(out[p * INNER + c]));
+		}
+}
+
+static void scatter_adds(void **state)
+{
+	(void)state;
+	float self[12], source[20], by_hand[12];
+	int64_t index[5] = {1, 0, 1, 1, 0}, each[20];
+	for (int i = 0; i < 12; i++)
+		by_hand[i] = self[i] = (float)i;
+	for (int i = 0; i < 20; i++) {
+		source[i] = (float)(i * i);
+		each[i] = i / 2 % 3;
+		by_hand[i / 10 * 6 + each[i] * 2 + i % 2] += source[i];
+	}
+	struct ls_exact_tensor s = {self, LS_EXACT_F32, 3, {2, 3, 2}, {6, 2, 1}};
+	struct ls_exact_tensor x = {source, LS_EXACT_F32, 3, {2, 5, 2}, {10, 2, 1}}, e = x;
+	e.at = each;
+	e.type = LS_EXACT_I64;
+	run("scatter_add", (struct ls_exact_tensor[]){s, e, x, s}, 4, NULL, 0);
+	assert_memory_equal(self, by_hand, sizeof self);
+	const double alpha = -2;
+	run("index_add", (struct ls_exact_tensor[]){s, {index, LS_EXACT_I64, 1, {5}, {1}}, x, s}, 4,
+	    &alpha, 1);
+	for (int i = 0; i < 20; i++)
+		by_hand[i / 10 * 6 + index[i % 10 / 2] * 2 + i % 2] -= 2 * source[i];
+	assert_memory_equal(self, by_hand, sizeof self);
+	struct ls_exact_where where = {.device = LS_EXACT_CPU};
+	struct ls_err err;
+	index[3] = 3;
+	assert_int_equal(
+		ls_exact_op("index_add",
+			    (struct ls_exact_tensor[]){s, {index, LS_EXACT_I64, 1, {5}, {1}}, x, s},
+			    4, &alpha, 1, &where, &err),
+		LS_EINPUT);
+	assert_non_null(strstr(err.msg, "index 3 is 3; there are 3 places"));
+	assert_memory_equal(self, by_hand, sizeof self);
+}
+
+static void refused(void **state)
+{
+	(void)state;
+	float x[64] = {0};
+	struct ls_exact_where where = {.device = LS_EXACT_CPU};
+	struct ls_err err;
+	struct ls_exact_tensor a = plane(x, 2, 3), b = plane(x + 10, 2, 2);
+	assert_int_equal(
+		ls_exact_op("sum", (struct ls_exact_tensor[]){a, b}, 2, NULL, 0, &where, &err),
+		LS_EINPUT);
+	assert_non_null(strstr(err.msg, "tensor out"));
+	assert_int_equal(ls_exact_op("argmax", (struct ls_exact_tensor[]){a, plane(x + 10, 2, 1)},
+				     2, NULL, 0, &where, &err),
+			 LS_EINPUT);
+	assert_non_null(strstr(err.msg, "int64"));
+	b = plane(x + 10, 0, 3);
+	assert_int_equal(ls_exact_op("amax", (struct ls_exact_tensor[]){b, plane(x + 20, 1, 3)}, 2,
+				     NULL, 0, &where, &err),
+			 LS_EINPUT);
+	assert_int_equal(ls_exact_op("softmax", (struct ls_exact_tensor[]){a, plane(x + 10, 3, 2)},
+				     2, NULL, 0, &where, &err),
+			 LS_EINPUT);
+	assert_non_null(strstr(err.msg, "another shape"));
+	const double eps = 0;
+	assert_int_equal(ls_exact_op("layer_norm",
+				     (struct ls_exact_tensor[]){
+					     a, plane(x + 30, 1, 2), {0}, plane(x + 10, 2, 3)},
+				     4, &eps, 1, &where, &err),
+			 LS_EINPUT);
+	assert_non_null(strstr(err.msg, "tensor weight has 2 elements, not 3"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_row),
+		cmocka_unit_test(softmax_is_near),
+		cmocka_unit_test(norm_is_near),
+		cmocka_unit_test(of_nothing_finite),
+		cmocka_unit_test(groups),
+		cmocka_unit_test(reductions),
+		cmocka_unit_test(batch_norm_is_layer_norm),
+		cmocka_unit_test(scatter_is_a_sum),
+		cmocka_unit_test(scatter_adds),
+		cmocka_unit_test(refused),
+	};
+	int rc = cmocka_run_group_tests(tests, NULL, NULL);
+	ls_exact_release();
+	return rc;
+}
