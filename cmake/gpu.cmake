@@ -104,7 +104,7 @@ target_link_libraries(exact_gpu PRIVATE ls_core)
 add_executable(ops_gpu EXCLUDE_FROM_ALL tests/gpu/ops_gpu.c tests/exact/op_trials.c)
 target_link_libraries(ops_gpu PRIVATE ls_core)
 # sums, statistics and operations on rows likewise
-add_executable(sums_gpu EXCLUDE_FROM_ALL tests/gpu/sums_gpu.c)
+add_executable(sums_gpu EXCLUDE_FROM_ALL tests/gpu/sums_gpu.c tests/exact/sum_trials.c)
 target_link_libraries(sums_gpu PRIVATE ls_core)
 # and the figures of bench/gpu.md
 add_executable(bench_gpu EXCLUDE_FROM_ALL bench/gpu.c)

@@ -65,10 +65,9 @@ LS_FN double ls_flags_value(uint32_t flags)
 /* -inf below all, then by value, -0 below +0, inf, and every NaN above it. Never 0. */
 LS_FN uint32_t ls_float_key(float x)
 {
-	uint32_t u = ls_bits_f(x);
-	if (x != x)
-		return 0xffffffffu;
-	return u & 0x80000000u ? ~u : u | 0x80000000u;
+	uint32_t u = ls_bits_f(x), sign = 0u - (u >> 31); /* all bits, or none */
+	uint32_t key = u ^ (sign | 0x80000000u);
+	return (u & 0x7fffffffu) > 0x7f800000u ? 0xffffffffu : key;
 }
 
 LS_FN float ls_key_float(uint32_t key)

@@ -12,16 +12,18 @@
 
 #include <cmocka.h>
 
+#include "../exact/sum_trials.h"
 #include "base/digest.h"
+#include "base/mem.h"
 #include "exact/grid.h"
 #include "exact/product.h"
 #include "lockstep.h"
 #include "num/philox.h"
 
-/* of the results of every_row: never another one under one numerics version */
-#define GOLDEN "b588ecc5957aace84352b5c714bd2537b592ffb4ae8fe0455cb4ed3caf7f0a9a"
+/* of the results of every_operation: never another one under one numerics version */
+#define GOLDEN "5606aaf4b6287bea9f63f06e204b80490cadaf8a9951433af764f6974e929c67"
 
-enum { ROWS = 12, MOST = 1300, TENSORS = 6 };
+enum { TRIALS = 12 /* of an operation */ };
 
 enum values { NORMAL, LARGE, MASKED, TINY, NOT_FINITE, KINDS };
 
@@ -44,127 +46,6 @@ static float value_of(int kind, uint64_t seed, uint64_t i)
 	}
 }
 
-struct operation {
-	const char *name;
-	const char *tensors; /* x: a row's elements, r: one a row, c: one a channel; upper case:
-				written */
-	double number[3];
-	size_t numbers;
-};
-
-static const struct operation operations[] = {
-	{"softmax", "xX", {0}, 0},           {"log_softmax", "xX", {0}, 0},
-	{"logsumexp", "xR", {0}, 0},         {"softmax_back", "xxX", {0}, 0},
-	{"log_softmax_back", "xxX", {0}, 0}, {"layer_norm", "xccXRR", {1e-5}, 1},
-	{"rms_norm", "xcXR", {1e-5}, 1},     {"layer_norm_back", "xxrrcX", {0}, 0},
-	{"rms_norm_back", "xxrcX", {0}, 0},
-};
-enum { OPERATIONS = sizeof operations / sizeof *operations };
-
-static float memory[TENSORS][ROWS * MOST];
-
-static bool is_written(char part)
-{
-	return part < 'a';
-}
-
-static int64_t size_of(char part, int64_t n)
-{
-	return (part | 32) == 'x' ? ROWS * n : part == 'c' ? n : ROWS;
-}
-
-static void put(float *at, int64_t i, int type, float x)
-{
-	uint16_t *half = (uint16_t *)at;
-	if (type == LS_EXACT_F32)
-		at[i] = x;
-	else
-		half[i] = type == LS_EXACT_BF16 ? ls_bf16_from((double)x) : ls_f16_from((double)x);
-}
-
-static float get(const float *at, int64_t i, int type)
-{
-	const uint16_t *half = (const uint16_t *)at;
-	if (type == LS_EXACT_F32)
-		return at[i];
-	return type == LS_EXACT_BF16 ? ls_bf16_value(half[i]) : ls_f16_value(half[i]);
-}
-
-/* Columns of a matrix in memory where across is set. */
-static void fill(const struct operation *o, int64_t n, int type, int values, bool across,
-		 struct ls_exact_tensor *t)
-{
-	for (int k = 0; o->tensors[k]; k++) {
-		char part = o->tensors[k];
-		bool whole = (part | 32) == 'x';
-		memset(memory[k], 0, sizeof memory[k]);
-		for (int64_t i = 0; !is_written(part) && i < size_of(part, n); i++) {
-			int64_t to = whole && across ? i % n * ROWS + i / n : i;
-			put(memory[k], to, type,
-			    value_of(whole ? values : NORMAL, 100 + (uint64_t)k, (uint64_t)i));
-		}
-		t[k] = (struct ls_exact_tensor){memory[k], type, 1, {size_of(part, n)}, {1}};
-		if (whole || part == 'R')
-			t[k] = (struct ls_exact_tensor){
-				memory[k],
-				type,
-				2,
-				{ROWS, whole ? n : 1},
-				{whole && !across ? n : 1, whole && across ? ROWS : 1}};
-	}
-}
-
-static void digest_of(const struct operation *o, int64_t n, int type, int values, bool across,
-		      int threads, const char *isa, char *ret_hex)
-{
-	struct ls_exact_tensor t[TENSORS];
-	struct ls_exact_where where = {.device = LS_EXACT_CPU, .threads = threads, .isa = isa};
-	struct ls_sha256 *digest = ls_sha256_new();
-	struct ls_err err = {0};
-	fill(o, n, type, values, across, t);
-	int rc = ls_exact_op(o->name, t, strlen(o->tensors), o->number, o->numbers, &where, &err);
-	if (rc)
-		fail_msg("%s: %s", o->name, err.msg);
-	for (int k = 0; o->tensors[k]; k++)
-		for (int64_t i = 0; is_written(o->tensors[k]) && i < size_of(o->tensors[k], n);
-		     i++) {
-			bool whole = o->tensors[k] == 'X';
-			float x = get(memory[k], whole && across ? i % n * ROWS + i / n : i, type);
-			ls_sha256_add(digest, &x, sizeof x);
-		}
-	ls_sha256_final(digest, ret_hex);
-}
-
-static void same_everywhere(const struct operation *o, int64_t n, int type, int values,
-			    struct ls_sha256 *all)
-{
-	char want[LS_SHA256_HEX], got[LS_SHA256_HEX];
-	digest_of(o, n, type, values, false, 1, "baseline", want);
-	for (const char *const *isa = ls_exact_isas(); *isa; isa++)
-		for (int way = 0; way < 2; way++) {
-			digest_of(o, n, type, values, way & 1, 1 + 2 * way, *isa, got);
-			if (strcmp(got, want) != 0)
-				fail_msg("%s of %lld, type %d, values %d: %s, way %d differs",
-					 o->name, (long long)n, type, values, *isa, way);
-		}
-	ls_sha256_add(all, want, sizeof want - 1);
-}
-
-static void every_row(void **state)
-{
-	(void)state;
-	static const int64_t sizes[] = {1, 7, 300, MOST};
-	struct ls_sha256 *all = ls_sha256_new();
-	char hex[LS_SHA256_HEX];
-	for (int o = 0; o < OPERATIONS; o++)
-		for (int i = 0; i < 4 * KINDS; i++)
-			same_everywhere(&operations[o], sizes[i % 4], i % 3, i / 4, all);
-	ls_sha256_final(all, hex);
-	assert_string_equal(hex, GOLDEN);
-}
-
-/* --- near the mathematics --- */
-
 static void run(const char *name, struct ls_exact_tensor *t, size_t n, const double *number,
 		size_t numbers)
 {
@@ -173,6 +54,83 @@ static void run(const char *name, struct ls_exact_tensor *t, size_t n, const dou
 	if (ls_exact_op(name, t, n, number, numbers, &where, &err))
 		fail_msg("%s: %s", name, err.msg);
 }
+
+/* --- every operation, everywhere --- */
+
+/* The outputs of a trial. */
+static void add_trial(const struct sum_trial *t, int threads, const char *isa,
+		      struct ls_sha256 *digest)
+{
+	struct ls_exact_where where = {.device = LS_EXACT_CPU, .threads = threads, .isa = isa};
+	struct ls_exact_tensor x[SUM_TENSORS];
+	struct ls_err err = {0};
+	size_t n = strlen(t->o->tensors);
+	for (size_t k = 0; k < n; k++) {
+		x[k] = sum_trial_shape(t, k);
+		x[k].at = ls_xalloc(sum_trial_bytes(&x[k]));
+		sum_trial_fill(t, k, &x[k], x[k].at);
+	}
+	if (ls_exact_op(t->o->name, x, n, t->o->number, t->o->numbers, &where, &err))
+		fail_msg("%s", err.msg);
+	for (size_t k = 0; k < n; k++) {
+		if (t->o->tensors[k] < 'a')
+			ls_sha256_add(digest, x[k].at, sum_trial_bytes(&x[k]));
+		free(x[k].at);
+	}
+}
+
+static void digest_of(const struct sum_operation *o, int threads, const char *isa, char *ret_hex)
+{
+	struct ls_sha256 *digest = ls_sha256_new();
+	size_t operations = sum_operation_count(), first = (size_t)(o - sum_operations);
+	for (size_t i = 0; i < TRIALS; i++) {
+		struct sum_trial t = sum_trial_of(first + i * operations, 30);
+		add_trial(&t, threads, isa, digest);
+	}
+	ls_sha256_final(digest, ret_hex);
+}
+
+static void every_operation(void **state)
+{
+	(void)state;
+	struct ls_sha256 *all = ls_sha256_new();
+	char want[LS_SHA256_HEX], got[LS_SHA256_HEX];
+	for (const struct sum_operation *o = sum_operations; o->name; o++) {
+		digest_of(o, 1, "baseline", want);
+		for (const char *const *isa = ls_exact_isas(); *isa; isa++)
+			for (int threads = 2; threads <= 3; threads++) {
+				digest_of(o, threads, *isa, got);
+				if (strcmp(got, want) != 0)
+					fail_msg("%s %s: %s, %d threads differ", o->name,
+						 o->tensors, *isa, threads);
+			}
+		ls_sha256_add(all, want, sizeof want - 1);
+	}
+	ls_sha256_final(all, got);
+	assert_string_equal(got, GOLDEN);
+}
+
+/* Columns of a matrix in memory give the bits of rows. */
+static void any_layout(void **state)
+{
+	(void)state;
+	enum { N = 23 * 37 };
+	static float x[N], turned[N], y[N], z[N];
+	for (int i = 0; i < N; i++)
+		turned[i % 37 * 23 + i / 37] = x[i] = value_of(NORMAL, 2, (uint64_t)i);
+	struct ls_exact_tensor a = {x, LS_EXACT_F32, 2, {23, 37}, {37, 1}}, b = a, c = a, d = a;
+	b.at = turned;
+	c.at = y;
+	d.at = z;
+	b.stride[0] = d.stride[0] = 1;
+	b.stride[1] = d.stride[1] = 23;
+	run("softmax", (struct ls_exact_tensor[]){a, c}, 2, NULL, 0);
+	run("softmax", (struct ls_exact_tensor[]){b, d}, 2, NULL, 0);
+	for (int i = 0; i < N; i++)
+		assert_true(ls_bits_f(y[i]) == ls_bits_f(z[i % 37 * 23 + i / 37]));
+}
+
+/* --- near the mathematics --- */
 
 static struct ls_exact_tensor row_of(float *at, int64_t n)
 {
@@ -463,15 +421,11 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_row),
-		cmocka_unit_test(softmax_is_near),
-		cmocka_unit_test(norm_is_near),
-		cmocka_unit_test(of_nothing_finite),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(reductions),
-		cmocka_unit_test(batch_norm_is_layer_norm),
-		cmocka_unit_test(scatter_is_a_sum),
-		cmocka_unit_test(scatter_adds),
+		cmocka_unit_test(every_operation),   cmocka_unit_test(any_layout),
+		cmocka_unit_test(softmax_is_near),   cmocka_unit_test(norm_is_near),
+		cmocka_unit_test(of_nothing_finite), cmocka_unit_test(groups),
+		cmocka_unit_test(reductions),        cmocka_unit_test(batch_norm_is_layer_norm),
+		cmocka_unit_test(scatter_is_a_sum),  cmocka_unit_test(scatter_adds),
 		cmocka_unit_test(refused),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);

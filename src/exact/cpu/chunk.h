@@ -18,7 +18,11 @@ INLINE void chunk_fetch(const void *at, int type, int64_t stride, int64_t n, flo
 	const uint16_t *u16 = at;
 	if (type == LS_REDUCE_F32 && stride == 1)
 		memcpy(ret, f32, sizeof(float) * (size_t)n);
-	else if (type == LS_REDUCE_F32)
+	else if (stride == 0) {
+		float same = ls_reduce_get(at, type, 0);
+		for (int64_t i = 0; i < n; i++)
+			ret[i] = same;
+	} else if (type == LS_REDUCE_F32)
 		for (int64_t i = 0; i < n; i++)
 			ret[i] = f32[i * stride];
 	else if (type == LS_REDUCE_BF16)

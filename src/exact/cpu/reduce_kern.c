@@ -21,15 +21,17 @@ INLINE void terms_as(const int kind, const struct ls_reduce *r, const struct ls_
 {
 	const int sums = ls_term_sums(kind), operands = ls_term_operands(kind);
 	const double number[2] = {r->number[0], r->number[1]};
-	for (int i = 0; i < e->n; i++) {
+	const int n = e->n;
+	double *restrict first = t[0], *restrict second = t[1];
+	for (int i = 0; i < n; i++) {
 		float v[LS_TERM_OPERANDS];
 		double one[2] = {0.0, 0.0}; /* gcc does not see that the second is set */
 		for (int k = 0; k < operands; k++)
 			v[k] = e->v[k][i];
 		ls_terms_of(kind, v, number, pivot[i * step], one);
-		t[0][i] = one[0];
+		first[i] = one[0];
 		if (sums == 2)
-			t[1][i] = one[1];
+			second[i] = one[1];
 	}
 }
 
@@ -157,14 +159,16 @@ static void bounds_across(const struct ls_reduce *r, const struct ls_reduce_elem
 	}
 	terms(r, e, &no_pivot, 0, t);
 	for (int k = 0; k < ls_term_sums(r->kind); k++) {
-		uint32_t most = 0;
-		for (int i = 0; i < e->n; i++) {
-			uint32_t top = ls_term_top(t[k][i]);
-			b->top[k][i] = top > b->top[k][i] ? top : b->top[k][i];
-			most = top > most ? top : most;
+		uint32_t *restrict top = b->top[k], most = 0;
+		const double *restrict term = t[k];
+		const int n = e->n;
+		for (int i = 0; i < n; i++) {
+			uint32_t u = ls_term_top(term[i]);
+			top[i] = u > top[i] ? u : top[i];
+			most = u > most ? u : most;
 		}
-		for (int i = 0; most == 0x7ff && i < e->n; i++)
-			b->flags[i] |= ls_term_flags(t[k][i]) << (LS_TERM_FLAGS * k);
+		for (int i = 0; most == 0x7ff && i < n; i++)
+			b->flags[i] |= ls_term_flags(term[i]) << (LS_TERM_FLAGS * k);
 	}
 }
 
@@ -173,9 +177,13 @@ static void sums_across(const struct ls_reduce *r, const struct ls_reduce_elemen
 {
 	double t[2][WIDTH];
 	terms(r, e, b->pivot, 1, t);
-	for (int k = 0; k < ls_term_sums(r->kind); k++)
-		for (int i = 0; i < e->n; i++)
-			b->sum[k][i] += ls_term_steps(t[k][i], b->scale[k][i]);
+	for (int k = 0; k < ls_term_sums(r->kind); k++) {
+		uint64_t *restrict sum = b->sum[k];
+		const double *restrict term = t[k], *restrict scale = b->scale[k];
+		const int n = e->n;
+		for (int i = 0; i < n; i++)
+			sum[i] += ls_term_steps(term[i], scale[i]);
+	}
 }
 
 const struct ls_reduce_kern LS_EXACT_NAME(reduce) = {

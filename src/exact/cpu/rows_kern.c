@@ -49,18 +49,22 @@ INLINE void sum_powers(const int kind, const struct ls_rows *r, const struct flo
 		       struct ls_row *row)
 {
 	const double scale = ls_pow2(ls_row_exp_grid(r->n));
+	const int64_t n = r->n;
+	const float *restrict x = f->in[0];
+	float *restrict power = f->power;
 	uint32_t key = 0;
 	uint64_t sum = 0;
-	for (int64_t j = 0; j < r->n; j++) {
-		uint32_t k = ls_float_key(f->in[0][j]);
+	for (int64_t j = 0; j < n; j++) {
+		uint32_t k = ls_float_key(x[j]);
 		key = k > key ? k : key;
 	}
 	ls_row_set_largest(row, key);
-	for (int64_t j = 0; j < r->n; j++)
-		f->power[j] = ls_row_exp(row, f->in[0][j]);
-	for (int64_t j = 0; j < r->n; j++)
-		sum += ls_bits_d((double)f->power[j] * scale + LS_MAGIC);
-	ls_row_set_powers(kind, row, sum - (uint64_t)r->n * LS_MAGIC_BITS, r->n);
+	const struct ls_row own = *row;
+	for (int64_t j = 0; j < n; j++) {
+		power[j] = ls_row_exp(&own, x[j]);
+		sum += ls_bits_d((double)power[j] * scale + LS_MAGIC);
+	}
+	ls_row_set_powers(kind, row, sum - (uint64_t)n * LS_MAGIC_BITS, n);
 }
 
 /* --- all other kinds --- */
@@ -69,13 +73,15 @@ INLINE void terms(const int kind, const struct ls_row *row, const struct floats 
 		  int n, double pivot, double (*t)[LS_CHUNK])
 {
 	const struct ls_row own = *row;
-	const float *a = f->in[0] + at, *b = f->in[1] + at, *w = f->weight + at;
+	const float *restrict a = f->in[0] + at, *restrict b = f->in[1] + at;
+	const float *restrict w = f->weight + at;
+	double *restrict first = t[0], *restrict second = t[1];
 	for (int j = 0; j < n; j++) {
 		double one[2] = {0.0, 0.0};
 		ls_row_terms(kind, &own, pivot, a[j], b[j], w[j], one);
-		t[0][j] = one[0];
+		first[j] = one[0];
 		if (ls_row_sums(kind) == 2)
-			t[1][j] = one[1];
+			second[j] = one[1];
 	}
 }
 
@@ -126,15 +132,27 @@ static void write_statistics(const struct ls_rows *r, const struct ls_row *row, 
 
 static void store(const struct ls_rows_tensor *out, int64_t at, int n, const double *t)
 {
-	if (out->type == LS_REDUCE_F32 && out->step == 1)
+	if (out->type == LS_REDUCE_F32 && out->step == 1) {
+		float *restrict to = (float *)out->at + at;
+		const double *restrict from = t;
 		for (int j = 0; j < n; j++)
-			((float *)out->at)[at + j] = ls_f32_from(t[j]);
-	else
+			to[j] = ls_f32_from(from[j]);
+	} else
 		for (int j = 0; j < n; j++)
 			ls_reduce_put(out->at, out->type, at + j * out->step, t[j]);
 }
 
-INLINE void one_row(const int kind, const struct ls_rows *r, const struct floats *f, int64_t i)
+INLINE void results(const int kind, const struct ls_row *row, const struct floats *f, int64_t at,
+		    int n, double *restrict t)
+{
+	const struct ls_row own = *row;
+	const float *restrict a = f->in[0] + at, *restrict b = f->in[1] + at;
+	const float *restrict w = f->weight + at, *restrict bias = f->bias + at;
+	for (int j = 0; j < n; j++)
+		t[j] = ls_row_result(kind, &own, a[j], b[j], w[j], bias[j]);
+}
+
+INLINE void one_row(const int kind, const struct ls_rows *r, struct floats *f, int64_t i)
 {
 	struct ls_row row = {0};
 	double t[LS_CHUNK];
@@ -144,17 +162,15 @@ INLINE void one_row(const int kind, const struct ls_rows *r, const struct floats
 	else
 		sum_terms(kind, r, f, i, &row);
 	write_statistics(r, &row, i);
-	const float *a = kind == LS_ROW_SOFTMAX ? f->power : f->in[0];
+	f->in[0] = kind == LS_ROW_SOFTMAX ? f->power : f->in[0];
 	for (int64_t j = 0; kind != LS_ROW_LOGSUMEXP && j < r->n; j += LS_CHUNK) {
 		int n = size_of(r->n, j);
-		for (int k = 0; k < n; k++)
-			t[k] = ls_row_result(kind, &row, a[j + k], f->in[1][j + k],
-					     f->weight[j + k], f->bias[j + k]);
+		results(kind, &row, f, j, n, t);
 		store(&r->out, start + j * r->out.step, n, t);
 	}
 }
 
-static void by_kind(const struct ls_rows *r, const struct floats *f, int64_t i)
+static void by_kind(const struct ls_rows *r, struct floats *f, int64_t i)
 {
 	switch (r->kind) {
 	case LS_ROW_SOFTMAX:

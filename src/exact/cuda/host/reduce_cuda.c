@@ -7,6 +7,7 @@ enum {
 	ACROSS = 32,       /* outputs of a block, where they lie side by side */
 	MANY = 512,        /* outputs that fill a device, a warp or a block each */
 	SHORT = 1024,      /* elements that a warp reduces alone */
+	FEW = 8192,        /* elements that one block reduces in a single launch */
 	EACH = 16,         /* elements of a thread, so that a block pays */
 	MOST_PARTS = 65535 /* of a grid's second dimension */
 };
@@ -14,7 +15,8 @@ enum {
 /* Blocks share the elements of an output, and meet in its state. */
 static bool is_shared(const struct ls_reduce *r)
 {
-	return !ls_term_is_map(r->kind) && (ls_reduce_is_across(r) || r->kept < MANY);
+	return !ls_term_is_map(r->kind) &&
+	       (ls_reduce_is_across(r) || (r->kept < MANY && r->reduced > FEW));
 }
 
 size_t ls_reduce_cuda_scratch(const struct ls_reduce *r)
