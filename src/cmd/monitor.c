@@ -125,6 +125,8 @@ static int init(struct ls_monitor *m, const struct ls_args *args, bool once, str
 	m->judge = ls_judge_new(m->rules, m->xids, &o);
 	m->root = getenv("LOCKSTEP_ROOT");
 	m->sampler = ls_sampler_new(m->root);
+	if (ls_args_has(args, "pcie"))
+		ls_sampler_ask_traffic(m->sampler);
 	return 0;
 }
 
@@ -259,6 +261,7 @@ static int misplaced(const struct ls_args *args, enum face face)
 		   {"once", WATCH, "monitor alone"},
 		   {"interval", WATCH | LISTEN, "monitor alone and --listen"},
 		   {"json", ~(unsigned)LISTEN, "monitor alone, check and probe"},
+		   {"pcie", WATCH | LISTEN, "monitor alone and --listen"},
 		   {"rules", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"},
 		   {"skip", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"},
 		   {"gpus", WATCH | CHECK | LISTEN, "monitor alone, check and --listen"},
@@ -331,6 +334,7 @@ static const struct ls_opt opts[] = {
 	 "monitors of other machines, which the page of --listen shows as well"},
 	{"interval", 'i', "S", "seconds between two looks (1)"},
 	{"rules", 0, "FILE", "health rules that change or add to the shipped ones"},
+	{"pcie", 0, NULL, "also measure PCIe traffic, which takes some 40 ms a GPU and look"},
 	{"skip", 0, "RULE", "leave a rule out; may be given several times"},
 	{"gpus", 0, "N", "how many GPUs there should be; 0 on a machine without"},
 	{"spec", 0, "NAME|FILE", "the spec whose GPUs and driver the machine must have"},
@@ -353,9 +357,9 @@ static const struct ls_opt opts[] = {
 const struct ls_cmd ls_cmd_monitor = {
 	.name = "monitor",
 	.summary = "watch GPUs, their processes and their health",
-	.synopsis = "[--once] [--interval S] " JUDGED "\n"
+	.synopsis = "[--once] [--interval S] [--pcie] " JUDGED "\n"
 		    "--listen ADDRESS [--token-file FILE] [--history DIR] [--peers HOST:PORT,…] "
-		    "[--interval S] " JUDGED "\n"
+		    "[--interval S] [--pcie] " JUDGED "\n"
 		    "check " JUDGED " [--epilog]\n"
 		    "probe [--beside-jobs]\n"
 		    "--print-config prometheus|alerts|grafana|systemd|compose|daemonset|dockerfile",

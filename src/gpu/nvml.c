@@ -67,6 +67,8 @@ struct ls_nvml {
 const char *ls_nvml_reason(int code)
 {
 	switch (code) {
+	case LS_NVML_NOT_ASKED:
+		return "not asked for (--pcie)";
 	case LS_NVML_NO_LIBRARY:
 		return "there is no NVML library";
 	case LS_NVML_OK:

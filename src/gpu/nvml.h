@@ -13,6 +13,7 @@
 #include "base/err.h"
 
 enum ls_nvml_code {
+	LS_NVML_NOT_ASKED = -2,  /* ours: it costs too much to be asked for without a wish */
 	LS_NVML_NO_LIBRARY = -1, /* ours: libnvidia-ml.so.1 is not there, or is not NVML */
 	LS_NVML_OK = 0,
 	LS_NVML_NOT_SUPPORTED = 3,

@@ -15,98 +15,6 @@ enum { NVLINKS = 18, GPUS = 64, INSUFFICIENT_SIZE = 7 };
 enum { FIELD_MEMORY_TEMPERATURE = 82, FIELD_RECOVERY_ACTION = 230 };
 static const unsigned long long event_xid = 8;
 
-const struct ls_meter_info ls_meter_infos[LS_METERS] = {
-	[LS_METER_UTILIZATION] = {"utilization", "%", 1, false, "utilization_ratio", 0.01,
-				  "Share of the last sampling period in which a kernel ran."},
-	[LS_METER_MEMORY_UTILIZATION] =
-		{"memory_utilization", "%", 1, false, "memory_utilization_ratio", 0.01,
-		 "Share of the period in which memory was read or written."},
-	[LS_METER_MEMORY_TOTAL] = {"memory_total", "B", 1, false, "memory_size_bytes", 1,
-				   "Memory of the GPU."},
-	[LS_METER_MEMORY_USED] = {"memory_used", "B", 1, false, "memory_used_bytes", 1,
-				  "Memory that programs have allocated."},
-	[LS_METER_MEMORY_RESERVED] = {"memory_reserved", "B", 1, false, "memory_reserved_bytes", 1,
-				      "Memory that the driver keeps for itself."},
-	[LS_METER_TEMPERATURE] = {"temperature", "C", 1, false, "temperature_celsius", 1,
-				  "Temperature of the GPU."},
-	[LS_METER_TEMPERATURE_MEMORY] = {"temperature_memory", "C", 1, false,
-					 "memory_temperature_celsius", 1,
-					 "Temperature of the GPU's memory."},
-	[LS_METER_TEMPERATURE_SLOWDOWN] = {"temperature_slowdown", "C", 1, false,
-					   "slowdown_temperature_celsius", 1,
-					   "Temperature at which the hardware slows the GPU down."},
-	[LS_METER_TEMPERATURE_SHUTDOWN] = {"temperature_shutdown", "C", 1, false,
-					   "shutdown_temperature_celsius", 1,
-					   "Temperature at which the GPU switches itself off."},
-	[LS_METER_TEMPERATURE_MARGIN] = {"temperature_margin", "C", 1, false,
-					 "temperature_margin_celsius", 1,
-					 "Degrees left until the GPU slows down."},
-	[LS_METER_POWER] = {"power", "W", 1e-3, false, "power_watts", 1, "Power drawn."},
-	[LS_METER_POWER_LIMIT] = {"power_limit", "W", 1e-3, false, "power_limit_watts", 1,
-				  "Power limit in force."},
-	[LS_METER_ENERGY] = {"energy", "J", 1e-3, true, "energy_joules_total", 1,
-			     "Energy used since the driver was loaded."},
-	[LS_METER_CLOCK_SM] = {"clock_sm", "Hz", 1e6, false, "sm_clock_hertz", 1,
-			       "Clock of the multiprocessors."},
-	[LS_METER_CLOCK_SM_MAX] = {"clock_sm_max", "Hz", 1e6, false, "sm_clock_max_hertz", 1,
-				   "Highest clock of the multiprocessors."},
-	[LS_METER_CLOCK_MEMORY] = {"clock_memory", "Hz", 1e6, false, "memory_clock_hertz", 1,
-				   "Clock of the memory."},
-	[LS_METER_CLOCK_MEMORY_MAX] = {"clock_memory_max", "Hz", 1e6, false,
-				       "memory_clock_max_hertz", 1, "Highest clock of the memory."},
-	[LS_METER_THROTTLE] = {"throttle", "mask", 1, false, "clock_event_reasons_mask", 1,
-			       "NVML's mask of the reasons why clocks are below the highest."},
-	[LS_METER_FAN] = {"fan", "%", 1, false, "fan_speed_ratio", 0.01,
-			  "Speed of the fan that is asked for."},
-	[LS_METER_ECC_MODE] = {"ecc", "", 1, false, "ecc_enabled", 1,
-			       "1 when memory errors are corrected (ECC)."},
-	[LS_METER_MIG_MODE] = {"mig", "", 1, false, "mig_enabled", 1,
-			       "1 when the GPU is split into instances (MIG)."},
-	[LS_METER_ECC_CORRECTED] = {"ecc_corrected", "", 1, true, "ecc_corrected_errors_total", 1,
-				    "Corrected memory errors since the driver was loaded."},
-	[LS_METER_ECC_UNCORRECTED] = {"ecc_uncorrected", "", 1, true,
-				      "ecc_uncorrected_errors_total", 1,
-				      "Uncorrected memory errors since the driver was loaded."},
-	[LS_METER_ECC_CORRECTED_TOTAL] = {"ecc_corrected_total", "", 1, true,
-					  "ecc_corrected_errors_lifetime_total", 1,
-					  "Corrected memory errors in the GPU's life."},
-	[LS_METER_ECC_UNCORRECTED_TOTAL] = {"ecc_uncorrected_total", "", 1, true,
-					    "ecc_uncorrected_errors_lifetime_total", 1,
-					    "Uncorrected memory errors in the GPU's life."},
-	[LS_METER_REMAPPED_CORRECTED] = {"remapped_corrected", "", 1, true,
-					 "remapped_rows_corrected_total", 1,
-					 "Rows of memory replaced after corrected errors."},
-	[LS_METER_REMAPPED_UNCORRECTED] = {"remapped_uncorrected", "", 1, true,
-					   "remapped_rows_uncorrected_total", 1,
-					   "Rows of memory replaced after uncorrected errors."},
-	[LS_METER_REMAP_PENDING] = {"remap_pending", "", 1, false, "row_remap_pending", 1,
-				    "1 when a row is to be replaced by the next reset."},
-	[LS_METER_REMAP_FAILED] = {"remap_failed", "", 1, false, "row_remap_failed", 1,
-				   "1 when a row could not be replaced."},
-	[LS_METER_RETIRED_PAGES] = {"retired_pages", "", 1, true, "retired_pages_total", 1,
-				    "Pages of memory taken out of use."},
-	[LS_METER_RETIRED_PENDING] = {"retired_pending", "", 1, false, "page_retirement_pending", 1,
-				      "1 when a page is to be taken out of use by a reboot."},
-	[LS_METER_PCIE_REPLAYS] = {"pcie_replays", "", 1, true, "pcie_replays_total", 1,
-				   "Packets of the PCIe link that were sent again."},
-	[LS_METER_PCIE_WIDTH] = {"pcie_width", "", 1, false, "pcie_link_width", 1,
-				 "Lanes of the PCIe link in use."},
-	[LS_METER_PCIE_WIDTH_MAX] = {"pcie_width_max", "", 1, false, "pcie_link_width_max", 1,
-				     "Lanes that GPU and slot both have."},
-	[LS_METER_PCIE_GENERATION] = {"pcie_generation", "", 1, false, "pcie_link_generation", 1,
-				      "Generation at which the PCIe link runs."},
-	[LS_METER_PCIE_GENERATION_MAX] = {"pcie_generation_max", "", 1, false,
-					  "pcie_link_generation_max", 1,
-					  "Generation that GPU and slot both have."},
-	[LS_METER_NVLINKS] = {"nvlinks", "", 1, false, "nvlinks_active", 1,
-			      "NVLink connections that are up."},
-	[LS_METER_NVLINK_ERRORS] = {"nvlink_errors", "", 1, true, "nvlink_errors_total", 1,
-				    "Replays, recoveries and CRC errors of all NVLinks."},
-	[LS_METER_RECOVERY_ACTION] = {"recovery_action", "", 1, false, "recovery_action", 1,
-				      "What the driver asks for: 0 nothing, 1 reset, 2 reboot, "
-				      "3 drain P2P, 4 drain and reset, 5 bus reset."},
-};
-
 struct utilization {
 	unsigned gpu, memory;
 };
@@ -186,6 +94,7 @@ struct fns {
 	int (*pcie_width_max)(device, unsigned *);
 	int (*pcie_generation)(device, unsigned *);
 	int (*pcie_generation_max)(device, unsigned *);
+	int (*pcie_throughput)(device, int, unsigned *);
 	int (*nvlink_state)(device, unsigned, unsigned *);
 	int (*nvlink_errors)(device, unsigned, int, unsigned long long *);
 	int (*fields)(device, int, struct field *);
@@ -231,6 +140,7 @@ static const struct ls_dl_sym syms[] = {
 	MAY(pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth"),
 	MAY(pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration"),
 	MAY(pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration"),
+	MAY(pcie_throughput, "nvmlDeviceGetPcieThroughput"),
 	MAY(nvlink_state, "nvmlDeviceGetNvLinkState"),
 	MAY(nvlink_errors, "nvmlDeviceGetNvLinkErrorCounter"),
 	MAY(fields, "nvmlDeviceGetFieldValues"),
@@ -252,6 +162,7 @@ struct ls_nvml_meter {
 	event_set events;     /* NULL: NVML has none here */
 	device handles[GPUS]; /* of the GPUs whose events are asked for */
 	unsigned n_handles;
+	bool traffic;         /* PCIe traffic is asked for */
 	bool no_nvlink[GPUS]; /* the first answer was "not supported": not asked again */
 };
 
@@ -462,13 +373,21 @@ static void read_memory_repair(const struct fns *f, device d, struct ls_meter_re
 	read_retired(f, d, r);
 }
 
-static void read_pcie(const struct fns *f, device d, struct ls_meter_reading *r)
+static void read_pcie(const struct ls_nvml_meter *m, device d, struct ls_meter_reading *r)
 {
+	const struct fns *f = &m->fns;
 	ask_number(r, LS_METER_PCIE_REPLAYS, f->pcie_replays, d);
 	ask_number(r, LS_METER_PCIE_WIDTH, f->pcie_width, d);
 	ask_number(r, LS_METER_PCIE_WIDTH_MAX, f->pcie_width_max, d);
 	ask_number(r, LS_METER_PCIE_GENERATION, f->pcie_generation, d);
 	ask_number(r, LS_METER_PCIE_GENERATION_MAX, f->pcie_generation_max, d);
+	if (m->traffic) {
+		ask_which(r, LS_METER_PCIE_SENT, f->pcie_throughput, d, 0);
+		ask_which(r, LS_METER_PCIE_RECEIVED, f->pcie_throughput, d, 1);
+	} else {
+		put(r, LS_METER_PCIE_SENT, LS_NVML_NOT_ASKED, 0);
+		put(r, LS_METER_PCIE_RECEIVED, LS_NVML_NOT_ASKED, 0);
+	}
 }
 
 /* Errors of one link, added to *sum; false when the driver does not count them. */
@@ -524,10 +443,15 @@ int ls_nvml_meter_read(struct ls_nvml_meter *m, unsigned i, struct ls_meter_read
 	read_power_and_clocks(&m->fns, d, ret);
 	read_ecc(&m->fns, d, ret);
 	read_memory_repair(&m->fns, d, ret);
-	read_pcie(&m->fns, d, ret);
+	read_pcie(m, d, ret);
 	read_nvlink(m, i, d, ret);
 	ask_field(&m->fns, d, FIELD_RECOVERY_ACTION, LS_METER_RECOVERY_ACTION, ret);
 	return 0;
+}
+
+void ls_nvml_meter_ask_traffic(struct ls_nvml_meter *m)
+{
+	m->traffic = true;
 }
 
 int ls_nvml_meter_serial(struct ls_nvml_meter *m, unsigned i, char ret[LS_NVML_TEXT])

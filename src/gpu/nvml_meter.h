@@ -51,6 +51,8 @@ enum ls_meter_id {
 	LS_METER_PCIE_WIDTH_MAX,
 	LS_METER_PCIE_GENERATION,
 	LS_METER_PCIE_GENERATION_MAX,
+	LS_METER_PCIE_SENT, /* only after ls_nvml_meter_ask_traffic */
+	LS_METER_PCIE_RECEIVED,
 	LS_METER_NVLINKS,       /* links that are up */
 	LS_METER_NVLINK_ERRORS, /* replays, recoveries and CRC errors of all links */
 	LS_METER_RECOVERY_ACTION,
@@ -87,6 +89,9 @@ void ls_nvml_meter_close(struct ls_nvml_meter *m);
 /* All metrics of GPU i. Returns 0, or the code with which NVML refuses the GPU as a
  * whole, in which case nothing is valid and each code is that one. */
 int ls_nvml_meter_read(struct ls_nvml_meter *m, unsigned i, struct ls_meter_reading *ret);
+
+/* From now on also PCIe traffic, which NVML measures by waiting. */
+void ls_nvml_meter_ask_traffic(struct ls_nvml_meter *m);
 
 int ls_nvml_meter_serial(struct ls_nvml_meter *m, unsigned i, char ret[LS_NVML_TEXT]);
 int ls_nvml_meter_pci(struct ls_nvml_meter *m, unsigned i,

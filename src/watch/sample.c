@@ -23,6 +23,7 @@ struct ls_sampler {
 	double booted; /* seconds since 1970 */
 	struct ls_host_state host;
 	struct ls_host_io_state io;
+	bool traffic;
 	unsigned n_known;
 	struct ls_watch_gpu known[LS_SAMPLE_GPUS]; /* names only */
 };
@@ -59,6 +60,11 @@ void ls_sampler_free(struct ls_sampler *s)
 	free(s);
 }
 
+void ls_sampler_ask_traffic(struct ls_sampler *s)
+{
+	s->traffic = true;
+}
+
 void ls_sampler_prime(struct ls_sampler *s, double now)
 {
 	struct ls_host unused;
@@ -88,6 +94,8 @@ static bool have_nvml(struct ls_sampler *s)
 		s->nvml = NULL;
 	}
 	struct ls_err unused;
+	if (s->meter && s->traffic)
+		ls_nvml_meter_ask_traffic(s->meter);
 	if (s->meter && ls_nvml_migs_open(s->nvml, &s->migs, &unused))
 		s->migs = NULL;
 	free(file);

@@ -76,6 +76,8 @@ struct ls_sampler;
 /* root: a folder that stands for "/", or NULL; copied. */
 struct ls_sampler *ls_sampler_new(const char *root);
 void ls_sampler_free(struct ls_sampler *s);
+/* From now on also what costs time: PCIe traffic. */
+void ls_sampler_ask_traffic(struct ls_sampler *s);
 /* Notes the host's counters, so that the first sample has shares of the time since
  * then. */
 void ls_sampler_prime(struct ls_sampler *s, double now);

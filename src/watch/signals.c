@@ -36,7 +36,8 @@ static enum ls_signal_state meter(const struct ls_look *l, enum ls_meter_id id)
 			recovery_text(*l->ret, l->why);
 		return LS_SIGNAL_KNOWN;
 	}
-	bool absent = l->gpu->lost || code == LS_NVML_NOT_SUPPORTED || code == LS_NVML_NO_FUNCTION;
+	bool absent = l->gpu->lost || code == LS_NVML_NOT_SUPPORTED ||
+		      code == LS_NVML_NO_FUNCTION || code == LS_NVML_NOT_ASKED;
 	return ls_look_without(l, absent ? LS_SIGNAL_ABSENT : LS_SIGNAL_UNKNOWN,
 			       ls_nvml_reason(code));
 }

@@ -5,6 +5,7 @@
  *   fan eccc eccu eccctotal eccutotal          counts
  *   remap=1,0,1,0           corrected, uncorrected, pending, failed
  *   retired retiredpending  pages, 0 or 1      replays width widthmax gen genmax
+ *   pciesent pciereceived   KB/s
  *   nvlinks nvlinkerr       links that are up, errors of each
  *   recovery serial pci     action, text, bus number in hexadecimal
  *   proc=4711:2048,99:10    processes with MiB; 4711:2048@1 in GPU instance 1 (MIG)
@@ -52,6 +53,7 @@ API int nvmlDeviceGetClockInfo(struct gpu *g, int which, unsigned *ret);
 API int nvmlDeviceGetMaxClockInfo(struct gpu *g, int which, unsigned *ret);
 API int nvmlDeviceGetTotalEccErrors(struct gpu *g, int type, int counter, unsigned long long *ret);
 API int nvmlDeviceGetRetiredPages(struct gpu *g, int cause, unsigned *n, unsigned long long *list);
+API int nvmlDeviceGetPcieThroughput(struct gpu *g, int direction, unsigned *ret);
 API int nvmlDeviceGetSerial(struct gpu *g, char *text, unsigned size);
 API int nvmlDeviceGetPciInfo_v3(struct gpu *g, void *ret);
 
@@ -103,6 +105,11 @@ int nvmlDeviceGetRetiredPages(struct gpu *g, int cause, unsigned *n, unsigned lo
 		return code;
 	*n = cause == 0 ? pages : 0;
 	return *n > all ? INSUFFICIENT_SIZE : OK;
+}
+
+int nvmlDeviceGetPcieThroughput(struct gpu *g, int direction, unsigned *ret)
+{
+	return fake_nvml_number(g, direction == 0 ? "pciesent" : "pciereceived", ret);
 }
 
 int nvmlDeviceGetSerial(struct gpu *g, char *text, unsigned size)
@@ -256,6 +263,16 @@ int nvmlDeviceGetComputeRunningProcesses_v3(struct gpu *g, unsigned *n, void *re
 		list[(*n)++].memory = colon ? strtoull(colon + 1, NULL, 10) << 20 : ~0ull;
 	}
 	return code;
+}
+
+/* Only for nvitop, beside which bench/monitor measures. */
+API int nvmlInit_v2(void);
+API int nvmlInitWithFlags(unsigned flags);
+
+int nvmlInitWithFlags(unsigned flags)
+{
+	(void)flags;
+	return nvmlInit_v2();
 }
 
 /* A part of a GPU is a GPU of its own, with other fields. */

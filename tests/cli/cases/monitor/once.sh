@@ -33,6 +33,15 @@ assert d["host"]["load"] == 1.5 and "disk_total" not in d["host"]
 assert d["xids"] == [{"xid": 79, "gpu": 0, "pci": "0000:00:00", "time": 1757000005.5}], d["xids"]
 print("JSON is right")'
 
+measures 0 pciesent=1500 pciereceived=9000
+for with in "" --pcie; do
+	# shellcheck disable=SC2086
+	monitor --json $with | python3 -c '
+import json, sys
+g = json.load(sys.stdin)["gpus"][0]
+print(g["metrics"].get("pcie_sent"), g["metrics"].get("pcie_received"), g["absent"].get("pcie_sent"))'
+done
+
 echo "== a GPU in instances (MIG): its parts, whose program is where, which is full"
 machine mig
 measures 0 used=30000 reserved=600 serial=7 pci=0 migs=1:3g.40gb:40320:38000,5:1g.10gb:9728:12 'proc=4711:37000@1'
