@@ -121,6 +121,17 @@ def softplus_backward(grad, x, beta, threshold, grad_input=None):
     return compute("softplus_backward", (grad, x), (beta, threshold), grad_input)
 
 
+def log_sigmoid(x, output=None, buffer=None):
+    """-softplus(-x): both signs are exact. Only torch's own gradient wants the buffer."""
+    made = compute("softplus", (x.neg(),), (1, 20)).neg_()
+    return (made if output is None else output.copy_(made)), x.new_empty(0)
+
+
+def log_sigmoid_backward(grad, x, buffer, grad_input=None):
+    made = compute("sigmoid", (x.neg(),)).mul_(grad)
+    return made if grad_input is None else grad_input.copy_(made)
+
+
 def elu(x, alpha=1, scale=1, input_scale=1, out=None):
     return compute("elu", (x,), (alpha, scale, input_scale), out)
 
@@ -286,6 +297,8 @@ def _kernels():
         table[name] = table[name + ".grad_input"] = (name, backward)
     _three("gelu", "gelu gelu_tanh", gelu, gelu_, table)
     _three("softplus", "softplus", softplus, None, table)
+    table["log_sigmoid_forward"] = ("softplus", log_sigmoid)
+    table["log_sigmoid_backward"] = table["log_sigmoid_backward.grad_input"] = ("sigmoid", log_sigmoid_backward)
     _three("elu", "elu", elu, elu_, table)
     for word in ("add", "sub"):
         _three(word + ".Tensor", word, *_add(word), table)
