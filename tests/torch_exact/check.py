@@ -56,6 +56,19 @@ def in_a_thread():
     expect("a thread computes other bits", torch.equal(made[0], x @ x.t()))
 
 
+def dropout():
+    """The fused form, which torch takes on a GPU, has the bits of the composite."""
+    for kind in (torch.float32, torch.bfloat16):
+        x, made = torch.randn(50, 40, dtype=kind).t(), []
+        for fused in (False, True):
+            torch.manual_seed(4)
+            leaf = x.clone().requires_grad_()
+            y = torch.native_dropout(leaf, 0.3, True)[0] if fused else torch.nn.functional.dropout(leaf, 0.3)
+            y.backward(x)
+            made += [y.detach(), leaf.grad]
+        expect("dropout of %s" % kind, torch.equal(made[0], made[2]) and torch.equal(made[1], made[3]))
+
+
 def outside():
     """torch's own kernels still answer for what is not covered, and it is told."""
     a, b = torch.randn(5, 6, dtype=torch.float64), torch.randn(6, 7, dtype=torch.float64)
@@ -87,6 +100,7 @@ def main():
     lockstep.torch.exact(tell=False)
     found = trainings()
     in_a_thread()
+    dropout()
     outside()
     refused()
     text = "".join("%s: %s\n" % item for item in sorted(found.items()))

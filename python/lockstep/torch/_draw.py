@@ -105,34 +105,30 @@ def _rest(p):
     return rest
 
 
-def _noise(mask, rest):
-    noise = torch.empty(mask.shape, dtype=torch.float32, device=mask.device)
-    call("copy", (mask, noise))
-    call("div_number", (noise, noise), (rest,))
-    return noise
-
-
 def native_dropout(x, p, train=None):
     if train is False or p == 0:
         return x.clone(), torch.ones_like(x, dtype=torch.bool)
-    if x.dtype is not torch.float32:
+    if x.dtype not in FLOATS:
         raise Outside("dropout of " + str(x.dtype)[6:])
     if p == 1:
         return torch.zeros_like(x), torch.zeros_like(x, dtype=torch.bool)
     rest = _rest(p)
-    drawn = _fill("bernoulli", torch.empty_like(x), (1 - p,), None)
-    mask = drawn.bool()
+    noise = _fill("bernoulli", torch.empty_like(x), (1 - p,), None)
+    mask = noise.bool()
     if x.numel():
-        call("div_number", (drawn, drawn), (rest,))
-    return drawn.mul_(x), mask
+        call("div_number", (noise, noise), (rest,))
+    return noise.mul_(x), mask
 
 
 def native_dropout_backward(grad, mask, scale):
-    if grad.dtype is not torch.float32:
+    if grad.dtype not in FLOATS:
         raise Outside("dropout of " + str(grad.dtype)[6:])
     if scale == 0 or not grad.numel():
         return torch.zeros_like(grad)
-    return _noise(mask, ctypes.c_float(1 / scale).value).mul_(grad)
+    noise = torch.empty(mask.shape, dtype=grad.dtype, device=mask.device)
+    call("copy", (mask, noise))
+    call("div_number", (noise, noise), (ctypes.c_float(1 / scale).value,))
+    return noise.mul_(grad)
 
 
 KERNELS = {
