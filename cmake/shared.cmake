@@ -15,7 +15,8 @@ if(NOT LS_SANITIZE)
   add_library(ls_shared SHARED $<TARGET_OBJECTS:ls_api>)
   target_link_libraries(ls_shared PRIVATE ls_core)
   target_link_options(ls_shared PRIVATE ${symbols} LINKER:--version-script=${map} LINKER:-z,defs
-    LINKER:-z,relro LINKER:-z,now)
+    LINKER:-z,relro LINKER:-z,now
+    LINKER:-z,nodelete) # jansson may call into it (ls_json_guard)
   set_target_properties(ls_shared PROPERTIES OUTPUT_NAME lockstep SOVERSION 0 VERSION ${PROJECT_VERSION}
     LINKER_LANGUAGE C LINK_DEPENDS ${map})
   install(TARGETS ls_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

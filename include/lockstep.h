@@ -55,8 +55,9 @@ LS_API void ls_free(void *p);
 /* --- options --- */
 
 /* The options of a command, by name and value exactly as on the command line. The commands
- * are "fm train", "fm predict" and "fm eval". What concerns a terminal or the command's
- * own files does nothing here: quiet, log.
+ * are "fm train", "fm predict", "fm eval", "doctor", "spec check", "compare" and "plan".
+ * What concerns a terminal or the command's own files does nothing here: quiet, log, all,
+ * html, verbose.
  *
  * A program does not read its host's environment here, so a host that has GPUs says where
  * things are, by options that the command line does not have: "kernel-cache", a folder in
@@ -144,8 +145,10 @@ struct ls_model;
 
 /* Progress, reported after every stretch of steps (well within a second each) and at the
  * end of every epoch. */
+enum ls_train_what { LS_TRAIN_STEPS, LS_TRAIN_EPOCH };
+
 struct ls_train_event {
-	enum ls_train_what { LS_TRAIN_STEPS, LS_TRAIN_EPOCH } what;
+	enum ls_train_what what;
 	uint64_t step, steps_per_epoch, total_steps;
 	uint32_t epoch; /* counted from 1 */
 	double loss;    /* mean over the rows of the epoch so far */
@@ -229,6 +232,82 @@ LS_API int ls_model_tensor_at(const struct ls_model *m, size_t i, struct ls_mode
 			      struct ls_err *err);
 LS_API int ls_model_tensor_find(const struct ls_model *m, const char *name,
 				struct ls_model_tensor *ret, struct ls_err *err);
+/* --- judging --- */
+
+/* An answer; the numbers are the exit statuses of the commands. */
+enum ls_answer {
+	LS_ANSWER_YES = 0,
+	LS_ANSWER_NO = 1,
+	LS_ANSWER_UNKNOWN = 3 /* cannot be judged here */
+};
+
+/* This machine and what does not fit, as `doctor --json` has it (docs/FORMATS.md). The
+ * answer is over what the spec requires, or --cuda. environment: "NAME=value" strings, as
+ * in environ, and a NULL at the end; it is judged, too. ret_answer may be NULL. */
+LS_API int ls_doctor(const struct ls_options *o, const char *const *environment, char **ret_json,
+		     enum ls_answer *ret_answer, struct ls_err *err);
+/* Whether a spec, shipped or in a file, is sound: as `spec check --json`. */
+LS_API int ls_spec_judge(const char *spec, const struct ls_options *o, char **ret_json,
+			 enum ls_answer *ret_answer, struct ls_err *err);
+/* The same training on other GPUs, as `plan --json`. NO: the global batch cannot stay. */
+LS_API int ls_plan_judge(const struct ls_options *o, char **ret_json, enum ls_answer *ret_answer,
+			 struct ls_err *err);
+
+/* Two files or folders, compared to the last bit, as `compare` does. */
+struct ls_comparison;
+LS_API int ls_comparison_new(const char *a, const char *b, const struct ls_options *o,
+			     struct ls_comparison **ret, struct ls_err *err);
+LS_API void ls_comparison_free(struct ls_comparison *c);
+LS_API enum ls_answer ls_comparison_answer(const struct ls_comparison *c);
+/* form: "text", "json", "html" or "markdown". */
+LS_API int ls_comparison_report(const struct ls_comparison *c, const char *form, char **ret,
+				struct ls_err *err);
+
+/* --- digests of tensors --- */
+
+/* A tensor of a host program. type is PyTorch's word, as "bfloat16". */
+struct ls_array_tensor {
+	const char *name, *type;
+	int dimensions;
+	const uint64_t *shape;
+	const int64_t *stride; /* bytes; NULL: contiguous, row-major */
+	const void *data;
+};
+
+/* Over names, types, shapes and bits of tensors, in whatever order they are added: the same
+ * as of a file that holds them, which is what `compare --digest` prints. */
+struct ls_digest;
+LS_API int ls_digest_new(struct ls_digest **ret, struct ls_err *err);
+LS_API void ls_digest_free(struct ls_digest *d);
+LS_API int ls_digest_add(struct ls_digest *d, const struct ls_array_tensor *t, struct ls_err *err);
+/* 64 digits and a NUL. */
+LS_API int ls_digest_final(struct ls_digest *d, char ret_hex[65], struct ls_err *err);
+LS_API int ls_digest_file(const char *path, char ret_hex[65], struct ls_err *err);
+
+/* --- manifests of runs --- */
+
+/* A manifest, or a folder with one, checked and as JSON. */
+LS_API int ls_manifest_read(const char *path, char **ret_json, struct ls_err *err);
+/* What two runs had different, as `manifest diff --json`. NO: something that can change
+ * bits. */
+LS_API int ls_manifest_explain(const char *a, const char *b, char **ret_json,
+			       enum ls_answer *ret_answer, struct ls_err *err);
+
+/* What a program says that records itself. Lists end with a NULL. */
+struct ls_recording {
+	const char *const *command;     /* as it was started */
+	const char *const *environment; /* "NAME=value" */
+	const char *const *inputs;      /* files and folders to digest; or NULL */
+	const char *python;             /* its interpreter; NULL: the first on PATH */
+	const char *out;                /* folder that gets run_manifest.json; NULL: no file */
+	int level;                      /* of determinism that was enforced: 0 to 3 */
+	uint64_t seed;
+	const char *precision; /* "fp32", "tf32", "bf16", "fp16"; NULL: "fp32" */
+};
+
+/* The manifest of a run that begins, in the state "running". */
+LS_API int ls_manifest_record(const struct ls_recording *r, char **ret_json, struct ls_err *err);
+
 /* --- exact operations: the same bits on a CPU and on a CUDA device ---
  *
  * The tensors of an operation are the caller's, and so is their memory, which is the

@@ -31,10 +31,15 @@ const struct ls_rows *ls_dataset_rows(const struct ls_dataset *d)
 	return ls_data_rows(d->data);
 }
 
+static int unchanged(void *context, struct ls_err *err)
+{
+	return ls_data_unchanged(((struct ls_dataset *)context)->data, err);
+}
+
 int ls_dataset_unchanged(struct ls_dataset *d, struct ls_err *err)
 {
 	pthread_mutex_lock(&d->lock);
-	int rc = ls_data_unchanged(d->data, err);
+	int rc = ls_mem_try(unchanged, d, err); /* which gives the lock back in any case */
 	pthread_mutex_unlock(&d->lock);
 	return rc;
 }
@@ -77,7 +82,7 @@ static int load(const char *path, const struct ls_options *o, struct ls_dataset 
 int ls_dataset_load(const char *path, const struct ls_options *o, struct ls_dataset **ret,
 		    struct ls_err *err)
 {
-	LS_CALL(load(path, o, ret, err));
+	LS_CALL(err, load(path, o, ret, err));
 }
 
 /* --- from arrays --- */
@@ -127,7 +132,7 @@ static int from_csr(const struct ls_csr_arrays *c, struct ls_dataset **ret, stru
 
 int ls_dataset_from_csr(const struct ls_csr_arrays *a, struct ls_dataset **ret, struct ls_err *err)
 {
-	LS_CALL(from_csr(a, ret, err));
+	LS_CALL(err, from_csr(a, ret, err));
 }
 
 /* --- what they are --- */
@@ -151,6 +156,5 @@ static int digest(const struct ls_dataset *d, char ret_hex[65])
 
 int ls_dataset_digest(const struct ls_dataset *d, char ret_hex[65], struct ls_err *err)
 {
-	(void)err;
-	LS_CALL(digest(d, ret_hex));
+	LS_CALL(err, digest(d, ret_hex));
 }

@@ -44,12 +44,12 @@ int ls_model_read(const char *path, int threads, struct ls_model **ret, struct l
 
 int ls_model_load(const char *path, struct ls_model **ret, struct ls_err *err)
 {
-	LS_CALL(ls_model_read(path, ls_cpus(), ret, err));
+	LS_CALL(err, ls_model_read(path, ls_cpus(), ret, err));
 }
 
 int ls_model_save(const struct ls_model *m, const char *path, struct ls_err *err)
 {
-	LS_CALL(ls_fm_save_model(path, m->m, &m->at, ls_cpus(), NULL, err));
+	LS_CALL(err, ls_fm_save_model(path, m->m, &m->at, ls_cpus(), NULL, err));
 }
 
 /* --- what it is --- */
@@ -62,8 +62,7 @@ static int digest(const struct ls_model *m, char ret_hex[65])
 
 int ls_model_digest(const struct ls_model *m, char ret_hex[65], struct ls_err *err)
 {
-	(void)err;
-	LS_CALL(digest(m, ret_hex));
+	LS_CALL(err, digest(m, ret_hex));
 }
 
 static int info(const struct ls_model *model, char **ret_json, struct ls_err *err)
@@ -90,7 +89,7 @@ static int info(const struct ls_model *model, char **ret_json, struct ls_err *er
 
 int ls_model_info(const struct ls_model *m, char **ret_json, struct ls_err *err)
 {
-	LS_CALL(info(m, ret_json, err));
+	LS_CALL(err, info(m, ret_json, err));
 }
 
 uint32_t ls_model_outputs(const struct ls_model *m)
@@ -152,7 +151,7 @@ static int predict(const struct ls_model *m, struct ls_dataset *d, const struct 
 int ls_model_predict(const struct ls_model *m, const struct ls_dataset *rows,
 		     const struct ls_options *o, float *ret, struct ls_err *err)
 {
-	LS_CALL(predict(m, (struct ls_dataset *)rows, o, ret, err));
+	LS_CALL(err, predict(m, (struct ls_dataset *)rows, o, ret, err));
 }
 
 static int eval_with(const struct ls_model *m, struct ls_dataset *d, const struct ls_args *args,
@@ -194,7 +193,7 @@ static int eval(const struct ls_model *m, struct ls_dataset *d, const struct ls_
 int ls_model_eval(const struct ls_model *m, const struct ls_dataset *rows,
 		  const struct ls_options *o, struct ls_metrics *ret, struct ls_err *err)
 {
-	LS_CALL(eval(m, (struct ls_dataset *)rows, o, ret, err));
+	LS_CALL(err, eval(m, (struct ls_dataset *)rows, o, ret, err));
 }
 
 /* --- tensors --- */

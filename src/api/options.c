@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/tables.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -23,7 +24,11 @@ static const struct {
 	const struct ls_opt *table;
 } commands[LS_COMMANDS] = {[LS_FM_TRAIN] = {"fm train", ls_fm_train_opts},
 			   [LS_FM_PREDICT] = {"fm predict", ls_fm_predict_opts},
-			   [LS_FM_EVAL] = {"fm eval", ls_fm_eval_opts}};
+			   [LS_FM_EVAL] = {"fm eval", ls_fm_eval_opts},
+			   [LS_DOCTOR] = {"doctor", ls_doctor_opts},
+			   [LS_SPEC_CHECK] = {"spec check", ls_spec_check_opts},
+			   [LS_COMPARE] = {"compare", ls_compare_opts},
+			   [LS_PLAN] = {"plan", ls_plan_opts}};
 
 static struct ls_options *options_new(enum ls_command command)
 {
@@ -54,7 +59,7 @@ static int find_and_make(const char *command, struct ls_options **ret, struct ls
 
 int ls_options_new(const char *command, struct ls_options **ret, struct ls_err *err)
 {
-	LS_CALL(find_and_make(command, ret, err));
+	LS_CALL(err, find_and_make(command, ret, err));
 }
 
 void ls_options_free(struct ls_options *o)
@@ -94,28 +99,7 @@ static int set(struct ls_options *o, const char *name, const char *value, struct
 
 int ls_options_set(struct ls_options *o, const char *name, const char *value, struct ls_err *err)
 {
-	LS_CALL(set(o, name, value, err));
-}
-
-static int check(const struct ls_options *o, struct ls_err *err)
-{
-	struct ls_train t = {0};
-	struct ls_fm_device device;
-	struct ls_fm_split split;
-	if (o->command != LS_FM_TRAIN)
-		return ls_fm_engine_options(o->args, NULL, &device, err);
-	int rc = ls_fm_model_options(o->args, &t.opts, err);
-	if (rc == 0)
-		rc = ls_fm_split_options(o->args, &split, err);
-	if (rc)
-		return rc;
-	bool valid = ls_args_has(o->args, "valid") || split.fraction > 0 || split.folds;
-	return ls_fm_run_options(o->args, valid, &t, &device, err);
-}
-
-int ls_options_check(const struct ls_options *o, struct ls_err *err)
-{
-	LS_CALL(check(o, err));
+	LS_CALL(err, set(o, name, value, err));
 }
 
 static int describe(const struct ls_options *o, char **ret_json)
@@ -133,8 +117,7 @@ static int describe(const struct ls_options *o, char **ret_json)
 
 int ls_options_describe(const struct ls_options *o, char **ret_json, struct ls_err *err)
 {
-	(void)err;
-	LS_CALL(describe(o, ret_json));
+	LS_CALL(err, describe(o, ret_json));
 }
 
 int ls_options_use(const struct ls_options *o, unsigned set_of, struct ls_options **own,
@@ -152,8 +135,7 @@ int ls_options_use(const struct ls_options *o, unsigned set_of, struct ls_option
 	return 0;
 }
 
-/* All values of an option that may be repeated, and a NULL. */
-static const char **all_values(const struct ls_args *args, const char *name)
+const char **ls_options_all(const struct ls_args *args, const char *name)
 {
 	size_t n = 0, i = 0;
 	while (ls_args_nth(args, name, n))
@@ -164,17 +146,24 @@ static const char **all_values(const struct ls_args *args, const char *name)
 	return list;
 }
 
+char **ls_options_kernels(const struct ls_args *args, struct ls_kernels_conf *ret)
+{
+	const char *root = ls_args_get(args, "machine-root");
+	const char **prefixes = ls_options_all(args, "prefix");
+	char **nvrtc = ls_nvrtc_places(root ? root : "", prefixes);
+	free(prefixes);
+	*ret = (struct ls_kernels_conf){.cache_dir = ls_args_get(args, "kernel-cache"),
+					.nvrtc = (const char *const *)nvrtc};
+	return nvrtc;
+}
+
 int ls_options_engine(const struct ls_args *args, const struct ls_fm_device *device,
 		      struct ls_fm_model *m, const struct ls_rows *rows, struct ls_pool *pool,
 		      struct ls_engine *ret, struct ls_err *err)
 {
-	const char *root = ls_args_get(args, "machine-root");
-	const char **prefixes = all_values(args, "prefix");
-	char **nvrtc = ls_nvrtc_places(root ? root : "", prefixes);
-	struct ls_kernels_conf conf = {.cache_dir = ls_args_get(args, "kernel-cache"),
-				       .nvrtc = (const char *const *)nvrtc};
+	struct ls_kernels_conf conf;
+	char **nvrtc = ls_options_kernels(args, &conf);
 	int rc = ls_fm_device_engine(device, &conf, m, rows, pool, ret, err);
 	ls_nvrtc_places_free(nvrtc);
-	free(prefixes);
 	return rc;
 }

@@ -28,7 +28,12 @@ struct session {
 static int tell(void *context, const struct ls_train_event *e)
 {
 	const struct ls_training *asked = ((const struct session *)context)->asked;
-	return asked->tell ? asked->tell(asked->context, e) : 0;
+	if (!asked->tell)
+		return 0;
+	struct ls_mem_guard *g = ls_mem_guard_suspend();
+	int stop = asked->tell(asked->context, e);
+	ls_mem_guard_resume(g);
+	return stop;
 }
 
 static int check_data(void *context, struct ls_err *err)
@@ -220,5 +225,5 @@ static int train(const struct ls_training *t, struct ls_model **ret_model,
 int ls_model_train(const struct ls_training *t, struct ls_model **ret_model,
 		   struct ls_train_result *ret, struct ls_err *err)
 {
-	LS_CALL(train(t, ret_model, ret, err));
+	LS_CALL(err, train(t, ret_model, ret, err));
 }

@@ -1,5 +1,6 @@
 #include "base/digest.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
@@ -18,16 +19,19 @@ struct ls_sha256 *ls_sha256_new(void)
 	h->ctx = EVP_MD_CTX_new();
 	if (!h->ctx)
 		ls_no_memory();
-	if (EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL) != 1)
-		ls_give_up("OpenSSL gives no SHA-256: look at its configuration (OPENSSL_CONF) and "
-			   "providers");
-	return h;
+	errno = 0;
+	if (EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL) == 1)
+		return h;
+	if (errno == ENOMEM)
+		ls_no_memory();
+	ls_give_up("OpenSSL gives no SHA-256: look at its configuration (OPENSSL_CONF) and "
+		   "providers");
 }
 
 void ls_sha256_add(struct ls_sha256 *h, const void *data, size_t len)
 {
 	if (EVP_DigestUpdate(h->ctx, data, len) != 1)
-		abort();
+		ls_give_up("OpenSSL's SHA-256 failed");
 }
 
 void ls_sha256_final(struct ls_sha256 *h, char ret_hex[LS_SHA256_HEX])
@@ -36,7 +40,7 @@ void ls_sha256_final(struct ls_sha256 *h, char ret_hex[LS_SHA256_HEX])
 	unsigned char raw[EVP_MAX_MD_SIZE];
 	unsigned len = 0;
 	if (EVP_DigestFinal_ex(h->ctx, raw, &len) != 1 || len != 32)
-		abort();
+		ls_give_up("OpenSSL's SHA-256 failed");
 	for (unsigned i = 0; i < len; i++) {
 		ret_hex[2 * i] = digit[raw[i] >> 4];
 		ret_hex[2 * i + 1] = digit[raw[i] & 15];

@@ -1,11 +1,35 @@
 #include "base/json.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+
+static json_malloc_t host_malloc;
+
+static void *malloc_or_give_up(size_t size)
+{
+	void *p = host_malloc(size);
+	if (!p && size && ls_mem_guarded())
+		ls_no_memory();
+	return p;
+}
+
+static void install(void)
+{
+	json_free_t host_free;
+	json_get_alloc_funcs(&host_malloc, &host_free);
+	json_set_alloc_funcs(malloc_or_give_up, host_free);
+}
+
+void ls_json_guard(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, install);
+}
 
 int ls_json_parse(const char *text, size_t len, const char *name, json_t **ret, struct ls_err *err)
 {

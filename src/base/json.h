@@ -8,6 +8,11 @@
 
 #include "base/err.h"
 
+/* From here on jansson gives up without memory, where a guard (base/mem.h) is in force. It
+ * would go on with a text or a document that lacks a part. Its allocator is everybody's: it
+ * stays what it was, but for that. Any thread, any number of times. */
+void ls_json_guard(void);
+
 /* name stands for the text in messages. The text may hold NULs: they are errors and do
  * not end it. */
 int ls_json_parse(const char *text, size_t len, const char *name, json_t **ret, struct ls_err *err);

@@ -7,11 +7,71 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The one place where the library prints and exits. Functions that cannot fail have no
- * way to report such an error, and an abort would not say why. stdio is not used, because
- * it may allocate. */
+/* In static storage, whose first use in a thread allocates nothing. */
+static _Thread_local struct ls_mem_guard *innermost __attribute__((tls_model("initial-exec")));
+
+void ls_mem_guard_enter(struct ls_mem_guard *g)
+{
+	g->outer = innermost;
+	innermost = g;
+}
+
+void ls_mem_guard_leave(struct ls_mem_guard *g)
+{
+	innermost = g->outer;
+}
+
+bool ls_mem_guarded(void)
+{
+	return innermost != NULL;
+}
+
+struct ls_mem_guard *ls_mem_guard_suspend(void)
+{
+	struct ls_mem_guard *g = innermost;
+	innermost = NULL;
+	return g;
+}
+
+void ls_mem_guard_resume(struct ls_mem_guard *g)
+{
+	innermost = g;
+}
+
+int ls_mem_guard_why(const struct ls_mem_guard *g, struct ls_err *err)
+{
+	if (err)
+		*err = g->why;
+	return g->why.code;
+}
+
+int ls_mem_try(int (*fn)(void *context, struct ls_err *err), void *context, struct ls_err *err)
+{
+	struct ls_mem_guard g;
+	volatile int rc;
+	ls_mem_guard_enter(&g);
+	if (setjmp(g.at) == 0)
+		rc = fn(context, err);
+	else
+		rc = ls_mem_guard_why(&g, err);
+	ls_mem_guard_leave(&g);
+	return rc;
+}
+
+static _Noreturn void leave_guard(int code, const char *why)
+{
+	struct ls_mem_guard *g = innermost;
+	ls_err_set(&g->why, code, "%s", why);
+	longjmp(g->at, 1);
+}
+
+/* Without a guard, the one place where the library prints and exits. Functions that cannot
+ * fail have no way to report such an error, and an abort would not say why. stdio is not
+ * used, because it may allocate. */
 _Noreturn void ls_give_up(const char *why)
 {
+	if (innermost)
+		leave_guard(LS_EINTERNAL, why);
 	const char *parts[] = {"lockstep: ", why, "\n"};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
@@ -21,6 +81,8 @@ _Noreturn void ls_give_up(const char *why)
 
 _Noreturn void ls_no_memory(void)
 {
+	if (innermost)
+		leave_guard(LS_ENOMEM, "no memory");
 	ls_give_up("no memory");
 }
 
@@ -82,6 +144,7 @@ void *ls_grow(void *items, size_t count, size_t *capacity, size_t elem_size)
 	size_t bigger = *capacity ? *capacity * 2 : 8;
 	if (bigger > SIZE_MAX / elem_size)
 		ls_no_memory();
+	items = ls_xrealloc(items, bigger * elem_size);
 	*capacity = bigger;
-	return ls_xrealloc(items, bigger * elem_size);
+	return items;
 }

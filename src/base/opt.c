@@ -177,7 +177,7 @@ const char *ls_args_nth(const struct ls_args *args, const char *name, size_t n)
 {
 	const struct ls_opt *o = find_long(args->tables, name, strlen(name));
 	if (!o)
-		abort();
+		ls_give_up("a command asks for an option that its table does not have");
 	for (size_t i = 0; i < args->n_given; i++)
 		if (args->given[i].opt == o && n-- == 0)
 			return args->given[i].value ? args->given[i].value : "";

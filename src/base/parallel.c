@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "base/mem.h"
 #include "base/pool.h"
 
 struct job {
@@ -28,6 +29,8 @@ void ls_parallel(int threads, size_t tasks, void (*run)(void *ctx, size_t task),
 		work(&job, 0, 1);
 		return;
 	}
-	ls_pool_run(pool, work, &job);
+	bool whole = ls_pool_try(pool, n, work, &job);
 	ls_pool_free(pool);
+	if (!whole)
+		ls_no_memory();
 }

@@ -4,7 +4,9 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -36,6 +38,7 @@ struct ls_pool {
 	int spins, waits;     /* how often to look before sleeping: at barriers; at words */
 	ls_pool_fn *fn;       /* NULL when a run starts: the thread ends */
 	void *context;
+	_Atomic bool failed; /* a thread of the run gave up */
 	struct member *members;
 	char pad_phase[128];
 	_Atomic uint32_t phase; /* rises by one when the last thread has arrived at a barrier */
@@ -113,6 +116,28 @@ void ls_pool_wait(struct ls_pool *pool, const _Atomic uint64_t *word, uint64_t v
 			nanosleep(&nap, NULL);
 }
 
+struct part {
+	struct ls_pool *pool;
+	int index;
+};
+
+static int run_part(void *arg, struct ls_err *err)
+{
+	const struct part *p = arg;
+	(void)err;
+	p->pool->fn(p->pool->context, p->index, p->pool->running);
+	return 0;
+}
+
+/* A thread that gives up leaves its run alone: the others, and the caller's frame, on which
+ * they work, must first come to their end. */
+static void take_part(struct ls_pool *pool, int index)
+{
+	struct part p = {pool, index};
+	if (ls_mem_try(run_part, &p, NULL))
+		atomic_store(&pool->failed, true);
+}
+
 static void *member_main(void *arg)
 {
 	struct member *m = arg;
@@ -120,7 +145,7 @@ static void *member_main(void *arg)
 		wait_while(&m->runs, run, m->pool->spins, &m->sleepers);
 		if (!m->pool->fn)
 			return NULL;
-		m->pool->fn(m->pool->context, m->index, m->pool->running);
+		take_part(m->pool, m->index);
 		ls_pool_barrier(m->pool);
 	}
 }
@@ -157,6 +182,33 @@ enum { LONG = 20000, SHORT = 2000, NONE = 50 };
 enum { LONG = 20000, SHORT = LONG, NONE = 50 };
 #endif
 
+/* A host's handlers run on its own threads; of signals that a fault raises, the thread that
+ * has it gets its own. */
+static void block_signals(sigset_t *ret_was)
+{
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+	sigset_t most;
+	sigfillset(&most);
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+		sigdelset(&most, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &most, ret_was);
+}
+
+static int start_threads(struct ls_pool *pool, int *ret_started)
+{
+	for (int i = 1; i < pool->threads; i++) {
+		struct member *m = &pool->members[i];
+		m->pool = pool;
+		m->index = i;
+		errno = 0;
+		int rc = pthread_create(&m->handle, NULL, member_main, m);
+		if (rc)
+			return rc;
+		*ret_started = i + 1;
+	}
+	return 0;
+}
+
 int ls_pool_new(int threads, struct ls_pool **ret, struct ls_err *err)
 {
 	struct ls_pool *pool = ls_xalloc(sizeof *pool);
@@ -164,16 +216,15 @@ int ls_pool_new(int threads, struct ls_pool **ret, struct ls_err *err)
 	pool->members = ls_xalloc_aligned(128, (size_t)threads * sizeof *pool->members);
 	pool->waits = threads <= ls_cpus() ? LONG : NONE;
 	pool->spins = threads == ls_cpus() ? SHORT : pool->waits;
-	for (int i = 1; i < threads; i++) {
-		pool->members[i].pool = pool;
-		pool->members[i].index = i;
-		int rc = pthread_create(&pool->members[i].handle, NULL, member_main,
-					&pool->members[i]);
-		if (rc) {
-			stop(pool, i);
-			return ls_err_set(err, LS_EIO, "cannot start thread %d of %d: %s", i + 1,
-					  threads, strerror(rc));
-		}
+	sigset_t was;
+	block_signals(&was);
+	int started = 1, rc = start_threads(pool, &started);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	if (rc) {
+		stop(pool, started);
+		return ls_err_set(err, rc == EAGAIN && errno == ENOMEM ? LS_ENOMEM : LS_EIO,
+				  "cannot start thread %d of %d: %s", started + 1, threads,
+				  strerror(rc));
 	}
 	*ret = pool;
 	return 0;
@@ -195,11 +246,19 @@ void ls_pool_run(struct ls_pool *pool, ls_pool_fn *fn, void *context)
 	ls_pool_run_some(pool, pool->threads, fn, context);
 }
 
+bool ls_pool_try(struct ls_pool *pool, int threads, ls_pool_fn *fn, void *context)
+{
+	atomic_store(&pool->failed, false);
+	start(pool, threads, fn, context);
+	take_part(pool, 0);
+	ls_pool_barrier(pool);
+	return !atomic_load(&pool->failed);
+}
+
 void ls_pool_run_some(struct ls_pool *pool, int threads, ls_pool_fn *fn, void *context)
 {
-	start(pool, threads, fn, context);
-	fn(context, 0, threads);
-	ls_pool_barrier(pool);
+	if (!ls_pool_try(pool, threads, fn, context))
+		ls_no_memory();
 }
 
 void ls_pool_share(uint64_t total, int thread, int threads, uint64_t *ret_lo, uint64_t *ret_hi)

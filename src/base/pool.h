@@ -4,6 +4,7 @@
 #ifndef LS_BASE_POOL_H
 #define LS_BASE_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -19,6 +20,10 @@ int ls_pool_threads(const struct ls_pool *pool);
 /* Runs fn on every thread and returns when all are done. */
 void ls_pool_run(struct ls_pool *pool, ls_pool_fn *fn, void *context);
 /* The same on the first `threads` threads of the pool; the others sleep on. */
+/* Likewise; false where a thread gave up (base/mem.h). The others give up then, too: it is
+ * for callers that have to free something first. A function with barriers must not give
+ * up, as the other threads would wait for ever. */
+bool ls_pool_try(struct ls_pool *pool, int threads, ls_pool_fn *fn, void *context);
 void ls_pool_run_some(struct ls_pool *pool, int threads, ls_pool_fn *fn, void *context);
 /* A barrier, called by every thread of the run from inside fn. It spins for a while and
  * then sleeps, so that it also works with more threads than cores. */

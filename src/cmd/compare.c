@@ -2,24 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/compare.h"
+#include "api/tables.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "cmd/cmd.h"
-#include "cmd/tolerance.h"
-#include "compare/compare.h"
+#include "compare/tensors_digest.h"
 
 enum { LINES_SHOWN = 40, PROGRESS_FROM = 256 << 20 };
-
-static const struct ls_opt opts[] = {
-	{"ignore", 0, "GLOB",
-	 "leave out tensors, values, columns and files of these names; may be repeated"},
-	LS_TOLERANCE_OPT,
-	{"html", 0, "FILE", "also write a page with tables and histograms"},
-	{"markdown", 0, "FILE", "also write the result for a pull request"},
-	{"all", 0, NULL, "print every difference, not only the first 40 of a file"},
-	{"threads", 0, "N", "compare with N threads (default: one for each CPU it may use)"},
-	{0},
-};
 
 /* A bar on the terminal for what takes longer than a moment; called under the
  * comparison's lock. */
@@ -75,62 +64,50 @@ static int report(const struct ls_comparison *c, const struct ls_args *args)
 		ls_comparison_markdown(c, LINES_SHOWN, &text);
 	if (markdown && write_take(text, markdown, &err))
 		return ls_cmd_fail(&err);
-	if (ls_args_has(args, "json"))
-		ls_cmd_print_json_take(ls_comparison_json(c));
-	else
-		print_text(c, ls_args_has(args, "all"));
-	return c->undecided ? LS_EXIT_UNKNOWN : c->differs ? LS_EXIT_NO : LS_EXIT_YES;
+	char digest[2][LS_SHA256_HEX];
+	bool digests = ls_args_has(args, "digest");
+	if (digests && (ls_tensors_digest_file(c->a, digest[0], &err) ||
+			ls_tensors_digest_file(c->b, digest[1], &err)))
+		return ls_cmd_fail(&err);
+	if (ls_args_has(args, "json")) {
+		json_t *doc = ls_comparison_json(c);
+		if (digests)
+			json_object_set_new(doc, "digests",
+					    json_pack("[s,s]", digest[0], digest[1]));
+		ls_cmd_print_json_take(doc);
+		return (int)ls_comparison_answer(c);
+	}
+	print_text(c, ls_args_has(args, "all"));
+	if (digests)
+		printf("digest a  %s\ndigest b  %s\n", digest[0], digest[1]);
+	return (int)ls_comparison_answer(c);
 }
 
 static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
 	struct bar bar = {-1};
-	struct ls_cmp_options opt = {0};
 	struct ls_err err = {0};
-	uint64_t threads = 0;
-	if (ls_args_u64(args, "threads", 1, 64, &threads, &err))
-		return ls_cmd_fail(&err);
-	struct ls_tolerance_rules rules = {0};
-	if (ls_cmd_tolerance(args, &rules, &err)) {
-		ls_tolerance_rules_done(&rules);
-		return ls_cmd_fail(&err);
-	}
-	opt.tolerance = rules.items;
-	opt.n_tolerance = rules.n;
-	opt.tolerance_text = rules.text.s;
-	while (ls_args_nth(args, "ignore", opt.n_ignore))
-		opt.n_ignore++;
-	const char **ignore = ls_xalloc((opt.n_ignore + 1) * sizeof *ignore);
-	for (size_t i = 0; i < opt.n_ignore; i++)
-		ignore[i] = ls_args_nth(args, "ignore", i);
-	opt.ignore = ignore;
-	opt.threads = (unsigned)threads;
-	if (ls_cmd_can_draw(stderr)) {
-		opt.progress = show;
-		opt.ctx = &bar;
-	}
 	struct ls_comparison *c = NULL;
-	int status = ls_compare(args->pos[0], args->pos[1], &opt, &c, &err) ? ls_cmd_fail(&err)
-									    : report(c, args);
+	int rc = ls_comparison_make(args, args->pos[0], args->pos[1],
+				    ls_cmd_can_draw(stderr) ? show : NULL, &bar, &c, &err);
+	int status = rc ? ls_cmd_fail(&err) : report(c, args);
 	ls_comparison_free(c);
-	free(ignore);
-	ls_tolerance_rules_done(&rules);
 	return status;
 }
 
 const struct ls_cmd ls_cmd_compare = {
 	.name = "compare",
 	.summary = "compare two checkpoints, files or folders, to the last bit",
-	.synopsis =
-		"A B [--ignore GLOB] [--tolerance RULE] [--html FILE] [--markdown FILE] [--all] "
-		"[--threads N]",
+	.synopsis = "A B [--ignore GLOB] [--tolerance RULE] [--html FILE] [--markdown FILE] "
+		    "[--all] [--digest] "
+		    "[--threads N]",
 	.details = "Reads safetensors (also sharded), npy, npz, PyTorch checkpoints, ONNX, JSON, "
 		   "JSON lines and CSV by "
 		   "value,\n"
 		   "anything else by byte. Nothing in a file is ever run. Exit status 0: "
 		   "identical, 1: differs.",
-	.opts = opts,
+	.opts = ls_compare_opts,
 	.min_pos = 2,
 	.max_pos = 2,
 	.run = run,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/doctor.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/cache.h"
@@ -47,13 +48,10 @@ static bool describe(struct ls_str *text, struct ls_str *source)
 
 void ls_cmd_gpu_fact(struct ls_facts *facts)
 {
-	struct ls_str text = {0}, source = {0};
-	if (describe(&text, &source))
-		ls_facts_set(facts, "gpu_code", text.s, source.s);
-	else
-		ls_facts_absent(facts, "gpu_code", source.s, text.s);
-	ls_str_done(&text);
-	ls_str_done(&source);
+	struct ls_cmd_gpu gpu;
+	ls_cmd_gpu_init(&gpu);
+	ls_gpu_code_fact(facts, &gpu.conf);
+	ls_cmd_gpu_done(&gpu);
 }
 
 char *ls_cmd_gpu_line(void)

@@ -1,8 +1,8 @@
 /* lockstep manifest: what a run was, and what two runs had different. */
 #include <stdlib.h>
 
+#include "api/manifest.h"
 #include "cmd/cmd.h"
-#include "run/manifest.h"
 
 static int show(const struct ls_cmd *cmd, const struct ls_args *args)
 {
@@ -34,29 +34,19 @@ static void print_differences(const struct ls_differences *d)
 static int diff(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
-	json_t *a, *b;
 	struct ls_err err = {0};
-	if (ls_manifest_load(args->pos[0], &a, &err))
+	struct ls_differences d;
+	if (ls_manifest_explanation(args->pos[0], args->pos[1], &d, &err))
 		return ls_cmd_fail(&err);
-	if (ls_manifest_load(args->pos[1], &b, &err)) {
-		json_decref(a);
-		return ls_cmd_fail(&err);
-	}
-	struct ls_differences d = {0};
-	ls_manifest_diff(a, b, &d);
 	if (ls_args_has(args, "json"))
 		ls_cmd_print_json_take(ls_differences_json(&d));
 	else if (d.n == 0)
 		puts("the two runs have nothing different that can change bits");
 	else
 		print_differences(&d);
-	bool differs = false;
-	for (size_t i = 0; i < d.n; i++)
-		differs = differs || d.items[i].weight != LS_HARMLESS;
+	int status = (int)ls_differences_answer(&d);
 	ls_differences_done(&d);
-	json_decref(a);
-	json_decref(b);
-	return differs ? LS_EXIT_NO : LS_EXIT_YES;
+	return status;
 }
 
 static const struct ls_cmd sub_show = {

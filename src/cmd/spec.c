@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/doctor.h"
+#include "api/tables.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "cmd/cmd.h"
@@ -12,16 +14,6 @@
 #include "env/spec/spec_diff.h"
 
 /* --- what was tried --- */
-
-/* The rows of data/tested.json for a spec, as a list. New reference. */
-static json_t *tested_for(const struct ls_advice *advice, const char *spec)
-{
-	json_t *list = json_array();
-	const json_t *row;
-	for (size_t i = 0; (row = ls_advice_tested(advice, spec, NULL, &i));)
-		json_array_append_new(list, json_deep_copy(row));
-	return list;
-}
 
 static void print_tested(const json_t *list)
 {
@@ -51,7 +43,7 @@ static int run_list(const struct ls_cmd *cmd, const struct ls_args *args)
 		struct ls_spec *spec = NULL;
 		rc = ls_spec_load(name, &spec, &err);
 		if (!rc) {
-			json_t *tested = tested_for(advice, name);
+			json_t *tested = ls_spec_tested(advice, name);
 			size_t n = json_array_size(tested);
 			char *gpus = ls_xasprintf(n == 1 ? "%zu GPU" : "%zu GPUs", n);
 			const char *const cells[] = {name, gpus, spec->description};
@@ -88,11 +80,6 @@ static const struct ls_cmd cmd_list = {
 
 /* --- check --- */
 
-static const struct ls_opt check_opts[] = {
-	{"today", 0, "DATE", "judge ends of life by this day (YYYY-MM-DD) instead of today"},
-	{0},
-};
-
 static void print_check(const struct ls_spec *spec, const struct ls_spec_findings *f,
 			const json_t *tested, const char *today)
 {
@@ -107,36 +94,18 @@ static void print_check(const struct ls_spec *spec, const struct ls_spec_finding
 static int run_check(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	char today[11];
-	struct ls_spec *spec = NULL;
-	struct ls_compat *compat = NULL;
-	struct ls_advice *advice = NULL;
+	struct ls_spec_answer a;
 	struct ls_err err = {0};
 	if (!ls_spec_day(cmd, args, today))
 		return LS_EXIT_INPUT;
-	int rc = ls_spec_load(args->pos[0], &spec, &err);
-	if (!rc)
-		rc = ls_compat_load(&compat, &err);
-	if (!rc)
-		rc = ls_advice_load(&advice, &err);
-	int status = rc ? ls_cmd_fail(&err) : 0;
-	if (!rc) {
-		json_t *tested = tested_for(advice, spec->path);
-		struct ls_spec_findings f;
-		ls_spec_check(spec, compat, today, &f);
-		if (ls_args_has(args, "json"))
-			ls_cmd_print_json_take(
-				json_pack("{s:s,s:s,s:b,s:o,s:O}", "spec", spec->name, "today",
-					  today, "sound", f.faults == 0, "findings",
-					  ls_spec_findings_json(&f), "tested", tested));
-		else
-			print_check(spec, &f, tested, today);
-		json_decref(tested);
-		status = f.faults ? LS_EXIT_NO : LS_EXIT_YES;
-		ls_spec_findings_done(&f);
-	}
-	ls_advice_free(advice);
-	ls_compat_free(compat);
-	ls_spec_free(spec);
+	if (ls_spec_answer(args->pos[0], today, &a, &err))
+		return ls_cmd_fail(&err);
+	if (ls_args_has(args, "json"))
+		ls_cmd_print_json_take(json_incref(a.json));
+	else
+		print_check(a.spec, a.findings, a.tested, today);
+	int status = a.findings->faults ? LS_EXIT_NO : LS_EXIT_YES;
+	ls_spec_answer_done(&a);
 	return status;
 }
 
@@ -147,7 +116,7 @@ static const struct ls_cmd cmd_check = {
 	.details = "Compares the spec with what is known of wheels, drivers, images and Pythons "
 		   "(data/*.json, each row\n"
 		   "with its source and date). Exit status 0: no fault, 1: faults.",
-	.opts = check_opts,
+	.opts = ls_spec_check_opts,
 	.min_pos = 1,
 	.max_pos = 1,
 	.run = run_check,

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/tables.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/runopts.h"
-#include "cmd/tolerance.h"
 #include "cmd/verify_seeds.h"
 #include "run/verify.h"
 
@@ -211,7 +211,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	struct ls_err err = {0};
 	if (ls_runopts_init(&o, args, &err))
 		return ls_cmd_fail(&err);
-	int rc = ls_cmd_tolerance(args, &rules, &err);
+	int rc = ls_args_tolerance(args, &rules, &err);
 	if (rc == 0)
 		rc = fill(&ask, &o, args, &err);
 	if (rc == 0) {

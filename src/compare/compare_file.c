@@ -239,6 +239,20 @@ static bool holds_tensors(enum format f)
 	return f >= SAFETENSORS && f <= ONNX;
 }
 
+int ls_cmp_open(const char *path, struct ls_bundle **ret, struct ls_err *err)
+{
+	struct ls_map map;
+	int rc = ls_file_map(path, &map, err);
+	if (rc)
+		return rc;
+	enum format f = format_of(path, &map);
+	ls_file_unmap(&map);
+	if (!holds_tensors(f))
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: not a file of tensors, by its first bytes and name", path);
+	return open_bundle(f, path, ret, err);
+}
+
 /* Forgets what a comparison by value had found before it failed. */
 static void clear(struct ls_cmp_file *f)
 {

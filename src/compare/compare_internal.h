@@ -66,6 +66,8 @@ void ls_cmp_own(const struct ls_own *own, const struct ls_map *a, const struct l
 		struct ls_cmp_file *f);
 /* The same for items whose names say so. */
 void ls_cmp_mark_own(struct ls_cmp_file *f, bool (*is_own)(const char *name));
+/* Opens a file of tensors of any format that is compared by tensor. */
+int ls_cmp_open(const char *path, struct ls_bundle **ret, struct ls_err *err);
 /* Compares two files of whatever format into f. strict: an unreadable file is an error,
  * not a comparison by bytes. */
 int ls_cmp_file(const char *a, const char *b, bool strict, const struct ls_cmp_options *opt,

@@ -131,6 +131,18 @@ static int compare_cursors(struct work *w, const struct ls_pair *p, struct ls_st
 	return rc;
 }
 
+struct reading {
+	struct work *work;
+	const struct ls_pair *pair;
+	struct ls_stats *stats;
+};
+
+static int try_cursors(void *context, struct ls_err *err)
+{
+	const struct reading *r = context;
+	return compare_cursors(r->work, r->pair, r->stats, err);
+}
+
 static void finish(struct work *w, const struct job *j, const struct ls_stats *s, int rc,
 		   const struct ls_err *err)
 {
@@ -162,7 +174,7 @@ static void *worker(void *arg)
 		if (is_direct(p))
 			compare_direct(w, p, j, &s);
 		else
-			rc = compare_cursors(w, p, &s, &err);
+			rc = ls_mem_try(try_cursors, &(struct reading){w, p, &s}, &err);
 		finish(w, j, &s, rc, &err);
 	}
 }

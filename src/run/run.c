@@ -22,6 +22,7 @@
 #include "run/hook.h"
 #include "run/ktrace.h"
 #include "run/manifest.h"
+#include "run/start.h"
 
 struct run {
 	const struct ls_run_request *ask;
@@ -38,18 +39,6 @@ struct run {
 	struct ls_str notices;
 	bool held;
 };
-
-static json_t *time_now(void)
-{
-	struct timespec ts;
-	struct tm tm;
-	char text[64];
-	clock_gettime(CLOCK_REALTIME, &ts);
-	gmtime_r(&ts.tv_sec, &tm);
-	size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text + n, sizeof text - n, ".%03ldZ", ts.tv_nsec / 1000000);
-	return json_string(text);
-}
 
 /* Every "{out}" in a word becomes the folder, and every "{seed}" the seed. */
 static char *fill_word(const char *word, const char *out, uint64_t seed)
@@ -165,37 +154,18 @@ static int prepare_env(struct run *r, struct ls_err *err)
 	return 0;
 }
 
-static json_t *host_json(void)
-{
-	char name[256] = "";
-	gethostname(name, sizeof name - 1);
-	return ls_json_lossy(name);
-}
-
-static json_t *words_json(const char *const *words)
-{
-	json_t *list = json_array();
-	for (; *words; words++)
-		json_array_append_new(list, ls_json_lossy(*words));
-	return list;
-}
-
 static int start_manifest(struct run *r, struct ls_err *err)
 {
-	char cwd[PATH_MAX] = "";
-	if (!getcwd(cwd, sizeof cwd))
-		return ls_err_errno(err, ".", "find the working folder");
 	json_t *policy = ls_policy_json(&r->ask->policy), *inputs = json_array();
 	json_object_set(policy, "env", r->env.changes);
 	json_object_set_new(policy, "observed_env", ls_policy_observed(&r->env));
-	r->manifest = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema",
-				LS_MANIFEST_SCHEMA, "lockstep", LS_VERSION, "state", "running",
-				"command", words_json(r->argv), "cwd", ls_json_lossy(cwd), "host",
-				host_json(), "out", ls_json_lossy(r->out), "started", time_now(),
-				"git", ls_git_state(), "policy", policy, "inputs", inputs);
+	int rc = ls_manifest_start_take((const char *const *)r->argv, r->out, policy, inputs,
+					&r->manifest, err);
+	if (rc)
+		return rc;
 	if (r->ask->spec)
 		json_object_set(r->manifest, "spec", (json_t *)(uintptr_t)r->ask->spec);
-	int rc = digest_inputs(r, inputs, err);
+	rc = digest_inputs(r, inputs, err);
 	return rc ? rc : ls_json_write(r->path, r->manifest, err);
 }
 
@@ -366,7 +336,7 @@ static int finish_manifest(struct run *r, const struct ls_launched *c, struct ls
 	tell_exact(r);
 	json_object_set_new(m, "hook", held);
 	json_object_set_new(m, "state", json_string("finished"));
-	json_object_set_new(m, "ended", time_now());
+	json_object_set_new(m, "ended", ls_manifest_time());
 	json_object_set_new(m, "result", result_json(c));
 	json_object_set_new(m, "resources",
 			    json_pack("{s:f,s:f,s:f,s:I}", "wall_s", c->wall_s, "user_s", c->user_s,

@@ -1,6 +1,7 @@
 /* Slices to blocks on several threads, handed on in file order. */
 #include <pthread.h>
 
+#include "base/mem.h"
 #include "base/parallel.h"
 #include "fm/data/text.h"
 
@@ -31,13 +32,27 @@ static void stop(struct reader *r, int rc)
 	pthread_cond_broadcast(&r->turned);
 }
 
+/* Fetches a slice, or hands a block on, under the lock: without memory that fails like any
+ * other error, and the lock is given back. */
+struct next_slice {
+	struct reader *r;
+	struct ls_slice *ret;
+};
+
+static int next_slice(void *context, struct ls_err *err)
+{
+	const struct next_slice *n = context;
+	return ls_source_next(n->r->source, n->ret, err);
+}
+
 /* The source's own errors wait for the blocks before them: a fault in an earlier line
  * comes first. */
 static int take(struct reader *r, struct ls_slice *ret, uint64_t *ret_number,
 		enum ls_text_format *ret_format, struct ls_err *err)
 {
 	pthread_mutex_lock(&r->lock);
-	int rc = r->stop ? 0 : ls_source_next(r->source, ret, err);
+	struct next_slice next = {r, ret};
+	int rc = r->stop ? 0 : ls_mem_try(next_slice, &next, err);
 	if (rc)
 		*ret_number = r->taken++;
 	if (rc == 1 && r->format == LS_TEXT_UNKNOWN)
@@ -69,8 +84,15 @@ static int report(const struct reader *r, const struct ls_text_fault *f, struct 
 	return place_fault(r, &f->at, f->msg, err);
 }
 
-static int hand_on(struct reader *r, struct ls_block *b, struct ls_err *err)
+struct handing {
+	struct reader *r;
+	struct ls_block *block;
+};
+
+static int hand_on(void *context, struct ls_err *err)
 {
+	struct reader *r = ((struct handing *)context)->r;
+	struct ls_block *b = ((struct handing *)context)->block;
 	struct ls_text_place first = ls_block_first(b);
 	if (mixed(r, b->n_rows, b->first_unlabelled))
 		return place_fault(r, &first, LS_TEXT_MIXED, err);
@@ -90,6 +112,20 @@ static void wait_for_turn(struct reader *r, uint64_t number)
 		pthread_cond_wait(&r->turned, &r->lock);
 }
 
+struct parsing {
+	struct ls_slice *slice;
+	enum ls_text_format format;
+	struct ls_block *block;
+	struct ls_text_fault *fault;
+};
+
+static int parse(void *context, struct ls_err *err)
+{
+	const struct parsing *p = context;
+	(void)err;
+	return ls_text_parse(p->slice, p->format, p->block, p->fault);
+}
+
 static void work(void *ctx, size_t task)
 {
 	struct reader *r = ctx;
@@ -103,7 +139,7 @@ static void work(void *ctx, size_t task)
 		struct ls_block b = {0};
 		struct ls_text_fault f = {0};
 		if (rc == 1) {
-			rc = ls_text_parse(&slice, format, &b, &f);
+			rc = ls_mem_try(parse, &(struct parsing){&slice, format, &b, &f}, &err);
 			ls_slice_done(&slice);
 			if (rc == LS_ENOMEM)
 				ls_err_set(&err, rc, "%s: no memory for its rows",
@@ -115,7 +151,7 @@ static void work(void *ctx, size_t task)
 			if (f.at.line)
 				report(r, &f, &err);
 			if (rc == 0)
-				rc = hand_on(r, &b, &err);
+				rc = ls_mem_try(hand_on, &(struct handing){r, &b}, &err);
 			if (rc) {
 				r->err = err;
 				stop(r, rc);
