@@ -17,6 +17,7 @@ enum ls_row_kind {
 	LS_ROW_RMS,              /* x; results also 1/rms */
 	LS_ROW_NORM_BACK,        /* g, x, with mean and 1/std */
 	LS_ROW_RMS_BACK,         /* g, x, with 1/rms */
+	LS_ROW_CUMSUM,           /* x; the sums of all beginnings of the row */
 	LS_ROW_KINDS
 };
 
@@ -168,6 +169,20 @@ LS_FN void ls_row_set_sums(const struct ls_rows *r, struct ls_row *row,
 		row->second = value[0] / n;
 	} else
 		row->first = value[0];
+}
+
+/* --- sums of beginnings: one grid for the whole row, from its finite elements --- */
+
+LS_FN uint32_t ls_row_finite_top(float x)
+{
+	uint32_t top = ls_term_top((double)x);
+	return top == 0x7ff ? 0 : top;
+}
+
+/* What is not finite is in flags from its place on, so that its steps do no harm. */
+LS_FN double ls_row_beginning(uint64_t sum, uint32_t flags, int p)
+{
+	return flags ? ls_flags_value(flags) : ls_grid_value((int64_t)sum, -p);
 }
 
 /* --- the result of an element --- */

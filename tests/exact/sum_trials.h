@@ -19,6 +19,7 @@ struct sum_operation {
 	const char *name, *tensors;
 	double number[2];
 	size_t numbers;
+	const char *golden; /* the digest of its first trials begins with it */
 };
 
 extern const struct sum_operation sum_operations[]; /* the last has no name */
@@ -31,8 +32,9 @@ struct sum_trial {
 	uint64_t seed;
 };
 
-/* Number i; most: about the largest size. */
-struct sum_trial sum_trial_of(uint64_t i, int64_t most);
+/* Number i of an operation; most: about the largest size. It does not depend on the other
+ * operations. */
+struct sum_trial sum_trial_of(const struct sum_operation *o, uint64_t i, int64_t most);
 /* Tensor k, without memory. */
 struct ls_exact_tensor sum_trial_shape(const struct sum_trial *t, size_t k);
 size_t sum_trial_bytes(const struct ls_exact_tensor *x);

@@ -170,6 +170,25 @@ INLINE void one_row(const int kind, const struct ls_rows *r, struct floats *f, i
 	}
 }
 
+static void beginnings(const struct ls_rows *r, const float *x, int64_t i)
+{
+	const int64_t start = ls_row_start(r, &r->out, i);
+	uint32_t top = 0, flags = 0;
+	uint64_t sum = 0;
+	for (int64_t j = 0; j < r->n; j++) {
+		uint32_t u = ls_row_finite_top(x[j]);
+		top = u > top ? u : top;
+	}
+	const int p = ls_term_grid(top, r->n);
+	const double scale = ls_pow2(p);
+	for (int64_t j = 0; j < r->n; j++) {
+		sum += ls_term_steps((double)x[j], scale);
+		flags |= ls_term_flags((double)x[j]);
+		ls_reduce_put(r->out.at, r->out.type, start + j * r->out.step,
+			      ls_row_beginning(sum, flags, p));
+	}
+}
+
 static void by_kind(const struct ls_rows *r, struct floats *f, int64_t i)
 {
 	switch (r->kind) {
@@ -191,6 +210,9 @@ static void by_kind(const struct ls_rows *r, struct floats *f, int64_t i)
 		break;
 	case LS_ROW_NORM_BACK:
 		one_row(LS_ROW_NORM_BACK, r, f, i);
+		break;
+	case LS_ROW_CUMSUM:
+		beginnings(r, f->in[0], i);
 		break;
 	default:
 		one_row(r->kind, r, f, i);

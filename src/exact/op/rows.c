@@ -24,6 +24,7 @@ static const struct ls_exact_op_row rows[] = {
 	{"layer_norm_back", "~g ~x mean invstd [weight] >out", "[groups] [width]",
 	 LS_ROW_NORM_BACK},
 	{"rms_norm_back", "~g ~x invrms [weight] >out", "", LS_ROW_RMS_BACK},
+	{"cumsum", "~x >out", "", LS_ROW_CUMSUM},
 	{NULL, NULL, NULL, 0},
 };
 
@@ -37,6 +38,7 @@ static const enum part parts[LS_ROW_KINDS][PARTS] = {
 	[LS_ROW_RMS] = {FIRST, WEIGHT, OUT, INVERSE},
 	[LS_ROW_NORM_BACK] = {FIRST, SECOND, MEAN, INVERSE, WEIGHT, OUT},
 	[LS_ROW_RMS_BACK] = {FIRST, SECOND, INVERSE, WEIGHT, OUT},
+	[LS_ROW_CUMSUM] = {FIRST, OUT},
 };
 
 /* --- from tensors to rows --- */

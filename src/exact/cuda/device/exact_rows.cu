@@ -226,3 +226,59 @@ extern "C" __global__ void __launch_bounds__(1024) exact_rows_block_norm_back(ls
 {
 	rows<LS_ROW_NORM_BACK, 2, LS_TEAM_BLOCK>(r, keep);
 }
+
+/* Inclusive sums of sum and flags over the lanes of a warp. */
+static __device__ __forceinline__ void scan(uint64_t *sum, uint32_t *flags)
+{
+	const unsigned lane = threadIdx.x % 32;
+	for (unsigned by = 1; by < 32; by *= 2) {
+		uint64_t s = __shfl_up_sync(0xffffffffu, (unsigned long long)*sum, by);
+		uint32_t f = __shfl_up_sync(0xffffffffu, *flags, by);
+		*sum += lane >= by ? s : 0;
+		*flags |= lane >= by ? f : 0;
+	}
+}
+
+static __device__ __forceinline__ void beginnings(const ls_rows &r, int64_t i)
+{
+	const int64_t from = ls_row_start(&r, &r.in[0], i), to = ls_row_start(&r, &r.out, i);
+	const unsigned lane = threadIdx.x % 32;
+	const ls_rows_tensor &x = r.in[0];
+	ls_sum_state s = {};
+	for (int64_t j = lane; j < r.n; j += 32) {
+		float v = ls_reduce_get(x.at, x.type, from + j * x.step);
+		s.top[0] = ls_team_larger(s.top[0], ls_row_finite_top(v));
+	}
+	ls_warp_bounds(&s, LS_TERM_PAIR);
+	const int p = ls_term_grid(s.top[0], r.n);
+	const double scale = ls_pow2(p);
+	uint64_t before = 0;
+	uint32_t before_flags = 0;
+	for (int64_t first = 0; first < r.n; first += 32) {
+		const int64_t j = first + lane;
+		float v = j < r.n ? ls_reduce_get(x.at, x.type, from + j * x.step) : 0.0f;
+		uint64_t sum = ls_term_steps((double)v, scale);
+		uint32_t flags = ls_term_flags((double)v);
+		scan(&sum, &flags);
+		sum += before;
+		flags |= before_flags;
+		before = __shfl_sync(0xffffffffu, (unsigned long long)sum, 31);
+		before_flags = __shfl_sync(0xffffffffu, flags, 31);
+		if (j < r.n)
+			ls_reduce_put(r.out.at, r.out.type, to + j * r.out.step,
+				      ls_row_beginning(sum, flags, p));
+	}
+}
+
+/* A warp a row. */
+extern "C" __global__ void __launch_bounds__(256) exact_rows_cumsum(ls_rows given)
+{
+	__shared__ ls_rows r;
+	if (threadIdx.x == 0)
+		r = given;
+	__syncthreads();
+	const int64_t warps = (int64_t)gridDim.x * (blockDim.x / 32);
+	for (int64_t i = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32; i < r.rows;
+	     i += warps)
+		beginnings(r, i);
+}

@@ -25,6 +25,15 @@ static const char *kernel_of(int kind, bool warp)
 	return names[family][warp];
 }
 
+static int cumsum(struct ls_exact_context *c, struct ls_rows *r, void *stream, struct ls_err *err)
+{
+	struct ls_gpu_shape shape = {
+		.grid = {ls_exact_context_blocks(c, r->rows * WARP, THREADS, 1)},
+		.block = {THREADS}};
+	return ls_exact_context_launch(c, stream, "exact_rows", "exact_rows_cumsum", &shape,
+				       (void *[]){r}, err);
+}
+
 int ls_rows_cuda(struct ls_exact_context *c, const struct ls_rows *r, void *stream,
 		 struct ls_err *err)
 {
@@ -36,6 +45,8 @@ int ls_rows_cuda(struct ls_exact_context *c, const struct ls_rows *r, void *stre
 	int keep = room + OWN_SHARED <= ls_gpu_info(ls_exact_context_gpu(c))->shared_per_block;
 	if (r->rows == 0)
 		return 0;
+	if (r->kind == LS_ROW_CUMSUM)
+		return cumsum(c, &own, stream, err);
 	struct ls_gpu_shape shape = {
 		.grid = {ls_exact_context_blocks(c, r->rows * team, threads, 1)},
 		.block = {threads},
