@@ -123,7 +123,7 @@ struct ls_elem_tensor {
  * common shape, dimensions merged where all tensors allow it, the innermost last. */
 struct ls_elem {
 	int kind, inputs, outputs, ndim;
-	int vectors; /* GPU: groups of LS_ELEM_VECTOR elements can be moved at a time */
+	int vectors; /* GPU: elements that can be moved at a time: 8, 4 if all are float32, or 0 */
 	int64_t count, size[LS_ELEM_DIMS];
 	struct ls_elem_tensor t[LS_ELEM_TENSORS]; /* inputs, then outputs */
 	double number[LS_ELEM_NUMBERS];           /* those of ls_elem_formula */

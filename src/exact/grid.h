@@ -84,12 +84,18 @@ LS_FN float ls_grid_odd_float(double t)
 	return ls_f_bits((back > t) == (t > 0) ? u - 1 : u + 1);
 }
 
-LS_FN uint16_t ls_bf16_from(double t)
+/* The nearest bfloat16, ties to even. */
+LS_FN uint16_t ls_bf16_round(float f)
 {
-	uint32_t u = ls_bits_f(ls_grid_odd_float(t));
-	if (t != t)
+	uint32_t u = ls_bits_f(f);
+	if (f != f)
 		return 0x7fc0;
 	return (uint16_t)((u + 0x7fff + ((u >> 16) & 1)) >> 16);
+}
+
+LS_FN uint16_t ls_bf16_from(double t)
+{
+	return ls_bf16_round(ls_grid_odd_float(t));
 }
 
 LS_FN float ls_bf16_value(uint16_t h)
@@ -107,11 +113,10 @@ LS_FN float ls_f16_value(uint16_t h)
 	return ls_f_bits(sign | ls_bits_f((float)rest * 0x1p-24f));
 }
 
-LS_FN uint16_t ls_f16_from(double t)
+LS_FN uint16_t ls_f16_round(float f)
 {
-	float f = ls_grid_odd_float(t);
 	uint32_t u = ls_bits_f(f) & 0x7fffffff, sign = (ls_bits_f(f) >> 16) & 0x8000;
-	if (t != t)
+	if (f != f)
 		return 0x7e00;
 	if (u >= 0x477ff000) /* 65520 and above round to infinity */
 		return (uint16_t)(sign | 0x7c00);
@@ -120,6 +125,11 @@ LS_FN uint16_t ls_f16_from(double t)
 		return (uint16_t)(sign | (ls_bits_f(steps + 8388608.0f) - 0x4b000000u));
 	}
 	return (uint16_t)(sign | ((u - (112u << 23) + 0xfff + ((u >> 13) & 1)) >> 13));
+}
+
+LS_FN uint16_t ls_f16_from(double t)
+{
+	return ls_f16_round(ls_grid_odd_float(t));
 }
 
 /* One pattern for every NaN. */

@@ -27,6 +27,7 @@ enum { LS_WIDE_TENSORS = 3, LS_EXACT_PURPOSE = 0x45584143 /* of its keys: "EXAC"
 
 struct ls_wide {
 	int kind, inputs, outputs, ndim;
+	int vectors; /* GPU: groups of four elements can be moved at a time */
 	int64_t count, size[LS_ELEM_DIMS];
 	struct ls_elem_tensor t[LS_WIDE_TENSORS]; /* inputs, then outputs */
 	double number[2];

@@ -74,6 +74,8 @@ static void test_bad_input(void **state)
 	b = a;
 	b.size[0] = (int64_t)1 << 60;
 	refuses("add", (struct ls_exact_tensor[]){a, b, out}, 3, "larger than memory");
+	b.stride[0] = 0;
+	refuses("add", (struct ls_exact_tensor[]){a, b, out}, 3, "larger than memory");
 	b.size[0] = -1;
 	refuses("add", (struct ls_exact_tensor[]){a, b, out}, 3, "negative size");
 	b.ndim = 9;
@@ -263,6 +265,217 @@ static void test_walk(void **state)
 	assert_true(trials > 1000);
 }
 
+/* --- optimizers: one operation, or the single ones that PyTorch's loop is made of --- */
+
+enum { PARAMS = 500 };
+
+static struct ls_exact_tensor *params(float at[][PARAMS], struct ls_exact_tensor *ret, int n)
+{
+	for (int i = 0; i < n; i++)
+		ret[i] = vector_of(at[i], LS_EXACT_F32, PARAMS);
+	return ret;
+}
+
+/* out = name(a[, b[, c]]); out may be one of them. number: of its only number. */
+static void single(const char *name, float *a, float *b, float *c, float *out, double number)
+{
+	float *at[] = {a, b, c};
+	struct ls_exact_tensor t[4];
+	size_t n = 0;
+	for (int i = 0; i < 3; i++)
+		if (at[i])
+			t[n++] = vector_of(at[i], LS_EXACT_F32, PARAMS);
+	t[n++] = vector_of(out, LS_EXACT_F32, PARAMS);
+	bool plain = strcmp(name, "sqrt") == 0 || strcmp(name, "neg") == 0 ||
+		     strcmp(name, "maximum") == 0;
+	assert_int_equal(ls_exact_op(name, t, n, &number, !plain, &here, NULL), 0);
+}
+
+enum { PARAM, GRAD, M, V, TOP, STATES };
+
+static void start(float x[STATES][PARAMS])
+{
+	for (int k = 0; k < STATES; k++)
+		for (int i = 0; i < PARAMS; i++) {
+			float v = op_value(i % 7 == 0 ? 1 : 0, (uint64_t)k + 77, (uint64_t)i);
+			x[k][i] = k < V ? v : ls_f_bits(ls_bits_f(v) & 0x7fffffff);
+		}
+}
+
+/* torch/optim/adam.py, _single_tensor_adam; n: the numbers of "adam". */
+static void adam_by_steps(float x[STATES][PARAMS], const double *n, bool largest)
+{
+	int flags = (int)n[6];
+	double first = 1 - ls_whole_power(n[1], (uint64_t)n[5]);
+	double second = 1 - ls_whole_power(n[2], (uint64_t)n[5]);
+	float denominator[PARAMS];
+	if (flags & LS_ELEM_MAXIMIZE)
+		single("neg", x[GRAD], NULL, NULL, x[GRAD], 0);
+	if (n[4] != 0 && (flags & LS_ELEM_DECOUPLED))
+		single("mul_number", x[PARAM], NULL, NULL, x[PARAM], 1 - n[0] * n[4]);
+	else if (n[4] != 0)
+		single("add", x[GRAD], x[PARAM], NULL, x[GRAD], n[4]);
+	single("lerp", x[M], x[GRAD], NULL, x[M], 1 - n[1]);
+	single("mul_number", x[V], NULL, NULL, x[V], n[2]);
+	single("addcmul", x[V], x[GRAD], x[GRAD], x[V], 1 - n[2]);
+	if (largest)
+		single("maximum", x[TOP], x[V], NULL, x[TOP], 0);
+	single("sqrt", largest ? x[TOP] : x[V], NULL, NULL, denominator, 0);
+	single("div_number", denominator, NULL, NULL, denominator, ls_sqrt_d(second));
+	single("add_number", denominator, NULL, NULL, denominator, n[3]);
+	single("addcdiv", x[PARAM], x[M], denominator, x[PARAM], -(n[0] / first));
+}
+
+static void test_adam(void **state)
+{
+	(void)state;
+	for (int form = 0; form < 16; form++) {
+		static float one[STATES][PARAMS], steps[STATES][PARAMS];
+		const double n[] = {1e-3,
+				    0.9,
+				    0.999,
+				    1e-8,
+				    form & 1 ? 0.01 : 0,
+				    7,
+				    (form & 2 ? LS_ELEM_DECOUPLED : 0) |
+					    (form & 4 ? LS_ELEM_MAXIMIZE : 0)};
+		bool largest = form & 8;
+		struct ls_exact_tensor t[STATES + 4], *x = params(one, t, STATES);
+		size_t inputs = largest ? 5 : 4;
+		start(one);
+		start(steps);
+		struct ls_exact_tensor out[] = {x[PARAM], x[M], x[V], x[TOP]};
+		memcpy(t + inputs, out, sizeof out);
+		assert_int_equal(ls_exact_op(largest ? "adam_max" : "adam", t, 2 * inputs - 1, n, 7,
+					     &here, NULL),
+				 0);
+		adam_by_steps(steps, n, largest);
+		assert_memory_equal(one[PARAM], steps[PARAM], sizeof one[PARAM]);
+		assert_memory_equal(one[M], steps[M], sizeof one[M]);
+		assert_memory_equal(one[V], steps[V], sizeof one[V]);
+		assert_memory_equal(one[TOP], steps[TOP], sizeof one[TOP]);
+	}
+}
+
+/* The number of the step as a tensor, as the fused optimizers have it. */
+static void test_adam_step(void **state)
+{
+	(void)state;
+	static float one[STATES][PARAMS], two[STATES][PARAMS];
+	double n[] = {1e-3, 0.9, 0.999, 1e-8, 0.01, 3, 0};
+	float step = 3;
+	struct ls_exact_tensor t[8];
+	start(one);
+	start(two);
+	params(one, t, 4);
+	t[4] = t[PARAM], t[5] = t[M], t[6] = t[V];
+	assert_int_equal(ls_exact_op("adam", t, 7, n, 7, &here, NULL), 0);
+	params(two, t, 4);
+	t[4] = t[PARAM], t[5] = t[M], t[6] = t[V];
+	t[7] = vector_of(&step, LS_EXACT_F32, 1);
+	n[5] = 0;
+	assert_int_equal(ls_exact_op("adam", t, 8, n, 7, &here, NULL), 0);
+	assert_memory_equal(one, two, sizeof one);
+	assert_int_equal(ls_exact_op("adam", t, 7, n, 7, &here, NULL), LS_EINPUT);
+}
+
+/* torch/optim/sgd.py, _single_tensor_sgd; x[M]: the buffer. */
+static void sgd_by_steps(float x[STATES][PARAMS], const double *n)
+{
+	int flags = (int)n[2];
+	if (flags & LS_ELEM_MAXIMIZE)
+		single("neg", x[GRAD], NULL, NULL, x[GRAD], 0);
+	if (n[1] != 0)
+		single("add", x[GRAD], x[PARAM], NULL, x[GRAD], n[1]);
+	if (flags & LS_ELEM_FIRST) {
+		memcpy(x[M], x[GRAD], sizeof x[M]);
+	} else {
+		single("mul_number", x[M], NULL, NULL, x[M], n[3]);
+		single("add", x[M], x[GRAD], NULL, x[M], 1 - n[4]);
+	}
+	if (flags & LS_ELEM_NESTEROV)
+		single("add", x[GRAD], x[M], NULL, x[GRAD], n[3]);
+	single("add", x[PARAM], flags & LS_ELEM_NESTEROV ? x[GRAD] : x[M], NULL, x[PARAM], -n[0]);
+}
+
+static void test_sgd(void **state)
+{
+	(void)state;
+	for (int flags = 0; flags < 8; flags++) {
+		static float one[STATES][PARAMS], steps[STATES][PARAMS];
+		const double n[] = {0.1, flags & 1 ? 0 : 0.01, flags, 0.9, 0.2};
+		struct ls_exact_tensor t[5];
+		start(one);
+		start(steps);
+		params(one, t, 3);
+		t[3] = t[PARAM], t[4] = t[M];
+		assert_int_equal(ls_exact_op("sgd_momentum", t, 5, n, 5, &here, NULL), 0);
+		sgd_by_steps(steps, n);
+		assert_memory_equal(one[PARAM], steps[PARAM], sizeof one[PARAM]);
+		assert_memory_equal(one[M], steps[M], sizeof one[M]);
+	}
+}
+
+/* --- random numbers --- */
+
+/* A part of a tensor, by `first`, has the numbers that the whole has there; another call
+ * or seed has others; the moments are those of the distribution. */
+static void test_random(void **state)
+{
+	(void)state;
+	enum { N = 60000 };
+	static float all[N], part[N], other[N];
+	double n[] = {0, 1, 5, 6, 7, 0}, sum = 0, squares = 0;
+	struct ls_exact_tensor t = vector_of(all, LS_EXACT_F32, N);
+	assert_int_equal(ls_exact_op("randn", &t, 1, n, 6, &here, NULL), 0);
+	for (int i = 0; i < N; i++) {
+		sum += (double)all[i];
+		squares += (double)all[i] * (double)all[i];
+	}
+	assert_true(sum / N < 0.02 && sum / N > -0.02);
+	assert_true(squares / N < 1.03 && squares / N > 0.97);
+	t = vector_of(part, LS_EXACT_F32, 1001);
+	n[5] = 777;
+	assert_int_equal(ls_exact_op("randn", &t, 1, n, 6, &here, NULL), 0);
+	assert_memory_equal(part, all + 777, 1001 * sizeof *part);
+	t = vector_of(other, LS_EXACT_F32, N);
+	n[5] = 0;
+	n[4] = 8;
+	assert_int_equal(ls_exact_op("randn", &t, 1, n, 6, &here, NULL), 0);
+	assert_true(memcmp(other, all, sizeof all) != 0);
+}
+
+static void test_randperm(void **state)
+{
+	(void)state;
+	enum { N = 1000 };
+	static int64_t at[N];
+	bool seen[N] = {false};
+	const double n[] = {N, 1, 0, 0, 0};
+	struct ls_exact_tensor t = vector_of(at, LS_EXACT_I64, N);
+	assert_int_equal(ls_exact_op("randperm", &t, 1, n, 5, &here, NULL), 0);
+	for (int i = 0; i < N; i++) {
+		assert_true(at[i] >= 0 && at[i] < N && !seen[at[i]]);
+		seen[at[i]] = true;
+	}
+}
+
+/* What is random: bad numbers are refused. */
+static void test_random_refused(void **state)
+{
+	(void)state;
+	float x[8];
+	struct ls_exact_tensor t = vector_of(x, LS_EXACT_F32, 8), whole = t;
+	struct ls_err err;
+	const double odd_seed[] = {0, 1, 0.5, 0, 0, 0}, no_chance[] = {1.5, 0, 0, 0, 0};
+	assert_int_equal(ls_exact_op("rand", &t, 1, odd_seed, 6, &here, &err), LS_EINPUT);
+	assert_non_null(strstr(err.msg, "0.5 is no value for seed_low"));
+	assert_int_equal(ls_exact_op("bernoulli", &t, 1, no_chance, 5, &here, &err), LS_EINPUT);
+	assert_non_null(strstr(err.msg, "1.5 is no value for probability"));
+	whole.type = LS_EXACT_I64;
+	assert_int_equal(ls_exact_op("rand", &whole, 1, odd_seed, 6, &here, &err), LS_EINPUT);
+}
+
 /* Every operation of the library has a row in the table, and so a golden digest. */
 static void test_all_have_rows(void **state)
 {
@@ -294,10 +507,13 @@ static void test_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bad_input),     cmocka_unit_test(test_overlaps),
-		cmocka_unit_test(test_product),       cmocka_unit_test(test_list),
-		cmocka_unit_test(test_all_have_rows), cmocka_unit_test(test_walk),
-		cmocka_unit_test(test_golden),
+		cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_overlaps),
+		cmocka_unit_test(test_product),        cmocka_unit_test(test_list),
+		cmocka_unit_test(test_all_have_rows),  cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_golden),         cmocka_unit_test(test_adam),
+		cmocka_unit_test(test_adam_step),      cmocka_unit_test(test_sgd),
+		cmocka_unit_test(test_random),         cmocka_unit_test(test_randperm),
+		cmocka_unit_test(test_random_refused),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 	ls_exact_release();

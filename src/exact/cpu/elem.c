@@ -40,7 +40,7 @@ static void put(const struct ls_elem_tensor *x, int64_t at, int64_t stride, int6
 			((float *)x->at)[at + i] = ls_f32_canonical(from[i]);
 	else if (x->type == LS_ELEM_BF16)
 		for (int64_t i = 0; i < n; i++)
-			((uint16_t *)x->at)[at + i * stride] = ls_bf16_from((double)from[i]);
+			((uint16_t *)x->at)[at + i * stride] = ls_bf16_round(from[i]);
 	else
 		for (int64_t i = 0; i < n; i++)
 			ls_elem_store(x->at, x->type, at + i * stride, (double)from[i]);

@@ -145,6 +145,20 @@ static void take_numbers(struct ls_elem *e, const double *n, size_t count)
 	}
 }
 
+/* How many elements a GPU can move at a time. */
+static int vectors_of(const struct ls_elem *e)
+{
+	bool floats = true;
+	if (e->ndim > 1 && e->size[e->ndim - 1] % LS_ELEM_VECTOR)
+		return 0;
+	for (int k = 0; k < e->inputs + e->outputs; k++) {
+		if (!can_vector(e, k))
+			return 0;
+		floats = floats && e->t[k].type == LS_EXACT_F32;
+	}
+	return floats ? 4 : LS_ELEM_VECTOR;
+}
+
 static struct ls_elem describe(const struct ls_exact_call *c)
 {
 	int kind = c->row->kind, order[LS_ELEM_DIMS] = {0};
@@ -162,9 +176,7 @@ static struct ls_elem describe(const struct ls_exact_call *c)
 	for (int d = 0; d < x->ndim; d++)
 		take_dimension(&e, x, tensors, order[d]);
 	e.count = ls_exact_count(x);
-	e.vectors = e.ndim < 2 || e.size[e.ndim - 1] % LS_ELEM_VECTOR == 0;
-	for (int k = 0; k < tensors; k++)
-		e.vectors = e.vectors && can_vector(&e, k);
+	e.vectors = vectors_of(&e);
 	return e;
 }
 

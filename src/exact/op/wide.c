@@ -148,6 +148,22 @@ static void take_key(struct ls_wide *w, const double *key)
 	w->first = (uint64_t)key[3];
 }
 
+/* Whether a GPU can move four elements of each tensor at a time, which share their random
+ * words. */
+static bool can_vector(const struct ls_wide *w)
+{
+	if (w->ndim > 1 || w->first % GROUP)
+		return false;
+	for (int k = 0; k < w->inputs + w->outputs; k++) {
+		const struct ls_elem_tensor *x = &w->t[k];
+		uintptr_t size = ls_exact_type_size(x->type), group = size * GROUP;
+		bool known = ls_exact_is_float(x->type) || x->type == LS_EXACT_BOOL;
+		if (!known || (w->ndim && x->stride[0] != 1) || (uintptr_t)x->at % group)
+			return false;
+	}
+	return true;
+}
+
 static struct ls_wide describe(const struct ls_exact_call *c)
 {
 	const struct ls_exact_tensor *x = c->tensor;
@@ -164,6 +180,7 @@ static struct ls_wide describe(const struct ls_exact_call *c)
 		take_key(&w, c->number + c->numbers - 4);
 	for (size_t i = 0; i + 4 < c->numbers; i++)
 		w.number[i] = c->number[i];
+	w.vectors = can_vector(&w);
 	if (w.kind == LS_WIDE_DROPOUT) /* nothing is left of 1 / 0, and nothing is scaled */
 		w.number[1] = w.number[0] < 1 ? 1 / (1 - w.number[0]) : 0;
 	if (w.kind == LS_WIDE_RANDPERM)

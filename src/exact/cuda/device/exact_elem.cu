@@ -1,79 +1,14 @@
-/* Element-wise operations. A thread takes groups of LS_ELEM_VECTOR elements, a whole grid
- * apart. */
+/* Element-wise operations. A thread takes groups of neighbouring elements, a whole grid
+ * apart: 4 of float32, or 8 where a tensor has 16 bits, are loads of 16 bytes. */
+#include "exact/cuda/device/exact_vector.h"
 #include "exact/elem.h"
 #include "exact/elem_double.h"
 #include "exact/elem_float.h"
 #include "exact/elem_optim.h"
-#include "gpu/device.h"
 
 static __device__ __forceinline__ int64_t locate(const ls_elem &e, int k, int64_t number)
 {
 	return ls_elem_locate(e.ndim, e.size, e.t[k].stride, number);
-}
-
-template <int V>
-static __device__ __forceinline__ void load_group(const ls_elem_tensor &x, int64_t at,
-						  int64_t stride, float *v)
-{
-	if (stride == 0) {
-		float same = ls_elem_load(x.at, x.type, at);
-		for (int i = 0; i < V; i++)
-			v[i] = same;
-	} else if (x.type == LS_ELEM_F32) {
-		const float4 *from = (const float4 *)((const float *)x.at + at);
-		LS_ALIGNED(from);
-#pragma unroll
-		for (int i = 0; i < V; i += 4) {
-			float4 a = from[i / 4];
-			v[i] = a.x, v[i + 1] = a.y, v[i + 2] = a.z, v[i + 3] = a.w;
-		}
-	} else if (x.type == LS_ELEM_BF16 || x.type == LS_ELEM_F16) {
-		const uint2 *from = (const uint2 *)((const uint16_t *)x.at + at);
-#pragma unroll
-		for (int i = 0; i < V; i += 4) {
-			uint2 a = from[i / 4];
-			const uint32_t word[2] = {a.x, a.y};
-			for (int j = 0; j < 4; j++) {
-				uint16_t h = (uint16_t)(word[j / 2] >> (j % 2 * 16));
-				v[i + j] =
-					x.type == LS_ELEM_BF16 ? ls_bf16_value(h) : ls_f16_value(h);
-			}
-		}
-	} else {
-		for (int i = 0; i < V; i++)
-			v[i] = ls_elem_load(x.at, x.type, at + i);
-	}
-}
-
-template <int V>
-static __device__ __forceinline__ void store_group(const ls_elem_tensor &x, int64_t at,
-						   const double *v)
-{
-	if (x.type == LS_ELEM_F32) {
-		float4 *to = (float4 *)((float *)x.at + at);
-		LS_ALIGNED(to);
-#pragma unroll
-		for (int i = 0; i < V; i += 4)
-			to[i / 4] = make_float4(ls_f32_from(v[i]), ls_f32_from(v[i + 1]),
-						ls_f32_from(v[i + 2]), ls_f32_from(v[i + 3]));
-	} else if (x.type == LS_ELEM_BF16 || x.type == LS_ELEM_F16) {
-		uint2 *to = (uint2 *)((uint16_t *)x.at + at);
-#pragma unroll
-		for (int i = 0; i < V; i += 4) {
-			uint32_t word[2];
-			for (int j = 0; j < 2; j++) {
-				double a = v[i + 2 * j], b = v[i + 2 * j + 1];
-				bool bf16 = x.type == LS_ELEM_BF16;
-				uint32_t low = bf16 ? ls_bf16_from(a) : ls_f16_from(a);
-				uint32_t high = bf16 ? ls_bf16_from(b) : ls_f16_from(b);
-				word[j] = low | high << 16;
-			}
-			to[i / 4] = make_uint2(word[0], word[1]);
-		}
-	} else {
-		for (int i = 0; i < V; i++)
-			ls_elem_store(x.at, x.type, at + i, v[i]);
-	}
 }
 
 /* --- formulas: of `V` elements, by kind; kinds with other numbers of inputs and outputs are
@@ -82,7 +17,7 @@ static __device__ __forceinline__ void store_group(const ls_elem_tensor &x, int6
 template <int INPUTS, int OUTPUTS, int V>
 static __device__ __forceinline__ void compute_float(const ls_elem &e, const double *n,
 						     const float (&x)[INPUTS][V],
-						     double (&y)[OUTPUTS][V])
+						     float (&y)[OUTPUTS][V])
 {
 	switch (e.kind) {
 #define CASE(kind, name, inputs, outputs, tensors, numbers)                                        \
@@ -95,7 +30,7 @@ static __device__ __forceinline__ void compute_float(const ls_elem &e, const dou
 					in[k] = x[k][i];                                           \
 				ls_elem_do_##kind(in, n, e.flags, out);                            \
 				for (int k = 0; k < OUTPUTS; k++)                                  \
-					y[k][i] = (double)out[k];                                  \
+					y[k][i] = out[k];                                          \
 			}                                                                          \
 		break;
 		LS_ELEM_FLOAT_KINDS(CASE)
@@ -120,14 +55,16 @@ compute_double(const ls_elem &e, const double *n, const float (&x)[INPUTS][V], d
 }
 
 template <bool WIDE, int INPUTS, int OUTPUTS, int V> struct formula {
+	typedef float value; /* of a result */
 	static __device__ __forceinline__ void
-	run(const ls_elem &e, const double *n, const float (&x)[INPUTS][V], double (&y)[OUTPUTS][V])
+	run(const ls_elem &e, const double *n, const float (&x)[INPUTS][V], float (&y)[OUTPUTS][V])
 	{
 		compute_float<INPUTS, OUTPUTS, V>(e, n, x, y);
 	}
 };
 
 template <int INPUTS, int OUTPUTS, int V> struct formula<true, INPUTS, OUTPUTS, V> {
+	typedef double value;
 	static __device__ __forceinline__ void
 	run(const ls_elem &e, const double *n, const float (&x)[INPUTS][V], double (&y)[OUTPUTS][V])
 	{
@@ -140,31 +77,33 @@ template <int INPUTS, int OUTPUTS, int V> struct formula<true, INPUTS, OUTPUTS, 
 template <bool WIDE, int INPUTS, int OUTPUTS, int V>
 static __device__ __forceinline__ void group(const ls_elem &e, const double *n, int64_t number)
 {
+	typedef formula<WIDE, INPUTS, OUTPUTS, V> f;
 	float x[INPUTS][V];
-	double y[OUTPUTS][V] = {};
+	typename f::value y[OUTPUTS][V] = {};
 #pragma unroll
 	for (int k = 0; k < INPUTS; k++)
-		load_group<V>(e.t[k], locate(e, k, number), e.ndim ? e.t[k].stride[e.ndim - 1] : 0,
-			      x[k]);
-	formula<WIDE, INPUTS, OUTPUTS, V>::run(e, n, x, y);
+		ls_vector_load<V>(e.t[k], locate(e, k, number),
+				  e.ndim ? e.t[k].stride[e.ndim - 1] : 0, x[k]);
+	f::run(e, n, x, y);
 #pragma unroll
 	for (int k = 0; k < OUTPUTS; k++)
-		store_group<V>(e.t[INPUTS + k], locate(e, INPUTS + k, number), y[k]);
+		ls_vector_store(e.t[INPUTS + k], locate(e, INPUTS + k, number), y[k]);
 }
 
 template <bool WIDE, int INPUTS, int OUTPUTS>
 static __device__ __forceinline__ void one(const ls_elem &e, const double *n, int64_t number)
 {
+	typedef formula<WIDE, INPUTS, OUTPUTS, 1> f;
 	float x[INPUTS][1];
-	double y[OUTPUTS][1] = {};
+	typename f::value y[OUTPUTS][1] = {};
 #pragma unroll
 	for (int k = 0; k < INPUTS; k++)
 		x[k][0] = ls_elem_load(e.t[k].at, e.t[k].type, locate(e, k, number));
-	formula<WIDE, INPUTS, OUTPUTS, 1>::run(e, n, x, y);
+	f::run(e, n, x, y);
 #pragma unroll
 	for (int k = 0; k < OUTPUTS; k++)
 		ls_elem_store(e.t[INPUTS + k].at, e.t[INPUTS + k].type,
-			      locate(e, INPUTS + k, number), y[k][0]);
+			      locate(e, INPUTS + k, number), (double)y[k][0]);
 }
 
 /* A copy: old PTX has no addresses of parameters. */
@@ -175,7 +114,7 @@ static __device__ __forceinline__ void take_numbers(const ls_elem &e, double *n)
 		n[i] = e.numbers ? e.numbers[i] : e.number[i];
 }
 
-/* Groups where the tensors allow it, then what is left, an element at a time. */
+/* Groups of V where the tensors allow it, then what is left, an element at a time. */
 template <bool WIDE, int INPUTS, int OUTPUTS, int V>
 static __device__ __forceinline__ void all(const ls_elem &e)
 {
@@ -193,43 +132,52 @@ static __device__ __forceinline__ void all(const ls_elem &e)
 /* A kernel for each number of inputs and outputs: exact/op/elem.c makes their names. */
 extern "C" __global__ void __launch_bounds__(256) exact_elem_float_1_1(ls_elem e)
 {
-	all<false, 1, 1, LS_ELEM_VECTOR>(e);
+	if (e.vectors == 4)
+		all<false, 1, 1, 4>(e);
+	else
+		all<false, 1, 1, 8>(e);
 }
 
 extern "C" __global__ void __launch_bounds__(256) exact_elem_float_2_1(ls_elem e)
 {
-	all<false, 2, 1, LS_ELEM_VECTOR>(e);
+	if (e.vectors == 4)
+		all<false, 2, 1, 4>(e);
+	else
+		all<false, 2, 1, 8>(e);
 }
 
 extern "C" __global__ void __launch_bounds__(256) exact_elem_float_3_1(ls_elem e)
 {
-	all<false, 3, 1, LS_ELEM_VECTOR>(e);
+	if (e.vectors == 4)
+		all<false, 3, 1, 4>(e);
+	else
+		all<false, 3, 1, 8>(e);
 }
 
 extern "C" __global__ void __launch_bounds__(256) exact_elem_float_3_2(ls_elem e)
 {
-	all<false, 3, 2, LS_ELEM_VECTOR / 2>(e);
+	all<false, 3, 2, 4>(e);
 }
 
 extern "C" __global__ void __launch_bounds__(256) exact_elem_float_4_3(ls_elem e)
 {
-	all<false, 4, 3, LS_ELEM_VECTOR / 2>(e);
+	all<false, 4, 3, 4>(e);
 }
 
 extern "C" __global__ void __launch_bounds__(256) exact_elem_float_5_4(ls_elem e)
 {
-	all<false, 5, 4, LS_ELEM_VECTOR / 2>(e);
+	all<false, 5, 4, 4>(e);
 }
 
-/* Half as many at a time: arithmetic takes longer than memory. */
+/* Arithmetic takes longer than memory here. */
 extern "C" __global__ void __launch_bounds__(256) exact_elem_double_1_1(ls_elem e)
 {
-	all<true, 1, 1, LS_ELEM_VECTOR / 2>(e);
+	all<true, 1, 1, 4>(e);
 }
 
 extern "C" __global__ void __launch_bounds__(256) exact_elem_double_2_1(ls_elem e)
 {
-	all<true, 2, 1, LS_ELEM_VECTOR / 2>(e);
+	all<true, 2, 1, 4>(e);
 }
 
 /* One thread. e has the numbers of the operation. */

@@ -1,7 +1,7 @@
 /* Random numbers, dropout and casts; and whether a tensor has an element that is not
  * finite. A thread takes groups of four elements, which share their random words. */
+#include "exact/cuda/device/exact_vector.h"
 #include "exact/wide.h"
-#include "gpu/device.h"
 
 enum { GROUP = 4 };
 
@@ -33,6 +33,33 @@ static __device__ __forceinline__ void group(const ls_wide &w, const struct ls_p
 		}
 }
 
+/* The same for contiguous tensors, and `from` + w.first a multiple of GROUP. */
+template <int KIND, int INPUTS, int OUTPUTS>
+static __device__ __forceinline__ void vector(const ls_wide &w, const struct ls_perm &perm,
+					      int64_t from)
+{
+	const double numbers[2] = {w.number[0], w.number[1]};
+	const uint64_t number = w.first + (uint64_t)from;
+	ls_u32x4 words = {{0, 0, 0, 0}};
+	float x[GROUP] = {};
+	double y[2][GROUP] = {};
+	if (ls_wide_is_random(KIND))
+		words = ls_wide_words(w.key, number, 0);
+	if (INPUTS)
+		ls_vector_load<GROUP>(w.t[0], from, 1, x);
+#pragma unroll
+	for (int i = 0; i < GROUP; i++) {
+		double out[2] = {0, 0};
+		ls_wide_formula(KIND, w.key, &perm, numbers, number + i, words.v, (double)x[i],
+				w.t[INPUTS].type, out);
+		y[0][i] = out[0];
+		y[1][i] = out[1];
+	}
+#pragma unroll
+	for (int k = 0; k < OUTPUTS; k++)
+		ls_vector_store(w.t[INPUTS + k], from, y[k]);
+}
+
 template <int KIND, int INPUTS, int OUTPUTS> static __device__ void all(const ls_wide &w)
 {
 	const int64_t threads = (int64_t)gridDim.x * blockDim.x;
@@ -47,7 +74,9 @@ template <int KIND, int INPUTS, int OUTPUTS> static __device__ void all(const ls
 	}
 	int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * GROUP;
 	for (; i < w.count; i += threads * GROUP)
-		if (w.count - i >= GROUP)
+		if (w.vectors && w.count - i >= GROUP)
+			vector<KIND, INPUTS, OUTPUTS>(w, perm, i);
+		else if (w.count - i >= GROUP)
 			group<KIND, INPUTS, OUTPUTS>(w, perm, i, GROUP);
 		else
 			group<KIND, INPUTS, OUTPUTS>(w, perm, i, (int)(w.count - i));
