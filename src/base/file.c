@@ -368,6 +368,11 @@ static int sync_folder(const char *path, struct ls_err *err)
 	return rc;
 }
 
+int ls_file_replace(const char *from, const char *to, struct ls_err *err)
+{
+	return rename(from, to) < 0 ? ls_err_errno(err, to, "replace") : sync_folder(to, err);
+}
+
 /* Without /proc, or on a filesystem without links, an unnamed file cannot get a name. Its
  * bytes are copied to a named one. */
 static int copy_beside(struct ls_writer *w, struct ls_err *err)

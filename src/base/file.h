@@ -73,6 +73,9 @@ int ls_writer_commit_id(struct ls_writer *w, struct ls_file_id *ret_id,
 			struct ls_err *err); /* ret_id may be NULL */
 void ls_writer_abort(struct ls_writer *w);   /* removes the temporary file; NULL is fine */
 
+/* Puts a file that is on the disk in the place of another, or of none, in its folder. */
+int ls_file_replace(const char *from, const char *to, struct ls_err *err);
+
 /* The three above in one. */
 int ls_file_write_atomic(const char *path, const void *data, size_t len, struct ls_err *err);
 

@@ -1,7 +1,8 @@
 /* The record of exports, which `monitor` follows. */
+#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -27,8 +28,12 @@ char *ls_cmd_export_record(void)
 /* A name that is right in whatever folder the reader is. */
 static char *whole(const char *path)
 {
-	char *real = path ? ls_file_follow(path) : NULL;
-	return real ? real : path ? ls_xstrdup(path) : NULL;
+	char here[PATH_MAX], *real = path ? ls_file_follow(path) : NULL;
+	if (!real || *real == '/' || !getcwd(here, sizeof here))
+		return real;
+	char *full = ls_xasprintf("%s/%s", here, real);
+	free(real);
+	return full;
 }
 
 void ls_cmd_record_export(const char *format, const char *model, const char *file,

@@ -36,7 +36,7 @@ def extreme_rows():
     rows += [(1, [(0, 5000, np.float32(1))])]  # and nothing else
     rows += [(1, [(0, 1, np.float32(0)), (1, 2, np.float32(-0.0))])]
     # long
-    rows += [(1, [(k % FIELDS, k % FEATURES, np.float32(0.1 * (k % 7))) for k in range(300)])]
+    rows += [(1, [(k % FIELDS, k % FEATURES, np.float32(0.1 * (k % 7))) for k in range(60)])]
     return rows
 
 

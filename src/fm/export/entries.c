@@ -13,10 +13,10 @@ static int within(struct ls_graph *g, int number, int zero, uint64_t count)
 	return LS_NODE(g, "And", below, real);
 }
 
-/* One more place at the end of each row, of zeros. */
+/* More places at the end of each row, of zeros. */
 static int lengthen(struct ls_graph *g, int value)
 {
-	return LS_NODE(g, "Pad", value, LS_INTS(g, 0, 0, 0, 1));
+	return LS_NODE(g, "Pad", value, LS_INTS(g, 0, 0, 0, LS_ENTRIES_MORE));
 }
 
 struct ls_entries ls_graph_entries(struct ls_graph *g, const struct ls_fm_model *m)
@@ -37,10 +37,45 @@ struct ls_entries ls_graph_entries(struct ls_graph *g, const struct ls_fm_model 
 	return e;
 }
 
+int ls_graph_length(struct ls_graph *g, const struct ls_entries *e)
+{
+	int shape = LS_NODE(g, "Shape", e->index);
+	return LS_NODE(g, "Gather", shape, ls_graph_scalar_int(g, 1));
+}
+
 int ls_graph_rows(struct ls_graph *g, const struct ls_entries *e)
 {
 	int shape = LS_NODE(g, "Shape", e->index), from = LS_INTS(g, 0), to = LS_INTS(g, 1);
 	return LS_NODE(g, "Slice", shape, from, to);
+}
+
+static struct ls_entries chosen(struct ls_graph *g, const struct ls_entries *e, bool fields,
+				int places)
+{
+	struct ls_entries c = {0};
+	c.index = LS_NODE_INT(g, "Gather", "axis", 1, e->index, places);
+	c.field = fields ? LS_NODE_INT(g, "Gather", "axis", 1, e->field, places) : 0;
+	c.value = LS_NODE_INT(g, "Gather", "axis", 1, e->value, places);
+	return c;
+}
+
+struct ls_pairs ls_graph_pairs(struct ls_graph *g, const struct ls_entries *e, bool fields)
+{
+	int zero = ls_graph_scalar_int(g, 0), one = ls_graph_scalar_int(g, 1),
+	    n = ls_graph_length(g, e), range = LS_NODE(g, "Range", zero, n, one),
+	    i = LS_UNSQUEEZE(g, range, 1), j = LS_UNSQUEEZE(g, range, 0),
+	    before = LS_NODE(g, "Less", i, j), both = LS_NODE(g, "NonZero", before),
+	    first = LS_NODE(g, "Gather", both, zero), second = LS_NODE(g, "Gather", both, one);
+	struct ls_pairs p;
+	p.first = chosen(g, e, fields, first);
+	p.second = chosen(g, e, fields, second);
+	return p;
+}
+
+int ls_graph_places(struct ls_graph *g, int number, uint64_t count, int other)
+{
+	int size = ls_graph_scalar_int(g, (int64_t)count), first = LS_NODE(g, "Mul", number, size);
+	return LS_NODE(g, "Add", first, other);
 }
 
 void ls_graph_outputs(struct ls_graph *g, const struct ls_fm_model *m, int score)

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "fm/export/exact.h"
 #include "fm/export/float_graph.h"
 #include "fm/export/proto.h"
 #include "fm/model/tensors.h"
@@ -30,12 +31,6 @@ enum {
 	PAIR_VALUE = 2,
 	OPSET_VERSION = 2,
 };
-
-const char *ls_export_form_name(enum ls_export_form form)
-{
-	static const char *const names[] = {"float32"};
-	return names[form];
-}
 
 /* --- the file around the parameters --- */
 
@@ -132,7 +127,7 @@ static void make_parts(struct parts *f, const struct ls_params *p, const char *d
 	struct ls_graph g = {.prefix = ""};
 	*f = (struct parts){.graph_bytes = 0};
 	add_model_head(&f->model, p, digest);
-	ls_float_graph(&g, p);
+	(p->form == LS_EXPORT_EXACT ? ls_exact_graph : ls_float_graph)(&g, p);
 	ls_proto_text(&f->graph, GRAPH_NAME, "lockstep-fm");
 	ls_str_add_bytes(&f->graph, g.inputs.s, g.inputs.len);
 	ls_str_add_bytes(&f->graph, g.proto.s, g.proto.len);
@@ -164,7 +159,7 @@ static int write_weights(struct ls_writer *w, const struct ls_params *p,
 				  of->row_bytes);
 	for (uint64_t row = 0; row < of->rows && rc == 0; row += each) {
 		uint64_t n = of->rows - row < each ? of->rows - row : each;
-		for (uint64_t i = 0; i < n; i++)
+		for (uint64_t i = 0; i < n && of->row; i++)
 			of->row(p, row + i, chunk + i * of->row_bytes);
 		rc = ls_writer_write(w, chunk, n * of->row_bytes, err);
 	}
@@ -228,8 +223,8 @@ static int write_file(const char *path, const struct parts *f, const struct ls_p
 }
 
 /* The parameters' file lies beside the model's, where that really is. */
-static int name_data_file(const char *path, const struct ls_export_opts *o,
-			  struct ls_export_result *ret, struct ls_err *err)
+static int name_data_file(const char *path, enum ls_export_form form, struct ls_export_result *ret,
+			  struct ls_err *err)
 {
 	struct stat st;
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
@@ -239,7 +234,7 @@ static int name_data_file(const char *path, const struct ls_export_opts *o,
 				  path);
 	char *real = ls_file_follow(path);
 	ret->data_path =
-		ls_xasprintf("%s.%.16s-%s.data", real, ret->digest, ls_export_form_name(o->form));
+		ls_xasprintf("%s.%.16s-%s.data", real, ret->digest, ls_export_form_name(form));
 	free(real);
 	return 0;
 }
@@ -250,30 +245,46 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-int ls_export_onnx(const struct ls_fm_model *m, const char *path, const struct ls_export_opts *o,
-		   struct ls_export_result *ret, struct ls_err *err)
+uint64_t ls_export_bytes(const struct ls_params *p)
 {
-	struct ls_export_result r = {0};
-	struct ls_params p;
+	char digest[LS_SHA256_HEX] = {0};
+	struct parts f;
+	memset(digest, '0', sizeof digest - 1);
+	make_parts(&f, p, digest, NULL);
+	uint64_t bytes = f.model.len + f.graph_bytes;
+	parts_done(&f);
+	return bytes;
+}
+
+static int write_all(const struct ls_params *p, const char *path, const char *at,
+		     const struct ls_export_opts *o, struct ls_export_result *ret,
+		     struct ls_err *err)
+{
 	struct parts f;
 	int rc = 0;
-	if (m->opts.kind != LS_FM)
-		return ls_err_set(err, LS_EINPUT, "a %s model cannot be exported yet",
-				  ls_fm_kind_name(m->opts.kind));
-	ls_params_init(&p, m, o->form);
-	ls_fm_model_digest(m, r.digest);
-	make_parts(&f, &p, r.digest, NULL);
+	make_parts(&f, p, ret->digest, NULL);
 	if (f.model.len + f.graph_bytes >= o->external_above) {
-		rc = name_data_file(path, o, &r, err);
+		rc = name_data_file(path, p->form, ret, err);
 		parts_done(&f);
 		if (rc == 0)
-			make_parts(&f, &p, r.digest, base_name(r.data_path));
+			make_parts(&f, p, ret->digest, base_name(ret->data_path));
 		if (rc == 0)
-			rc = write_data_file(&p, &r, err);
+			rc = write_data_file(p, ret, err);
 	}
 	if (rc == 0)
-		rc = write_file(path, &f, &p, &r, err);
+		rc = write_file(at, &f, p, ret, err);
 	parts_done(&f);
+	return rc;
+}
+
+int ls_export_onnx(const struct ls_params *p, const char *path, const char *at,
+		   const struct ls_export_opts *o, struct ls_export_result *ret, struct ls_err *err)
+{
+	struct ls_export_result r = {0};
+	uint64_t saved = ls_fp_enter();
+	ls_fm_model_digest(p->m, r.digest);
+	int rc = write_all(p, path, at, o, &r, err);
+	ls_fp_leave(saved);
 	if (rc)
 		ls_export_result_done(&r);
 	else

@@ -6,13 +6,11 @@
 #include "base/digest.h"
 #include "base/err.h"
 #include "fm/export/params.h"
-#include "fm/model/model.h"
 
 /* Protobuf's limit, beyond which parameters go to a file of their own. */
 #define LS_ONNX_MOST ((uint64_t)1 << 31)
 
 struct ls_export_opts {
-	enum ls_export_form form;
 	uint64_t external_above; /* bytes of the whole file; at most LS_ONNX_MOST */
 };
 
@@ -22,13 +20,16 @@ struct ls_export_result {
 	char digest[LS_SHA256_HEX]; /* of the model */
 };
 
-/* The parameters' file is complete before the model's that names it. Its name has the
+/* path: what the file will be called; at: where it is written to, in the same folder.
+ *
+ * The parameters' file is complete before the model's that names it. Its name has the
  * model's digest, so that no model that is there already comes to name other
  * parameters. */
-int ls_export_onnx(const struct ls_fm_model *m, const char *path, const struct ls_export_opts *o,
-		   struct ls_export_result *ret, struct ls_err *err);
+int ls_export_onnx(const struct ls_params *p, const char *path, const char *at,
+		   const struct ls_export_opts *o, struct ls_export_result *ret,
+		   struct ls_err *err);
+/* How large the file would be with its parameters inside. */
+uint64_t ls_export_bytes(const struct ls_params *p);
 void ls_export_result_done(struct ls_export_result *r);
-
-const char *ls_export_form_name(enum ls_export_form form);
 
 #endif
