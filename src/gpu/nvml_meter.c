@@ -12,6 +12,7 @@ typedef struct nvml_device *device;
 typedef struct nvml_event_set *event_set;
 
 enum { NVLINKS = 18, GPUS = 64, INSUFFICIENT_SIZE = 7 };
+enum { SM = 1, MEMORY = 2 }; /* clocks */
 enum { FIELD_MEMORY_TEMPERATURE = 82, FIELD_RECOVERY_ACTION = 230 };
 static const unsigned long long event_xid = 8;
 
@@ -162,6 +163,11 @@ struct ls_nvml_meter {
 	event_set events;     /* NULL: NVML has none here */
 	device handles[GPUS]; /* of the GPUs whose events are asked for */
 	unsigned n_handles;
+	struct kept {
+		bool any; /* there was a look */
+		double slow, rare;
+		struct ls_meter_reading r;
+	} kept[GPUS];
 	bool traffic;         /* PCIe traffic is asked for */
 	bool no_nvlink[GPUS]; /* the first answer was "not supported": not asked again */
 };
@@ -307,9 +313,6 @@ static void read_heat(const struct fns *f, device d, struct ls_meter_reading *r)
 {
 	struct margin margin = {.version = (unsigned)sizeof margin | 1u << 24};
 	ask_which(r, LS_METER_TEMPERATURE, f->temperature, d, 0);
-	ask_which(r, LS_METER_TEMPERATURE_SHUTDOWN, f->temperature_threshold, d, 0);
-	ask_which(r, LS_METER_TEMPERATURE_SLOWDOWN, f->temperature_threshold, d, 1);
-	ask_field(f, d, FIELD_MEMORY_TEMPERATURE, LS_METER_TEMPERATURE_MEMORY, r);
 	int code = f->margin ? f->margin(d, &margin) : LS_NVML_NO_FUNCTION;
 	if (code != 0 && r->valid[LS_METER_TEMPERATURE] && r->valid[LS_METER_TEMPERATURE_SLOWDOWN])
 		put(r, LS_METER_TEMPERATURE_MARGIN, 0,
@@ -320,22 +323,26 @@ static void read_heat(const struct fns *f, device d, struct ls_meter_reading *r)
 
 static void read_power_and_clocks(const struct fns *f, device d, struct ls_meter_reading *r)
 {
-	enum { SM = 1, MEMORY = 2 };
 	ask_number(r, LS_METER_POWER, f->power, d);
-	ask_number(r, LS_METER_POWER_LIMIT, f->power_limit, d);
-	ask_long(r, LS_METER_ENERGY, f->energy, d);
 	ask_which(r, LS_METER_CLOCK_SM, f->clock, d, SM);
-	ask_which(r, LS_METER_CLOCK_SM_MAX, f->clock_max, d, SM);
-	ask_which(r, LS_METER_CLOCK_MEMORY, f->clock, d, MEMORY);
-	ask_which(r, LS_METER_CLOCK_MEMORY_MAX, f->clock_max, d, MEMORY);
 	ask_long(r, LS_METER_THROTTLE, f->throttle, d);
-	ask_number(r, LS_METER_FAN, f->fan, d);
+}
+
+static void read_limits(const struct fns *f, device d, struct ls_meter_reading *r)
+{
+	ask_which(r, LS_METER_TEMPERATURE_SHUTDOWN, f->temperature_threshold, d, 0);
+	ask_which(r, LS_METER_TEMPERATURE_SLOWDOWN, f->temperature_threshold, d, 1);
+	ask_number(r, LS_METER_POWER_LIMIT, f->power_limit, d);
+	ask_which(r, LS_METER_CLOCK_SM_MAX, f->clock_max, d, SM);
+	ask_which(r, LS_METER_CLOCK_MEMORY_MAX, f->clock_max, d, MEMORY);
+	ask_mode(r, LS_METER_ECC_MODE, f->ecc_mode, d);
+	ask_mode(r, LS_METER_MIG_MODE, f->mig_mode, d);
+	ask_number(r, LS_METER_PCIE_WIDTH_MAX, f->pcie_width_max, d);
+	ask_number(r, LS_METER_PCIE_GENERATION_MAX, f->pcie_generation_max, d);
 }
 
 static void read_ecc(const struct fns *f, device d, struct ls_meter_reading *r)
 {
-	ask_mode(r, LS_METER_ECC_MODE, f->ecc_mode, d);
-	ask_mode(r, LS_METER_MIG_MODE, f->mig_mode, d);
 	for (int lifetime = 0; lifetime < 2; lifetime++)
 		for (int uncorrected = 0; uncorrected < 2; uncorrected++) {
 			unsigned long long v = 0;
@@ -373,17 +380,18 @@ static void read_memory_repair(const struct fns *f, device d, struct ls_meter_re
 	read_retired(f, d, r);
 }
 
-static void read_pcie(const struct ls_nvml_meter *m, device d, struct ls_meter_reading *r)
+static void read_pcie(const struct fns *f, device d, struct ls_meter_reading *r)
 {
-	const struct fns *f = &m->fns;
 	ask_number(r, LS_METER_PCIE_REPLAYS, f->pcie_replays, d);
 	ask_number(r, LS_METER_PCIE_WIDTH, f->pcie_width, d);
-	ask_number(r, LS_METER_PCIE_WIDTH_MAX, f->pcie_width_max, d);
 	ask_number(r, LS_METER_PCIE_GENERATION, f->pcie_generation, d);
-	ask_number(r, LS_METER_PCIE_GENERATION_MAX, f->pcie_generation_max, d);
+}
+
+static void read_traffic(const struct ls_nvml_meter *m, device d, struct ls_meter_reading *r)
+{
 	if (m->traffic) {
-		ask_which(r, LS_METER_PCIE_SENT, f->pcie_throughput, d, 0);
-		ask_which(r, LS_METER_PCIE_RECEIVED, f->pcie_throughput, d, 1);
+		ask_which(r, LS_METER_PCIE_SENT, m->fns.pcie_throughput, d, 0);
+		ask_which(r, LS_METER_PCIE_RECEIVED, m->fns.pcie_throughput, d, 1);
 	} else {
 		put(r, LS_METER_PCIE_SENT, LS_NVML_NOT_ASKED, 0);
 		put(r, LS_METER_PCIE_RECEIVED, LS_NVML_NOT_ASKED, 0);
@@ -429,24 +437,68 @@ static void read_nvlink(struct ls_nvml_meter *m, unsigned i, device d, struct ls
 	    errors);
 }
 
-int ls_nvml_meter_read(struct ls_nvml_meter *m, unsigned i, struct ls_meter_reading *ret)
+static void read_slow(struct ls_nvml_meter *m, unsigned i, device d, struct ls_meter_reading *r)
+{
+	const struct fns *f = &m->fns;
+	ask_field(f, d, FIELD_MEMORY_TEMPERATURE, LS_METER_TEMPERATURE_MEMORY, r);
+	ask_long(r, LS_METER_ENERGY, f->energy, d);
+	ask_which(r, LS_METER_CLOCK_MEMORY, f->clock, d, MEMORY);
+	ask_number(r, LS_METER_FAN, f->fan, d);
+	read_ecc(f, d, r);
+	read_memory_repair(f, d, r);
+	read_pcie(f, d, r);
+	read_nvlink(m, i, d, r);
+	ask_field(f, d, FIELD_RECOVERY_ACTION, LS_METER_RECOVERY_ACTION, r);
+}
+
+/* A clock that was set back asks again. */
+static bool due(double last, double now, double every)
+{
+	return now - last >= every || now < last;
+}
+
+static void read_kept(struct ls_nvml_meter *m, unsigned i, device d, double now, struct kept *k)
+{
+	static const double slow_s = 9.5, rare_s = 59.5; /* a look may come a little early */
+	bool rare = !k->any || due(k->rare, now, rare_s),
+	     slow = !k->any || due(k->slow, now, slow_s);
+	if (rare) {
+		read_limits(&m->fns, d, &k->r);
+		k->rare = now;
+	}
+	if (slow) {
+		read_slow(m, i, d, &k->r);
+		k->slow = now;
+	}
+	k->any = true;
+}
+
+int ls_nvml_meter_read(struct ls_nvml_meter *m, unsigned i, double now,
+		       struct ls_meter_reading *ret)
 {
 	device d;
+	struct kept unkept = {.any = false}, *k = i < GPUS ? &m->kept[i] : &unkept;
 	int code = m->fns.handle(i, &d);
-	for (int id = 0; id < LS_METERS; id++)
-		put(ret, (enum ls_meter_id)id, code ? code : LS_NVML_NO_FUNCTION, 0);
-	if (code != 0)
+	if (code != 0) {
+		for (int id = 0; id < LS_METERS; id++)
+			put(ret, (enum ls_meter_id)id, code, 0);
+		k->any = false;
 		return code;
-	read_load(&m->fns, d, ret);
-	read_memory(&m->fns, d, ret);
-	read_heat(&m->fns, d, ret);
-	read_power_and_clocks(&m->fns, d, ret);
-	read_ecc(&m->fns, d, ret);
-	read_memory_repair(&m->fns, d, ret);
-	read_pcie(m, d, ret);
-	read_nvlink(m, i, d, ret);
-	ask_field(&m->fns, d, FIELD_RECOVERY_ACTION, LS_METER_RECOVERY_ACTION, ret);
+	}
+	read_kept(m, i, d, now, k);
+	read_load(&m->fns, d, &k->r);
+	read_memory(&m->fns, d, &k->r);
+	read_heat(&m->fns, d, &k->r);
+	read_power_and_clocks(&m->fns, d, &k->r);
+	read_traffic(m, d, &k->r);
+	*ret = k->r;
 	return 0;
+}
+
+void ls_nvml_meter_forget(struct ls_nvml_meter *m)
+{
+	for (unsigned i = 0; i < GPUS; i++)
+		m->kept[i].any = false;
 }
 
 void ls_nvml_meter_ask_traffic(struct ls_nvml_meter *m)

@@ -86,9 +86,15 @@ struct ls_nvml_meter;
 int ls_nvml_meter_open(const struct ls_nvml *nvml, struct ls_nvml_meter **ret, struct ls_err *err);
 void ls_nvml_meter_close(struct ls_nvml_meter *m);
 
-/* All metrics of GPU i. Returns 0, or the code with which NVML refuses the GPU as a
- * whole, in which case nothing is valid and each code is that one. */
-int ls_nvml_meter_read(struct ls_nvml_meter *m, unsigned i, struct ls_meter_reading *ret);
+/* All metrics of GPU i. Each question costs the driver time, so what hardly changes is
+ * asked for less often and kept meanwhile, by `now` (seconds of any clock): counters of
+ * faults, energy and links every 10 seconds, modes and limits every minute. Returns 0, or the code
+ * with which NVML refuses the GPU as a whole, in which case nothing is valid and each code is that
+ * one. */
+int ls_nvml_meter_read(struct ls_nvml_meter *m, unsigned i, double now,
+		       struct ls_meter_reading *ret);
+/* The next look asks for everything, as after a fault. */
+void ls_nvml_meter_forget(struct ls_nvml_meter *m);
 
 /* From now on also PCIe traffic, which NVML measures by waiting. */
 void ls_nvml_meter_ask_traffic(struct ls_nvml_meter *m);

@@ -170,7 +170,7 @@ static void take_gpus(struct ls_sampler *s, struct ls_sample *ret)
 	ret->gpus = ls_xalloc((n + 1) * sizeof *ret->gpus);
 	for (unsigned i = 0; i < n; i++) {
 		identify(s, i, &ret->gpus[i]);
-		ret->gpus[i].lost = ls_nvml_meter_read(s->meter, i, &ret->gpus[i].r);
+		ret->gpus[i].lost = ls_nvml_meter_read(s->meter, i, ret->time, &ret->gpus[i].r);
 		if (ret->gpus[i].lost)
 			continue;
 		take_processes(s, i, ret);
@@ -214,6 +214,8 @@ static void take_xids(struct ls_sampler *s, struct ls_sample *ret)
 			snprintf(x.pci, sizeof x.pci, "%s", ret->gpus[x.gpu].pci);
 		add_xid(ret, &x);
 	}
+	if (ret->n_xids && s->meter) /* what came of it is asked for in the next look */
+		ls_nvml_meter_forget(s->meter);
 	ret->has_xids = s->kmsg || (s->meter && code != LS_NVML_NO_FUNCTION);
 }
 

@@ -24,6 +24,8 @@ struct ls_throughput {
 	int64_t step;     /* the last one */
 	double step_time; /* when it was seen */
 	double step_gap;  /* seconds that it took, as a mean of the last ones */
+	double rate_time; /* when a written rate was seen */
+	double rate_gap;  /* seconds between two such moments, as a mean; 0: not known */
 	double last[MEDIAN_OF];
 	unsigned long n; /* rates so far */
 	double best;
@@ -48,7 +50,7 @@ static void forget(struct ls_throughput *t)
 	free(t->rate);
 	t->rate = NULL;
 	t->stepped = false;
-	t->step_gap = t->best = 0;
+	t->step_gap = t->best = t->rate_gap = t->rate_time = 0;
 	t->n = 0;
 }
 
@@ -118,6 +120,17 @@ static void add_step(struct ls_throughput *t, int64_t step, double now)
 	t->stepped = true;
 }
 
+/* Several rates that are read at once are one moment. */
+static void note_rate(struct ls_throughput *t, double now)
+{
+	double gap = now - t->rate_time;
+	if (gap <= 0)
+		return;
+	if (t->rate_time > 0)
+		t->rate_gap = t->rate_gap > 0 ? 0.8 * t->rate_gap + 0.2 * gap : gap;
+	t->rate_time = now;
+}
+
 /* The first rate of the file is the one that is followed. */
 static void take(struct ls_throughput *t, const struct ls_points *p, double now)
 {
@@ -131,8 +144,10 @@ static void take(struct ls_throughput *t, const struct ls_points *p, double now)
 			forget(t);
 			t->rate = ls_xstrdup(name);
 		}
-		if (t->rate && strcmp(t->rate, name) == 0)
+		if (t->rate && strcmp(t->rate, name) == 0) {
 			add_rate(t, x->value);
+			note_rate(t, now);
+		}
 	}
 	if (!t->rate && step >= 0)
 		add_step(t, step, now);
@@ -219,9 +234,10 @@ bool ls_throughput_rates(const struct ls_throughput *t, double now, double *ret_
 				      : "there are not enough steps or rates yet";
 		return false;
 	}
-	double rate = median(t), waits = now - t->step_time;
-	if (!t->rate && waits > 3 * t->step_gap)
-		rate = fmin(rate, rate * t->step_gap / waits);
+	double rate = median(t), waits = now - (t->rate ? t->rate_time : t->step_time),
+	       gap = t->rate ? t->rate_gap : t->step_gap;
+	if (gap > 0 && waits > 3 * gap)
+		rate = fmin(rate, rate * gap / waits);
 	*ret_now = rate;
 	*ret_best = t->best;
 	return true;

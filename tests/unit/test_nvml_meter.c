@@ -57,7 +57,7 @@ static void every_metric(void **state)
 	(void)state;
 	struct ls_meter_reading r;
 	struct ls_nvml_meter *m = start("new", full);
-	assert_int_equal(ls_nvml_meter_read(m, 0, &r), 0);
+	assert_int_equal(ls_nvml_meter_read(m, 0, 0, &r), 0);
 	same(&r, LS_METER_UTILIZATION, 93);
 	same(&r, LS_METER_MEMORY_TOTAL, 143771.0 * (1 << 20));
 	same(&r, LS_METER_MEMORY_USED, 1000.0 * (1 << 20));
@@ -106,9 +106,33 @@ static void names_processes_and_xids(void **state)
 	assert_true(gpu == 0 && xid == 79);
 	assert_int_equal(ls_nvml_meter_xid(m, &gpu, &xid), LS_NVML_TIMEOUT);
 	setenv("LS_FAKE_STEP", "2", 1);
-	assert_int_equal(ls_nvml_meter_read(m, 0, &r), LS_NVML_GPU_LOST);
+	assert_int_equal(ls_nvml_meter_read(m, 0, 0, &r), LS_NVML_GPU_LOST);
 	for (int id = 0; id < LS_METERS; id++)
 		assert_true(!r.valid[id] && r.code[id] == LS_NVML_GPU_LOST);
+	stop(m);
+}
+
+/* What hardly changes is kept for some seconds; what changes all the time is not. */
+static void what_is_kept(void **state)
+{
+	(void)state;
+	static const char text[] =
+		"driver 580.65.06\nlibrary 13.580.65.06\ncuda 13000\n"
+		"gpu name=NVIDIA H200|uuid=GPU-1|memory=1000|util=93|eccu=0|ecc=1\n"
+		"then\nchange 0 util=20|eccu=4|ecc=0\n";
+	struct ls_meter_reading r;
+	struct ls_nvml_meter *m = start("new", text);
+	assert_int_equal(ls_nvml_meter_read(m, 0, 100, &r), 0);
+	setenv("LS_FAKE_STEP", "1", 1);
+	assert_int_equal(ls_nvml_meter_read(m, 0, 109, &r), 0);
+	same(&r, LS_METER_UTILIZATION, 20);
+	same(&r, LS_METER_ECC_UNCORRECTED, 0);
+	assert_int_equal(ls_nvml_meter_read(m, 0, 110, &r), 0);
+	same(&r, LS_METER_ECC_UNCORRECTED, 4);
+	same(&r, LS_METER_ECC_MODE, 1);
+	ls_nvml_meter_forget(m);
+	assert_int_equal(ls_nvml_meter_read(m, 0, 111, &r), 0);
+	same(&r, LS_METER_ECC_MODE, 0);
 	stop(m);
 }
 
@@ -120,7 +144,7 @@ static void an_old_driver(void **state)
 	unsigned gpu, xid, n;
 	struct ls_nvml_process p[4];
 	struct ls_nvml_meter *m = start("old", full);
-	assert_int_equal(ls_nvml_meter_read(m, 0, &r), 0);
+	assert_int_equal(ls_nvml_meter_read(m, 0, 0, &r), 0);
 	same(&r, LS_METER_MEMORY_USED, 1000.0 * (1 << 20));
 	assert_false(r.valid[LS_METER_MEMORY_RESERVED]);
 	same(&r, LS_METER_TEMPERATURE_MARGIN, 31);
@@ -145,6 +169,7 @@ int main(void)
 	close(fd);
 	setenv("LS_FAKE_NVML", script, 1);
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_kept),
 		cmocka_unit_test(every_metric),
 		cmocka_unit_test(names_processes_and_xids),
 		cmocka_unit_test(an_old_driver),

@@ -66,6 +66,18 @@ static void rates_that_it_writes(void **state)
 	ls_throughput_free(t);
 }
 
+/* A program that no longer writes hangs, whatever rate it wrote last. */
+static void rates_that_stop(void **state)
+{
+	(void)state;
+	struct ls_throughput *t = new_follower("a.jsonl");
+	for (int i = 0; i < 20; i++)
+		feed(t, 10 + 2 * i, "{\"rows/s\": 100}\n");
+	is(t, 53, 100, 100);
+	is(t, 68, 10, 100);
+	ls_throughput_free(t);
+}
+
 /* Lines come in pieces; CSV has its names in the first line; a run that begins again is
  * another one. */
 static void steps_by_the_clock(void **state)
@@ -224,9 +236,10 @@ static void exports_of_a_day(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exports_of_a_day),   cmocka_unit_test(rates_that_it_writes),
-		cmocka_unit_test(steps_by_the_clock), cmocka_unit_test(files_that_are_none),
-		cmocka_unit_test(a_file_that_grows),  cmocka_unit_test(experiments_that_run),
+		cmocka_unit_test(rates_that_stop),      cmocka_unit_test(exports_of_a_day),
+		cmocka_unit_test(rates_that_it_writes), cmocka_unit_test(steps_by_the_clock),
+		cmocka_unit_test(files_that_are_none),  cmocka_unit_test(a_file_that_grows),
+		cmocka_unit_test(experiments_that_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
