@@ -24,4 +24,4 @@ echo "status $?"
 sed "s|$PWD/||" said
 lockstep run --exact=strict -- "$py" outside.py 2>said
 echo "status $?"
-grep OutsideContract said | sed "s|$PWD/||"
+grep '^lockstep.torch' said | sed "s|$PWD/||"
