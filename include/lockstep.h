@@ -114,7 +114,7 @@ struct ls_csr_arrays {
 };
 
 /* A file of rows in any form that `fm train` reads. Options that count: format, labels,
- * weights, threads. o may be NULL. */
+ * weights, columns, threads. o may be NULL. */
 LS_API int ls_dataset_load(const char *path, const struct ls_options *o, struct ls_dataset **ret,
 			   struct ls_err *err);
 LS_API int ls_dataset_from_csr(const struct ls_csr_arrays *a, struct ls_dataset **ret,

@@ -53,14 +53,27 @@ int ls_dataset_check_needs(const struct ls_dataset *d, bool labels, bool fields,
 
 /* --- from a file --- */
 
-static int load_with(const struct ls_args *args, const char *path, struct ls_dataset **ret,
+/* Tables become rows as --columns says, which predict and eval have. */
+static int load_with(const struct ls_options *o, const char *path, struct ls_dataset **ret,
 		     struct ls_err *err)
 {
+	const struct ls_args *args = o->args;
+	const char *file = o->command == LS_FM_TRAIN ? NULL : ls_args_get(args, "columns");
+	struct ls_columns *columns = NULL;
 	struct ls_data *data;
 	struct ls_fm_device device;
 	int rc = ls_fm_engine_options(args, NULL, &device, err);
+	if (rc == 0 && file)
+		rc = ls_columns_load(file, &columns, err);
+	struct ls_data_opts how = {.threads = device.threads,
+				   .format = ls_args_get(args, "format"),
+				   .labels_path = ls_args_get(args, "labels"),
+				   .weights_path = ls_args_get(args, "weights"),
+				   .need_labels = o->command == LS_FM_EVAL,
+				   .columns = columns};
 	if (rc == 0)
-		rc = ls_fm_load(args, path, LS_FM_DATA, false, false, device.threads, &data, err);
+		rc = ls_data_load(path, &how, &data, err);
+	ls_columns_free(columns);
 	if (rc == 0)
 		*ret = ls_dataset_of_take(data);
 	return rc;
@@ -74,7 +87,7 @@ static int load(const char *path, const struct ls_options *o, struct ls_dataset 
 	int rc = ls_options_use(o, 1u << LS_FM_TRAIN | 1u << LS_FM_PREDICT | 1u << LS_FM_EVAL, &own,
 				&args, err);
 	if (rc == 0)
-		rc = load_with(args, path, ret, err);
+		rc = load_with(o ? o : own, path, ret, err);
 	ls_options_free(own);
 	return rc;
 }

@@ -13,6 +13,13 @@ int ls_fm_engine_make(const struct ls_fm_device *device, struct ls_fm_model *m,
 		      const struct ls_rows *rows, struct ls_pool *pool, struct ls_engine *ret,
 		      struct ls_err *err);
 
+/* The options of a command that public functions have, too ("fm predict"), with what they
+ * need of the environment. The caller frees. */
+int ls_fm_public_options(const char *command, const struct ls_args *args, struct ls_options **ret,
+			 struct ls_err *err);
+/* Says so if compiled GPU kernels cannot be kept. */
+void ls_fm_note_cache(void);
+
 /* Loads DATA of a command (path NULL: it has none) and what --columns names, for which o is
  * changed. *ret_columns is NULL without it, and the caller's either way. */
 int ls_fm_load_data(const struct ls_args *args, const char *path, struct ls_data_opts *o,

@@ -3,92 +3,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpus.h"
+#include "api/dataset.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cmd/fm_common.h"
 #include "cmd/fm_files.h"
-#include "fm/eval/check_rows.h"
-#include "fm/eval/metric.h"
-#include "fm/model/save.h"
-#include "fm/model/tensors.h"
 #include "num/decimal.h"
 
-/* A model, data and the scores between them. */
-struct scored {
-	struct ls_fm_model *m;
-	struct ls_data *data;
+/* A model, data, and the scores between them where they are wanted. */
+struct session {
+	struct ls_options *options;
+	struct ls_model *model;
+	struct ls_dataset *data;
 	struct ls_columns *columns; /* of a table; or NULL */
 	const struct ls_rows *rows;
+	uint32_t outputs;
 	float *score;
 };
 
-static void scored_done(struct scored *s)
+static void session_done(struct session *s)
 {
-	ls_fm_model_free(s->m);
-	ls_data_free(s->data);
+	ls_options_free(s->options);
+	ls_model_free(s->model);
+	ls_dataset_free(s->data);
 	ls_columns_free(s->columns);
 	free(s->score);
 }
 
-static int compute_scores(struct scored *s, const struct ls_fm_device *choice, struct ls_err *err)
-{
-	struct ls_pool *pool = NULL;
-	struct ls_engine engine = {0};
-	s->score = ls_alloc_array(s->rows->n_rows * s->m->outputs, sizeof *s->score);
-	if (!s->score)
-		return ls_err_set(err, LS_ENOMEM, "no memory for %" PRIu64 " scores",
-				  s->rows->n_rows);
-	int rc = ls_pool_new(choice->threads, &pool, err);
-	if (rc == 0)
-		rc = ls_fm_engine_make(choice, s->m, NULL, pool, &engine, err);
-	if (rc == 0)
-		rc = engine.predict(engine.state, s->rows, s->score, err);
-	if (engine.free)
-		engine.free(engine.state);
-	ls_pool_free(pool);
-	return rc;
-}
-
 /* args: MODEL DATA */
-static int score_data(const struct ls_args *args, bool need_labels, struct scored *ret,
-		      struct ls_err *err)
+static int open_session(const struct ls_args *args, const char *command, struct session *ret,
+			struct ls_err *err)
 {
-	struct ls_fm_device choice;
-	int rc = ls_fm_engine_options(args, NULL, &choice, err);
+	const char *columns = ls_args_get(args, "columns"), *device = ls_args_get(args, "device");
+	int rc = ls_fm_public_options(command, args, &ret->options, err);
 	if (rc == 0)
-		rc = ls_fm_load_model(args->pos[0], choice.threads, &ret->m, err);
-	struct ls_data_opts o = {.threads = choice.threads,
-				 .format = ls_args_get(args, "format"),
-				 .labels_path = ls_args_get(args, "labels"),
-				 .weights_path = ls_args_get(args, "weights"),
-				 .need_labels = need_labels,
-				 .want_fields = ret->m && ret->m->n_fields > 0};
+		rc = ls_options_check(ret->options, err);
 	if (rc == 0)
-		rc = ls_fm_load_data(args, args->pos[1], &o, &ret->columns, &ret->data, err);
+		rc = ls_model_load(args->pos[0], &ret->model, err);
+	if (rc == 0 && columns)
+		rc = ls_columns_load(columns, &ret->columns, err);
+	if (rc == 0)
+		rc = ls_dataset_load(args->pos[1], ret->options, &ret->data, err);
 	if (rc)
 		return rc;
-	ret->rows = ls_data_rows(ret->data);
-	rc = (need_labels ? ls_fm_check_eval_rows : ls_fm_check_score_rows)(ret->m, ret->rows, err);
-	if (rc == 0)
-		rc = compute_scores(ret, &choice, err);
-	int changed =
-		/* a file that has changed explains other errors */
-		ls_data_unchanged(ret->data, err);
-	return changed ? changed : rc;
+	ret->rows = ls_dataset_rows(ret->data);
+	ret->outputs = ls_model_outputs(ret->model);
+	if (device && strncmp(device, "cuda", 4) == 0)
+		ls_fm_note_cache();
+	return 0;
 }
 
 /* --- predict --- */
 
-static int write_scores(const struct scored *s, const char *path, struct ls_err *err)
+static int write_scores(const struct session *s, const char *path, struct ls_err *err)
 {
 	struct ls_writer *w = NULL;
 	int rc = path ? ls_writer_open(path, &w, err) : 0;
 	for (uint64_t i = 0; i < s->rows->n_rows && rc == 0; i++)
-		for (uint32_t o = 0; o < s->m->outputs && rc == 0; o++) {
+		for (uint32_t o = 0; o < s->outputs && rc == 0; o++) {
 			char text[LS_DECIMAL_TEXT + 1];
-			size_t n = ls_decimal_print(s->score[i * s->m->outputs + o], text);
-			text[n++] = o + 1 == s->m->outputs ? '\n' : ' ';
+			size_t n = ls_decimal_print(s->score[i * s->outputs + o], text);
+			text[n++] = o + 1 == s->outputs ? '\n' : ' ';
 			if (w)
 				rc = ls_writer_write(w, text, n, err);
 			else
@@ -107,15 +82,14 @@ static json_t *class_names(const struct ls_columns *c)
 	return list;
 }
 
-static void print_scores_json(const struct scored *s)
+static void print_scores_json(const struct session *s)
 {
 	json_t *list = json_array();
 	for (uint64_t i = 0; i < s->rows->n_rows; i++) {
 		json_t *row = json_array();
-		for (uint32_t o = 0; o < s->m->outputs; o++)
-			json_array_append_new(row,
-					      json_real((double)s->score[i * s->m->outputs + o]));
-		if (s->m->outputs == 1) {
+		for (uint32_t o = 0; o < s->outputs; o++)
+			json_array_append_new(row, json_real((double)s->score[i * s->outputs + o]));
+		if (s->outputs == 1) {
 			json_array_append(list, json_array_get(row, 0));
 			json_decref(row);
 		} else {
@@ -165,22 +139,30 @@ static void note_skipped(const struct ls_rows *rows)
 	ls_cmd_note(note.msg);
 }
 
+static int predict(const struct ls_args *args, struct session *s, struct ls_err *err)
+{
+	int rc = open_session(args, "fm predict", s, err);
+	if (rc)
+		return rc;
+	s->score = ls_alloc_array(s->rows->n_rows * s->outputs, sizeof *s->score);
+	if (!s->score)
+		return ls_err_set(err, LS_ENOMEM, "no memory for %" PRIu64 " scores",
+				  s->rows->n_rows);
+	return ls_model_predict(s->model, s->data, s->options, s->score, err);
+}
+
 static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
-	struct scored s = {0};
+	struct session s = {0};
 	struct ls_err err = {0};
 	const char *to = output_of(args);
 	ls_fm_guard_maps();
 	int rc = check_files(args, &err);
 	if (rc == 0)
-		rc = score_data(args, false, &s, &err);
-	if (rc == 0)
-		rc = ls_scores_finite(s.m, s.rows, s.score, &err);
+		rc = predict(args, &s, &err);
 	if (rc == 0) {
 		note_skipped(s.rows);
-		if (!ls_args_has(args, "raw"))
-			ls_fm_link(s.m, s.score, s.rows->n_rows);
 		if (ls_args_has(args, "json") && !to)
 			print_scores_json(&s);
 		else
@@ -189,7 +171,7 @@ static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (rc == 0 && to && ls_args_has(args, "json"))
 		ls_cmd_print_json_take(json_pack("{s:o,s:I}", "file", ls_json_lossy(to), "rows",
 						 (json_int_t)s.rows->n_rows));
-	scored_done(&s);
+	session_done(&s);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
 }
 
@@ -213,15 +195,13 @@ const struct ls_cmd ls_cmd_fm_predict = {
 static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
-	struct scored s = {0};
+	struct session s = {0};
 	struct ls_err err = {0};
 	struct ls_metrics metrics = {0};
 	ls_fm_guard_maps();
-	int rc = score_data(args, true, &s, &err);
+	int rc = open_session(args, "fm eval", &s, &err);
 	if (rc == 0)
-		rc = ls_metrics_compute(s.m, s.rows, s.score, &metrics, &err);
-	if (rc == 0) /* their labels, too */
-		rc = ls_data_unchanged(s.data, &err);
+		rc = ls_model_eval(s.model, s.data, s.options, &metrics, &err);
 	json_t *o = json_pack("{s:I}", "rows", (json_int_t)(s.rows ? s.rows->n_rows : 0));
 	for (int i = 0; i < LS_METRICS && rc == 0; i++) {
 		if (!metrics.has[i])
@@ -234,7 +214,7 @@ static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (rc == 0 && ls_args_has(args, "json"))
 		ls_cmd_print_json_take(json_incref(o));
 	json_decref(o);
-	scored_done(&s);
+	session_done(&s);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
 }
 
@@ -268,13 +248,15 @@ static int run_digest(const struct ls_cmd *cmd, const struct ls_args *args)
 	int rc = 0;
 	ls_fm_guard_maps();
 	for (size_t i = 0; i < args->n_pos && rc == 0; i++) {
-		struct ls_fm_model *m;
-		char hex[LS_SHA256_HEX];
-		rc = ls_fm_load_model(args->pos[i], ls_cpus(), &m, &err);
+		struct ls_model *m;
+		char hex[65];
+		rc = ls_model_load(args->pos[i], &m, &err);
 		if (rc)
 			break;
-		ls_fm_model_digest(m, hex);
-		ls_fm_model_free(m);
+		rc = ls_model_digest(m, hex, &err);
+		ls_model_free(m);
+		if (rc)
+			break;
 		json_array_append_new(list, json_pack("{s:o,s:s}", "model",
 						      ls_json_lossy(args->pos[i]), "digest", hex));
 		if (!json)

@@ -9,26 +9,62 @@
 #include "cmd/cache.h"
 #include "gpu/nvrtc.h"
 
-void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu)
+enum { PREFIXES = 5 };
+
+/* Where Python's packages may be, by the environment. */
+struct prefixes {
+	const char *root; /* of a scripted machine, for tests; or "" */
+	char *local, *usr_local, *usr;
+	const char *list[PREFIXES + 1]; /* ends with a NULL */
+};
+
+static void prefixes_init(struct prefixes *p)
 {
 	const char *home = ls_cmd_folder("HOME"), *root = getenv("LOCKSTEP_ROOT");
-	root = root ? root : ""; /* the root of a scripted machine, for tests */
-	char *local = home ? ls_xasprintf("%s/.local", home) : NULL;
-	char *usr_local = ls_xasprintf("%s/usr/local", root), *usr = ls_xasprintf("%s/usr", root);
-	const char *const candidates[] = {ls_cmd_folder("VIRTUAL_ENV"),
-					  ls_cmd_folder("CONDA_PREFIX"), local, usr_local, usr};
-	const char *prefixes[sizeof candidates / sizeof *candidates + 1] = {0};
+	*p = (struct prefixes){.root = root ? root : ""};
+	p->local = home ? ls_xasprintf("%s/.local", home) : NULL;
+	p->usr_local = ls_xasprintf("%s/usr/local", p->root);
+	p->usr = ls_xasprintf("%s/usr", p->root);
+	const char *const candidates[PREFIXES] = {ls_cmd_folder("VIRTUAL_ENV"),
+						  ls_cmd_folder("CONDA_PREFIX"), p->local,
+						  p->usr_local, p->usr};
 	size_t n = 0;
-	for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+	for (size_t i = 0; i < PREFIXES; i++)
 		if (candidates[i])
-			prefixes[n++] = candidates[i];
+			p->list[n++] = candidates[i];
+}
+
+static void prefixes_done(struct prefixes *p)
+{
+	free(p->local);
+	free(p->usr_local);
+	free(p->usr);
+}
+
+void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu)
+{
+	struct prefixes p;
+	prefixes_init(&p);
 	*gpu = (struct ls_cmd_gpu){.cache = ls_cmd_cache("kernels")};
-	gpu->nvrtc = ls_nvrtc_places(root, prefixes);
+	gpu->nvrtc = ls_nvrtc_places(p.root, p.list);
 	gpu->conf.cache_dir = gpu->cache;
 	gpu->conf.nvrtc = (const char *const *)gpu->nvrtc;
-	free(local);
-	free(usr_local);
-	free(usr);
+	prefixes_done(&p);
+}
+
+int ls_cmd_gpu_options(struct ls_options *o, struct ls_err *err)
+{
+	struct prefixes p;
+	char *cache = ls_cmd_cache("kernels");
+	prefixes_init(&p);
+	int rc = cache ? ls_options_set(o, "kernel-cache", cache, err) : 0;
+	if (rc == 0 && *p.root)
+		rc = ls_options_set(o, "machine-root", p.root, err);
+	for (size_t i = 0; p.list[i] && rc == 0; i++)
+		rc = ls_options_set(o, "prefix", p.list[i], err);
+	prefixes_done(&p);
+	free(cache);
+	return rc;
 }
 
 void ls_cmd_gpu_done(struct ls_cmd_gpu *gpu)

@@ -16,6 +16,8 @@ struct ls_cmd_gpu {
  * $CONDA_PREFIX, ~/.local, /usr/local, /usr. */
 void ls_cmd_gpu_init(struct ls_cmd_gpu *gpu);
 void ls_cmd_gpu_done(struct ls_cmd_gpu *gpu);
+/* The same for the public functions: as options that a host gives. */
+int ls_cmd_gpu_options(struct ls_options *o, struct ls_err *err);
 
 /* Where GPU code comes from (ls_kernels_describe): as the fact "gpu_code", and as a line
  * for --version. */

@@ -1,5 +1,6 @@
 /* What include/lockstep.h promises of rows and factorization machines: the same bytes as
  * by files, arrays that are checked, trainings that stop. labels: threads */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -299,6 +300,58 @@ static void test_split(void **state)
 	ls_options_free(cv);
 }
 
+/* --- many threads --- */
+
+enum { THREADS = 4 };
+
+/* Objects of its own, and rows that all threads read. */
+struct worker {
+	pthread_t thread;
+	struct ls_dataset *rows;
+	char digest[65];
+	int rc;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct ls_options *o = NULL;
+	struct ls_model *m = NULL;
+	struct ls_err err;
+	struct ls_metrics metrics;
+	w->rc = ls_options_new("fm train", &o, &err);
+	if (w->rc == 0)
+		w->rc = ls_options_set(o, "threads", "2", &err);
+	struct ls_training t = {.options = o, .rows = w->rows};
+	if (w->rc == 0)
+		w->rc = ls_model_train(&t, &m, NULL, &err);
+	if (w->rc == 0)
+		w->rc = ls_model_eval(m, w->rows, NULL, &metrics, &err);
+	if (w->rc == 0)
+		w->rc = ls_model_digest(m, w->digest, &err);
+	ls_model_free(m);
+	ls_options_free(o);
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	(void)state;
+	struct ls_dataset *rows = load(data_path);
+	struct worker w[THREADS] = {0};
+	for (int i = 0; i < THREADS; i++) {
+		w[i].rows = rows;
+		assert_int_equal(pthread_create(&w[i].thread, NULL, work, &w[i]), 0);
+	}
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_join(w[i].thread, NULL), 0);
+	for (int i = 0; i < THREADS; i++) {
+		assert_int_equal(w[i].rc, 0);
+		assert_string_equal(w[i].digest, w[0].digest);
+	}
+	ls_dataset_free(rows);
+}
+
 /* --- arrays --- */
 
 static int64_t indptr[] = {0, 2, 3, 5};
@@ -491,11 +544,12 @@ static void test_needs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_options),     cmocka_unit_test(test_same),
-		cmocka_unit_test(test_warm_start),  cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_resume),      cmocka_unit_test(test_split),
-		cmocka_unit_test(test_array_types), cmocka_unit_test(test_arrays_refused),
-		cmocka_unit_test(test_predict),     cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_options),        cmocka_unit_test(test_same),
+		cmocka_unit_test(test_warm_start),     cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_resume),         cmocka_unit_test(test_split),
+		cmocka_unit_test(test_threads),        cmocka_unit_test(test_array_types),
+		cmocka_unit_test(test_arrays_refused), cmocka_unit_test(test_predict),
+		cmocka_unit_test(test_needs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
