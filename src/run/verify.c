@@ -40,6 +40,11 @@ static int check_vary(const struct ls_verify_request *ask, struct ls_err *err)
 		if (!eq || eq == *v || !strchr(eq, ','))
 			return ls_err_set(err, LS_EINPUT,
 					  "vary \"%.80s\": expected NAME=VALUE,VALUE…", *v);
+		if (ls_str_starts(*v, LS_VARY_DEVICE) && ask->bisect)
+			return ls_err_set(
+				err, LS_EINPUT,
+				"vary device: --bisect compares operations on one device; "
+				"leave one of the two out");
 		int rc = ls_str_starts(*v, LS_VARY_DEVICE)
 				 ? check_devices(*v + strlen(LS_VARY_DEVICE), err)
 				 : 0;

@@ -17,7 +17,7 @@ PY
 cat >outside.py <<'PY'
 import torch
 x = torch.ones(3)
-print(x.cumsum(0).sum().item())
+print(x.cumprod(0).sum().item())
 PY
 lockstep run --exact -- "$py" outside.py 2>said
 echo "status $?"

@@ -41,7 +41,7 @@ CALLS = {
     "norm inf": lambda t: torch.linalg.vector_norm(t(X), float("inf")),
     "foreach_norm": lambda t: torch.stack(torch._foreach_norm([t(X), t(Y)])),
     "softmax": lambda t: t(X).softmax(-1), "softmax 1": lambda t: t(T).softmax(1), "log_softmax": lambda t: t(X).log_softmax(0),
-    "logsumexp": lambda t: t(X).logsumexp(1),
+    "cumsum": lambda t: t(X).cumsum(1), "cumsum_": lambda t: t(T).clone().cumsum_(0), "logsumexp": lambda t: t(X).logsumexp(1),
     "layer_norm": lambda t: F.layer_norm(t(X), (5, 4), t(Y)[0], t(Z)[0]), "layer_norm plain": lambda t: F.layer_norm(t(T), (6,)),
     "group_norm": lambda t: F.group_norm(t(X).view(3, 2, 5, 4), 2, t(VEC)[:2], t(VEC)[1:3]),
     "group_norm 4": lambda t: F.group_norm(t(X).view(3, 4, 10), 2, t(WEIGHT), t(WEIGHT)),

@@ -117,7 +117,18 @@ def log_softmax_back(grad, y, dim, input_dtype, out=None):
     return along("log_softmax_back", (grad, y), dim, input_dtype, out)
 
 
+def cumsum(x, dim, dtype=None, out=None):
+    if not (dtype or x.dtype).is_floating_point:
+        return NotImplemented
+    return along("cumsum", (x,), dim, dtype or x.dtype, out)
+
+
+def cumsum_(x, dim, dtype=None):
+    return cumsum(x, dim, dtype, x)
+
+
 KERNELS = {
+    "cumsum": ("cumsum", cumsum), "cumsum_": ("cumsum", cumsum_), "cumsum.out": ("cumsum", cumsum),
     "sum.dim_IntList": ("sum", sum_dim), "sum.IntList_out": ("sum", sum_dim),
     "mean.dim": ("mean", mean_dim), "mean.out": ("mean", mean_dim),
     "var.correction": ("var", var), "var.correction_out": ("var", var), "var_mean.correction": ("var", var_mean),

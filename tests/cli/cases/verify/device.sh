@@ -7,4 +7,6 @@ for values in cpu,cuda cuda,cpu cpu,tpu ,cpu; do
 	lockstep verify --vary "device=$values" -o w -- sh see
 	echo "status $?"
 done
+lockstep verify --bisect --vary device=cpu,cuda -o w -- sh see
+echo "status $?"
 ls
