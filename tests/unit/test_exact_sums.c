@@ -23,7 +23,7 @@
 
 enum values { NORMAL, WIDE, EXTREME, TINY, ZEROS, OUTLIER, CANCEL, NOT_FINITE, KINDS };
 
-static float value_of(enum values kind, uint64_t seed, uint64_t i)
+static float value_of(int kind, uint64_t seed, uint64_t i)
 {
 	struct ls_u32x4 r = ls_philox(seed, i, 0);
 	uint32_t sign = r.v[0] & 0x80000000, mantissa = r.v[1] & 0x7fffff;
@@ -48,7 +48,7 @@ static float value_of(enum values kind, uint64_t seed, uint64_t i)
 	}
 }
 
-static float *new_values(int64_t n, enum values kind, uint64_t seed)
+static float *new_values(int64_t n, int kind, uint64_t seed)
 {
 	float *x = ls_xalloc(sizeof *x * (size_t)(n + 1));
 	for (int64_t i = 0; i < n; i++)
@@ -115,12 +115,12 @@ static void the_definition(void **state)
 	static const int64_t sizes[] = {1, 2, 3, 255, 257, 2049, 70000};
 	for (uint64_t i = 0; i < 7 * (KINDS - 1); i++) {
 		int64_t n = sizes[i % 7];
-		enum values kind = i / 7;
+		int kind = (int)(i / 7);
 		float *x = new_values(n, kind, 10 + i);
 		float got = sum_of(x, n, 3), want = sum_by_other_means(x, n);
 		/* ldexpf rounds no second time where the result is normal */
 		if ((want == 0 || fabsf(want) >= 0x1p-126f) && ls_bits_f(got) != ls_bits_f(want))
-			fail_msg("kind %d, %lld terms: %a, want %a", (int)kind, (long long)n,
+			fail_msg("kind %d, %lld terms: %a, want %a", kind, (long long)n,
 				 (double)got, (double)want);
 		free(x);
 	}
@@ -179,8 +179,8 @@ static void transpose(const float *x, int64_t rows, int64_t columns, float *ret)
 			ret[j * rows + i] = x[i * columns + j];
 }
 
-static void same_everywhere(const struct ls_reduce *given, int64_t rows, int64_t columns,
-			    enum values kind, bool over_rows, struct ls_sha256 *digest)
+static void same_everywhere(const struct ls_reduce *given, int64_t rows, int64_t columns, int kind,
+			    bool over_rows, struct ls_sha256 *digest)
 {
 	float *x[LS_TERM_OPERANDS], *y[LS_TERM_OPERANDS];
 	float want[LS_REDUCE_OUTS][80], got[LS_REDUCE_OUTS][80];
@@ -197,7 +197,7 @@ static void same_everywhere(const struct ls_reduce *given, int64_t rows, int64_t
 				over_rows, 1 + way / 2, *isa, got);
 			if (memcmp(want, got, sizeof want) != 0)
 				fail_msg("%s, %d threads, kind %d, values %d, %lld × %lld differ",
-					 *isa, 1 + way / 2, r.kind, (int)kind, (long long)rows,
+					 *isa, 1 + way / 2, r.kind, kind, (long long)rows,
 					 (long long)columns);
 		}
 	ls_sha256_add(digest, want, sizeof want);
