@@ -13,6 +13,7 @@
 #include "exact/cuda/host/product_cuda.h"
 #include "exact/grid.h"
 #include "gpu/nvrtc.h"
+#include "lockstep.h"
 #include "num/philox.h"
 #include "watch/probe_cuda.h"
 
@@ -243,5 +244,6 @@ int main(int argc, char **argv)
 	printf("probe: %lu of %lu products wrong, %llu bytes of memory %s\n", r.wrong, r.products,
 	       (unsigned long long)r.memory, r.memory_wrong ? "wrong" : "right");
 	ls_gpu_close(gpu);
+	ls_exact_release();
 	return trials < 1 || wrong ? 1 : 0;
 }

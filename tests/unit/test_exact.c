@@ -14,6 +14,7 @@
 
 #include "base/digest.h"
 #include "base/mem.h"
+#include "exact/cpu/threads.h"
 #include "exact/grid.h"
 #include "exact/product.h"
 #include "num/philox.h"
@@ -417,5 +418,7 @@ int main(void)
 		cmocka_unit_test(the_definition),
 		cmocka_unit_test(beside_the_middle),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int rc = cmocka_run_group_tests(tests, NULL, NULL);
+	ls_exact_threads_free();
+	return rc;
 }

@@ -388,6 +388,28 @@ static void start_up_failures_say_what_to_do(void **state)
 	assert_int_equal(devices, 7);
 }
 
+/* The context that is current is somebody else's: it is used and left alone. */
+static void a_context_is_adopted(void **state)
+{
+	(void)state;
+	setup(NULL, "devices=2");
+	struct ls_gpu *owner, *guest;
+	struct ls_err err;
+	assert_int_equal(ls_gpu_open(LIBRARY, 1, &owner, &err), 0);
+	assert_int_equal(ls_gpu_adopt(&guest, &err), 0);
+	assert_int_equal(ls_gpu_info(guest)->index, 1);
+	assert_ptr_equal(ls_gpu_context(guest), ls_gpu_context(owner));
+	assert_ptr_equal(ls_gpu_current(guest), ls_gpu_context(owner));
+	ls_gpu_close(guest);
+	ls_cu_ptr p;
+	assert_int_equal(ls_gpu_alloc(owner, 64, "a block", &p, &err), 0);
+	ls_gpu_free(owner, p);
+	ls_gpu_close(owner);
+	assert_int_equal(ls_gpu_adopt(&guest, &err), LS_EINPUT);
+	assert_non_null(strstr(err.msg, "has no CUDA context"));
+	nothing_left();
+}
+
 static void device_numbers_are_checked(void **state)
 {
 	(void)state;
@@ -522,6 +544,7 @@ int main(void)
 		cmocka_unit_test(any_call_may_fail),
 		cmocka_unit_test(no_driver_is_unknown),
 		cmocka_unit_test(start_up_failures_say_what_to_do),
+		cmocka_unit_test(a_context_is_adopted),
 		cmocka_unit_test(device_numbers_are_checked),
 		cmocka_unit_test(out_of_memory_says_how_much_there_is),
 		cmocka_unit_test(a_lost_device_stays_lost),

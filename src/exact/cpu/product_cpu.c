@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/pool.h"
 #include "exact/cpu/kern.h"
+#include "exact/cpu/threads.h"
 #include "exact/grid.h"
 #include "num/num.h"
 
@@ -208,12 +208,13 @@ static void on_pool(void *context, int thread, int threads)
 {
 	struct {
 		struct job *job;
-		struct ls_pool *pool;
+		struct ls_pool *pool; /* NULL: one thread */
 	} *c = context;
 	(void)thread, (void)threads;
 	uint64_t saved = ls_fp_enter();
 	all_tops(c->job);
-	ls_pool_barrier(c->pool);
+	if (c->pool)
+		ls_pool_barrier(c->pool);
 	all_blocks(c->job);
 	ls_fp_leave(saved);
 }
@@ -245,12 +246,13 @@ static int run(struct job *j, int threads, struct ls_err *err)
 	struct {
 		struct job *job;
 		struct ls_pool *pool;
-	} context = {j, NULL};
-	int rc = ls_pool_new(threads, &context.pool, err);
-	if (rc)
-		return rc;
-	ls_pool_run(context.pool, on_pool, &context);
-	ls_pool_free(context.pool);
+	} context = {j, threads > 1 ? ls_exact_threads_take(threads) : NULL};
+	if (context.pool) {
+		ls_pool_run_some(context.pool, threads, on_pool, &context);
+		ls_exact_threads_give();
+	} else {
+		on_pool(&context, 0, 1);
+	}
 	if (atomic_load(&j->no_memory))
 		return ls_err_set(err, LS_ENOMEM, "no memory is left for an exact product");
 	return 0;

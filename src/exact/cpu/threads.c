@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "base/pool.h"
 #include "num/num.h"
 
 static struct {
@@ -49,6 +48,21 @@ static struct ls_pool *pool_of(int threads)
 	return kept.pool;
 }
 
+struct ls_pool *ls_exact_threads_take(int threads)
+{
+	if (pthread_mutex_trylock(&kept.lock))
+		return NULL;
+	struct ls_pool *pool = pool_of(threads);
+	if (!pool)
+		pthread_mutex_unlock(&kept.lock);
+	return pool;
+}
+
+void ls_exact_threads_give(void)
+{
+	pthread_mutex_unlock(&kept.lock);
+}
+
 void ls_exact_threads_run(int threads, int64_t total, int64_t part,
 			  void (*run)(void *context, int64_t from, int64_t to), void *context)
 {
@@ -56,16 +70,13 @@ void ls_exact_threads_run(int threads, int64_t total, int64_t part,
 	int64_t parts = (total + part - 1) / part;
 	if (threads > parts)
 		threads = (int)parts;
-	if (threads < 2 || pthread_mutex_trylock(&kept.lock)) {
+	struct ls_pool *pool = threads > 1 ? ls_exact_threads_take(threads) : NULL;
+	if (!pool) {
 		take_parts(&w, 0, 1);
 		return;
 	}
-	struct ls_pool *pool = pool_of(threads);
-	if (pool)
-		ls_pool_run_some(pool, threads, take_parts, &w);
-	else
-		take_parts(&w, 0, 1);
-	pthread_mutex_unlock(&kept.lock);
+	ls_pool_run_some(pool, threads, take_parts, &w);
+	ls_exact_threads_give();
 }
 
 void ls_exact_threads_free(void)

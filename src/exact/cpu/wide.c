@@ -12,7 +12,7 @@ static void take_words(const struct ls_wide *w, uint64_t number, struct ls_u32x4
 /* Elements [from, from + n), which follow each other along the innermost dimension. */
 static void row(const struct ls_wide *w, int64_t from, int64_t n)
 {
-	int64_t at[LS_WIDE_TENSORS], step[LS_WIDE_TENSORS];
+	int64_t at[LS_WIDE_TENSORS] = {0}, step[LS_WIDE_TENSORS] = {0};
 	struct ls_u32x4 words = {{0}};
 	for (int k = 0; k < w->inputs + w->outputs; k++) {
 		at[k] = ls_elem_locate(w->ndim, w->size, w->t[k].stride, from);
