@@ -8,7 +8,10 @@
 #include "gpu/kernels.h"
 
 enum { MOST_CONTEXTS = 64, MOST_MODULES = 16, MOST_KERNELS = 128, WAVES = 8 };
-enum { USUAL_SHARED = 48 << 10 /* dynamic shared memory that needs no asking */ };
+enum {
+	USUAL_SHARED = 40 << 10 /* dynamic shared memory that needs no asking, beside a
+				    kernel's own */
+};
 
 struct ls_exact_context {
 	struct ls_gpu *gpu;

@@ -4,10 +4,10 @@ enum {
 	WARP = 32,
 	THREADS = 256,
 	MOST_THREADS = 1024,
-	SHORT = 1024, /* elements of a row that is a warp's */
-	LONG = 16384, /* elements of a row that takes the largest block */
-	USUAL_SHARED = 48 << 10,
-	OWN_SHARED = 4 << 10, /* what the kernel has without asking */
+	SHORT = 1024,            /* elements of a row that is a warp's */
+	LONG = 16384,            /* elements of a row that takes the largest block */
+	USUAL_SHARED = 48 << 10, /* bytes of a block */
+	OWN_SHARED = 4 << 10,    /* what the kernel has without asking */
 };
 
 static const char *kernel_of(int kind, bool warp)
@@ -39,7 +39,7 @@ int ls_rows_cuda(struct ls_exact_context *c, const struct ls_rows *r, void *stre
 {
 	struct ls_rows own = *r;
 	int64_t row = ls_row_operands(r->kind) * r->n * (int64_t)sizeof(float);
-	bool warp = r->n <= SHORT && row * (THREADS / WARP) <= USUAL_SHARED;
+	bool warp = r->n <= SHORT && row * (THREADS / WARP) + OWN_SHARED <= USUAL_SHARED;
 	unsigned threads = r->n > LONG ? MOST_THREADS : THREADS, team = warp ? WARP : threads;
 	uint64_t room = (uint64_t)row * (threads / team);
 	int keep = room + OWN_SHARED <= ls_gpu_info(ls_exact_context_gpu(c))->shared_per_block;
