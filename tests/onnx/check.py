@@ -17,7 +17,7 @@ import reference as reference_module
 import rows as R
 
 lockstep = str(pathlib.Path(sys.argv[1]).resolve())
-FIELDS = {"ffm", "fwfm"}
+KINDS = ["fm", "ffm", "fwfm"]
 TASKS = {"binary": lambda c: c % 2, "regression": lambda c: 1.5 * c - 0.7, "multiclass": lambda c: c}
 TOLERANCE = 1e-6
 faults = []
@@ -33,17 +33,6 @@ def run(*args, status=0):
     if done.returncode != status:
         sys.exit(f"{' '.join(map(str, args))}: status {done.returncode}: {done.stderr}")
     return done.stdout
-
-
-def kinds():
-    """All that fm train has."""
-    commands = json.loads(run("help", "--json"))["commands"]
-    train = next(c for c in next(c for c in commands if c["name"] == "fm")["commands"] if c["name"] == "train")
-    return next(o for o in train["options"] if o["name"] == "kind")["arg"].split("|")
-
-
-def factors(kind):
-    return [] if kind == "linear" else ["-k", 5, "--init-scale", 0.3]
 
 
 def session(path, threads=1, optimize=True):
@@ -112,9 +101,9 @@ def check_shapes(name, s, rows):
 
 
 def check_model(kind, task, extra):
-    fields, name = kind in FIELDS, f"{kind}-{task}{'-' + extra[0].strip('-') if extra else ''}"
+    fields, name = kind != "fm", f"{kind}-{task}{'-' + extra[0].strip('-') if extra else ''}"
     R.write("train.txt", R.random_rows(1, 300) + R.one_of_each(2, 100), fields, TASKS[task])
-    run("fm", "train", "train.txt", "-o", "m", "--kind", kind, "--task", task, "--epochs", 3, "-q", *factors(kind), *extra)
+    run("fm", "train", "train.txt", "-o", "m", "--kind", kind, "--task", task, "-k", 5, "--epochs", 3, "--init-scale", 0.3, "-q", *extra)
     path = pathlib.Path(name + ".onnx")
     report = json.loads(run("fm", "export", "m", "--onnx", path, *checked(task, extra), "--json"))
     if report["bytes"] != path.stat().st_size:
@@ -139,7 +128,7 @@ def bits(a):
 def check_exact(kind, task, extra):
     """The same bits with one thread and with two, optimized and not: those of the
     definition in whole numbers. Near to the ordinary scores."""
-    fields, name = kind in FIELDS, f"exact-{kind}-{task}{'-' + extra[0].strip('-') if extra else ''}"
+    fields, name = kind != "fm", f"exact-{kind}-{task}{'-' + extra[0].strip('-') if extra else ''}"
     run("fm", "export", "m", "--onnx", "exact.onnx", "--exact", *checked(task, extra))
     onnx.checker.check_model("exact.onnx", full_check=True)
     sessions = [session("exact.onnx", threads, optimize) for threads in (1, 2) for optimize in (False, True)]
@@ -177,7 +166,7 @@ def checked(task, extra):
 
 def check_quantized(kind, task, form):
     """The loss that is printed is the one that ONNX Runtime has; the file is smaller."""
-    fields, name = kind in FIELDS, f"{form}-{kind}-{task}"
+    fields, name = kind != "fm", f"{form}-{kind}-{task}"
     report = json.loads(run("fm", "export", "m", "--onnx", "small.onnx", "--quantize", form, "--data", "train.txt", *checked(task, []), "--json"))
     onnx.checker.check_model("small.onnx", full_check=True)
     if not report["bytes"] < report["float32_bytes"] or report["bytes"] != pathlib.Path("small.onnx").stat().st_size:
@@ -206,7 +195,7 @@ def logloss(score, labels, task):
 
 def check_external(kind):
     """A file of parameters beside it gives the same scores."""
-    fields = kind in FIELDS
+    fields = kind != "fm"
     R.write("train.txt", R.random_rows(1, 300), fields, TASKS["binary"])
     run("fm", "train", "train.txt", "-o", "m", "--kind", kind, "-q")
     run("fm", "export", "m", "--onnx", "whole.onnx", "--no-verify")
@@ -260,7 +249,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["LOCKSTEP_EXPORTS"] = "exports.jsonl"
-        for kind in kinds():
+        for kind in KINDS:
             for task in TASKS:
                 check_model(kind, task, [])
             check_model(kind, "binary", ["--normalize"])

@@ -56,8 +56,7 @@ class Exact:
         self.outputs = self.options["classes"] if self.options["task"] == "multiclass" else 1
         blocks = self.fields if self.kind == "ffm" else 1
         self.bias = np.ravel(t["bias"])
-        linear = t["linear"].reshape(self.features, -1)
-        factors = t.get("factors", np.zeros(0, np.float32)).reshape(self.features, -1)
+        linear, factors = t["linear"].reshape(self.features, -1), t["factors"].reshape(self.features, -1)
         self.e_linear, self.e_factors = [exponent(w) for w in linear], [exponent(v) for v in factors]
         self.linear = [on_grid(w, e) for w, e in zip(linear, self.e_linear)]
         self.factors = [np.array(on_grid(v, e), dtype=object).reshape(self.outputs, blocks, self.k) for v, e in zip(factors, self.e_factors)]
@@ -77,7 +76,7 @@ class Exact:
         return sum(x * y for x, y in zip(v, w)) * (self.weight(o, f, g) if self.kind == "fwfm" else 1)
 
     def row(self, entries):
-        known = [e for e in entries if e[1] < self.features and (not self.fields or e[0] < self.fields)]
+        known = [e for e in entries if e[1] < self.features and (self.kind == "fm" or e[0] < self.fields)]
         plain = [float(x) for _, _, x in known]
         for_line, unit_line = row_grid([x * 2.0**self.e_linear[i] for (_, i, _), x in zip(known, plain)])
         xs, unit = row_grid([x * 2.0**self.e_factors[i] for (_, i, _), x in zip(known, plain)])

@@ -52,7 +52,7 @@ static void add_metadata(struct ls_str *to, const struct ls_params *p, const cha
 {
 	const struct ls_fm_model *m = p->m;
 	add_pair(to, MODEL_METADATA, "lockstep.digest", digest);
-	add_pair(to, MODEL_METADATA, "lockstep.kind", ls_export_kind(m));
+	add_pair(to, MODEL_METADATA, "lockstep.kind", ls_fm_kind_name(m->opts.kind));
 	add_pair(to, MODEL_METADATA, "lockstep.task", ls_fm_task_name(m->opts.task));
 	add_pair(to, MODEL_METADATA, "lockstep.form", ls_export_form_name(p->form));
 	add_pair_take(to, MODEL_METADATA, "lockstep.features",
@@ -100,7 +100,7 @@ static void add_tensor_head(struct ls_str *to, const struct ls_weights *w, const
 /* What of a file is there before its parameters: the model's fields, the graph's, and of
  * each parameter the beginning of its field. */
 struct parts {
-	struct ls_str model, graph, head[LS_WEIGHTS_MOST];
+	struct ls_str model, graph, head[LS_WEIGHTS];
 	uint64_t graph_bytes; /* with the parameters */
 };
 
@@ -108,7 +108,7 @@ static void parts_done(struct parts *f)
 {
 	ls_str_done(&f->model);
 	ls_str_done(&f->graph);
-	for (size_t i = 0; i < LS_WEIGHTS_MOST; i++)
+	for (size_t i = 0; i < LS_WEIGHTS; i++)
 		ls_str_done(&f->head[i]);
 }
 

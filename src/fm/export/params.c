@@ -9,11 +9,6 @@
 #include "num/num.h"
 #include "num/sum.h"
 
-const char *ls_export_kind(const struct ls_fm_model *m)
-{
-	return m->opts.factors ? ls_fm_kind_name(m->opts.kind) : "linear";
-}
-
 const char *ls_export_form_name(enum ls_export_form form)
 {
 	static const char *const names[] = {"float32", "exact", "int8", "fp16"};

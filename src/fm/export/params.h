@@ -29,7 +29,7 @@ struct ls_weights {
 	void (*row)(const struct ls_params *p, uint64_t row, void *to);
 };
 
-enum { LS_WEIGHTS_MOST = 8 };
+enum { LS_WEIGHTS = 8 };
 
 struct ls_params {
 	const struct ls_fm_model *m;
@@ -39,7 +39,7 @@ struct ls_params {
 	/* exact: the same of a feature's linear weights and of its factors; else NULL */
 	int16_t *linear_exp, *factors_exp;
 	float *scale; /* int8: what a step of a feature's factors is; else NULL */
-	struct ls_weights list[LS_WEIGHTS_MOST];
+	struct ls_weights list[LS_WEIGHTS];
 	size_t n;
 };
 
@@ -52,8 +52,6 @@ void ls_params_done(struct ls_params *p);
 /* The parameters of p's model become those that a graph of p computes with. */
 void ls_params_round(const struct ls_params *p, struct ls_fm_model *m);
 
-/* Of a model without factors it is "linear". */
-const char *ls_export_kind(const struct ls_fm_model *m);
 const char *ls_export_form_name(enum ls_export_form form);
 
 /* Bytes of an initializer's elements. */
