@@ -7,7 +7,7 @@
 #include "exact/reduce.h"
 #include "gpu/device.h"
 
-enum { BOUNDS, SUMS };
+enum { BOUNDS, SUMS, BATCH = 8 /* elements that a thread loads at a time */ };
 
 static __device__ __forceinline__ void load(const ls_reduce &r, int operands, const int64_t *base,
 					    int64_t l, float *v)
@@ -62,21 +62,70 @@ static __device__ __forceinline__ void add_term(int kind, const ls_reduce &r, co
 		s->sum[k] += ls_term_steps(t[k], g.scale[k]);
 }
 
-/* The elements from, from + step … of one output. KIND: -1 for that of r. */
+/* Elements l, l + step … of operand k; all loads are under way before the first is used. */
+static __device__ __forceinline__ void load_batch(const ls_reduce &r, int k, int64_t base,
+						  int64_t l, int64_t step,
+						  float (*v)[LS_TERM_OPERANDS])
+{
+	const ls_reduce_in &in = r.in[k];
+	const int64_t stride = r.reduced_dims ? in.reduced[0] : 0;
+	int64_t at[BATCH];
+#pragma unroll
+	for (int u = 0; u < BATCH; u++)
+		at[u] = base + (r.reduced_dims > 1 ? ls_reduce_far(l + u * step, r.reduced_dims,
+								   r.reduced_size, in.reduced)
+						   : (l + u * step) * stride);
+	if (in.at && in.type == LS_REDUCE_F32) {
+#pragma unroll
+		for (int u = 0; u < BATCH; u++)
+			v[u][k] = ((const float *)in.at)[at[u]];
+		return;
+	}
+	uint16_t half[BATCH];
+#pragma unroll
+	for (int u = 0; u < BATCH; u++)
+		half[u] = in.at ? ((const uint16_t *)in.at)[at[u]] : 0;
+#pragma unroll
+	for (int u = 0; u < BATCH; u++) {
+		v[u][k] =
+			in.type == LS_REDUCE_BF16 ? ls_bf16_value(half[u]) : ls_f16_value(half[u]);
+		v[u][k] = in.at ? v[u][k] : in.fill;
+	}
+}
+
+template <int HALF>
+static __device__ __forceinline__ void add_one(int kind, const ls_reduce &r, const float *v,
+					       int64_t l, const ls_grids &g, ls_sum_state *s)
+{
+	if (HALF == BOUNDS)
+		add_bound(kind, r, v, l, s);
+	else
+		add_term(kind, r, v, g, s);
+}
+
+/* The elements from, from + step … of one output. KIND: -1 for that of r, which takes one
+ * element at a time, for its formulas are long. */
 template <int KIND, int HALF>
 static __device__ __forceinline__ void walk(const ls_reduce &r, const int64_t *base, int64_t from,
 					    int64_t to, int64_t step, const ls_grids &g,
 					    ls_sum_state *s)
 {
 	const int kind = KIND < 0 ? r.kind : KIND, operands = ls_term_operands(kind);
-#pragma unroll(KIND < 0 ? 1 : 4)
-	for (int64_t l = from; l < to; l += step) {
+	int64_t l = from;
+	for (; KIND >= 0 && l + (BATCH - 1) * step < to; l += BATCH * step) {
+		float v[BATCH][LS_TERM_OPERANDS];
+#pragma unroll
+		for (int k = 0; k < operands; k++)
+			load_batch(r, k, base[k], l, step, v);
+#pragma unroll
+		for (int u = 0; u < BATCH; u++)
+			add_one<HALF>(kind, r, v[u], l + u * step, g, s);
+	}
+#pragma unroll 1
+	for (; l < to; l += step) {
 		float v[LS_TERM_OPERANDS];
 		load(r, operands, base, l, v);
-		if (HALF == BOUNDS)
-			add_bound(kind, r, v, l, s);
-		else
-			add_term(kind, r, v, g, s);
+		add_one<HALF>(kind, r, v, l, g, s);
 	}
 }
 

@@ -24,6 +24,39 @@ static __device__ __forceinline__ float part_of(const ls_rows &r, const ls_rows_
 	return x.at ? ls_reduce_get(x.at, x.type, ls_row_channel(&r, row, j)) : missing;
 }
 
+enum { BATCH = 8 /* elements that a thread loads at a time */ };
+
+/* All loads of a batch are under way before the first is used. */
+template <int TEAM>
+static __device__ __forceinline__ void read_operand(const ls_rows_tensor &x, int64_t start,
+						    int64_t n, float *room)
+{
+	const int64_t size = ls_team_size<TEAM>();
+	int64_t j = ls_team_thread<TEAM>();
+	for (; j + (BATCH - 1) * size < n; j += BATCH * size) {
+		float v[BATCH];
+		if (x.type == LS_REDUCE_F32) {
+#pragma unroll
+			for (int u = 0; u < BATCH; u++)
+				v[u] = ((const float *)x.at)[start + (j + u * size) * x.step];
+		} else {
+			uint16_t half[BATCH];
+#pragma unroll
+			for (int u = 0; u < BATCH; u++)
+				half[u] = ((const uint16_t *)x.at)[start + (j + u * size) * x.step];
+#pragma unroll
+			for (int u = 0; u < BATCH; u++)
+				v[u] = x.type == LS_REDUCE_BF16 ? ls_bf16_value(half[u])
+								: ls_f16_value(half[u]);
+		}
+#pragma unroll
+		for (int u = 0; u < BATCH; u++)
+			room[j + u * size] = v[u];
+	}
+	for (; j < n; j += size)
+		room[j] = ls_reduce_get(x.at, x.type, start + j * x.step);
+}
+
 template <int KIND, int TEAM>
 static __device__ __forceinline__ elements read_row(const ls_rows &r, int64_t i, float *room)
 {
@@ -32,9 +65,8 @@ static __device__ __forceinline__ elements read_row(const ls_rows &r, int64_t i,
 	for (int k = 0; k < ls_row_operands(KIND); k++) {
 		const ls_rows_tensor &x = r.in[k];
 		e.start[k] = ls_row_start(&r, &x, i);
-#pragma unroll 4
-		for (int64_t j = ls_team_thread<TEAM>(); room && j < r.n; j += ls_team_size<TEAM>())
-			room[k * r.n + j] = ls_reduce_get(x.at, x.type, e.start[k] + j * x.step);
+		if (room)
+			read_operand<TEAM>(x, e.start[k], r.n, room + k * r.n);
 	}
 	return e; /* a thread reads again only what it has read here itself */
 }
