@@ -1,5 +1,6 @@
 #include "api/model.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/cpus.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "fm/data/csr.h"
 #include "fm/eval/check_rows.h"
 #include "fm/eval/metric.h"
 #include "fm/model/tensors.h"
@@ -154,8 +156,22 @@ int ls_model_predict(const struct ls_model *m, const struct ls_dataset *rows,
 	LS_CALL(err, predict(m, (struct ls_dataset *)rows, o, ret, err));
 }
 
+static int more_metrics(const struct ls_model *m, const struct ls_rows *rows,
+			const struct ls_args *args, const float *score, struct ls_more_metrics *ret,
+			struct ls_err *err)
+{
+	const char *groups = ls_args_get(args, "group");
+	float *group = NULL;
+	int rc = groups ? ls_csr_vector(groups, rows->n_rows, "group", -FLT_MAX, &group, err) : 0;
+	if (rc == 0)
+		rc = ls_more_compute(m->m, rows, score, group, ret, err);
+	free(group);
+	return rc;
+}
+
+/* ret_more may be NULL. */
 static int eval_with(const struct ls_model *m, struct ls_dataset *d, const struct ls_args *args,
-		     struct ls_metrics *ret, struct ls_err *err)
+		     struct ls_metrics *ret, struct ls_more_metrics *ret_more, struct ls_err *err)
 {
 	const struct ls_rows *rows = ls_dataset_rows(d);
 	int rc = ls_dataset_check_needs(d, true, m->m->n_fields > 0, err);
@@ -170,6 +186,8 @@ static int eval_with(const struct ls_model *m, struct ls_dataset *d, const struc
 	rc = unless_changed(d, compute(m, rows, args, score, err), err);
 	if (rc == 0)
 		rc = ls_metrics_compute(m->m, rows, score, &metrics, err);
+	if (rc == 0 && ret_more)
+		rc = more_metrics(m, rows, args, score, ret_more, err);
 	if (rc == 0) /* their labels, too */
 		rc = ls_dataset_unchanged(d, err);
 	if (rc == 0)
@@ -179,13 +197,13 @@ static int eval_with(const struct ls_model *m, struct ls_dataset *d, const struc
 }
 
 static int eval(const struct ls_model *m, struct ls_dataset *d, const struct ls_options *o,
-		struct ls_metrics *ret, struct ls_err *err)
+		struct ls_metrics *ret, struct ls_more_metrics *ret_more, struct ls_err *err)
 {
 	struct ls_options *own;
 	const struct ls_args *args;
 	int rc = ls_options_use(o, 1u << LS_FM_EVAL, &own, &args, err);
 	if (rc == 0)
-		rc = eval_with(m, d, args, ret, err);
+		rc = eval_with(m, d, args, ret, ret_more, err);
 	ls_options_free(own);
 	return rc;
 }
@@ -193,7 +211,14 @@ static int eval(const struct ls_model *m, struct ls_dataset *d, const struct ls_
 int ls_model_eval(const struct ls_model *m, const struct ls_dataset *rows,
 		  const struct ls_options *o, struct ls_metrics *ret, struct ls_err *err)
 {
-	LS_CALL(err, eval(m, (struct ls_dataset *)rows, o, ret, err));
+	LS_CALL(err, eval(m, (struct ls_dataset *)rows, o, ret, NULL, err));
+}
+
+int ls_model_eval_more(const struct ls_model *m, const struct ls_dataset *rows,
+		       const struct ls_options *o, struct ls_metrics *ret,
+		       struct ls_more_metrics *ret_more, struct ls_err *err)
+{
+	LS_CALL(err, eval(m, (struct ls_dataset *)rows, o, ret, ret_more, err));
 }
 
 /* --- tensors --- */

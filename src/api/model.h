@@ -2,6 +2,8 @@
 #ifndef LS_API_MODEL_H
 #define LS_API_MODEL_H
 
+#include "api/dataset.h"
+#include "fm/eval/more_metrics.h"
 #include "fm/model/model.h"
 #include "fm/model/save.h"
 
@@ -12,6 +14,11 @@ struct ls_model {
 
 /* Of parameters that a call has made; they belong to the result. */
 struct ls_model *ls_model_of_take(struct ls_fm_model *m, const struct ls_fm_position *at);
+
+/* ls_model_eval with the metrics that `fm eval` adds, by its option group, too. */
+int ls_model_eval_more(const struct ls_model *m, const struct ls_dataset *rows,
+		       const struct ls_options *o, struct ls_metrics *ret,
+		       struct ls_more_metrics *ret_more, struct ls_err *err);
 
 int ls_model_read(const char *path, int threads, struct ls_model **ret, struct ls_err *err);
 

@@ -26,6 +26,6 @@ int ls_fm_load_data(const struct ls_args *args, const char *path, struct ls_data
 		    struct ls_columns **ret_columns, struct ls_data **ret, struct ls_err *err);
 
 extern const struct ls_cmd ls_cmd_fm_train, ls_cmd_fm_predict, ls_cmd_fm_eval, ls_cmd_fm_digest,
-	ls_cmd_fm_inspect, ls_cmd_fm_export;
+	ls_cmd_fm_inspect, ls_cmd_fm_export, ls_cmd_fm_tune;
 
 #endif

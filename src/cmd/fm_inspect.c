@@ -280,8 +280,7 @@ static const struct ls_opt inspect_opts[] = {
 const struct ls_cmd ls_cmd_fm_inspect = {
 	.name = "inspect",
 	.summary = "the heaviest features and the strongest interactions",
-	.synopsis = "MODEL [DATA] [--top N] [--class N] [--threads N] [--columns FILE] "
-		    "[--format svm|ffm|npz|lsd]",
+	.synopsis = "MODEL [DATA] [OPTION …]",
 	.details = "With DATA: of what is in its rows, pairs of features that are in a row "
 		   "together; labels are not "
 		   "needed. Without: of all that the model has learnt.",

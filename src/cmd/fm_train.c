@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/fm_common.h"
 #include "cmd/fm_files.h"
+#include "cmd/fm_summary.h"
 #include "cmd/progress.h"
 #include "fm/data/data.h"
 #include "fm/model/save.h"
@@ -49,6 +50,7 @@ struct session {
 	FILE *log;
 	int log_errno; /* errno of a failed write to the log; the training goes on */
 	bool quiet, json;
+	int at_work;    /* threads, as the last line said; 0: none has */
 	bool has_valid; /* an epoch has been judged, with this result */
 	double valid_value;
 };
@@ -99,9 +101,12 @@ static void tell_epoch(struct session *s, const struct ls_train_event *e)
 	if (e->has_valid)
 		snprintf(valid, sizeof valid, "  valid %s %.5f%s", ls_metric_name(s->train.metric),
 			 e->valid.value[s->train.metric], e->is_best ? " (best)" : "");
-	if (e->at_work && e->at_work < s->engine.threads)
-		snprintf(fewer, sizeof fewer, ", %d of %d threads at work, which is quicker",
-			 e->at_work, s->engine.threads);
+	bool news = e->at_work != (s->at_work ? s->at_work : s->engine.threads);
+	s->at_work = e->at_work;
+	if (e->at_work && news)
+		snprintf(fewer, sizeof fewer, ", %d of %d threads at work%s", e->at_work,
+			 s->engine.threads,
+			 e->at_work < s->engine.threads ? " from now on, which is quicker" : "");
 	snprintf(line, sizeof line, "epoch %u  loss %.5f%s  %.2f s, %.3f M rows/s%s", e->epoch,
 		 e->loss, valid, e->seconds,
 		 e->seconds > 0 ? epoch_rows(s, e) / e->seconds / 1e6 : 0.0, fewer);
@@ -160,6 +165,13 @@ static int tell(void *context, const struct ls_train_event *e)
 	    e->total_steps)
 		show_progress(s, e);
 	return 0;
+}
+
+static void warn(void *context, const char *text)
+{
+	struct session *s = context;
+	ls_progress_clear(&s->progress);
+	ls_cmd_note(text);
 }
 
 static int check_data(void *context, struct ls_err *err)
@@ -364,28 +376,44 @@ static void report(const struct session *s, const struct ls_train_result *r)
 	}
 }
 
-/* Whether the last line of a file has no newline, as after a full disk. */
-static bool is_cut(const char *path)
+/* The place behind the last newline of an open file, or -1. */
+static off_t last_line(FILE *f, off_t size)
+{
+	enum { LINE = 1 << 16 };
+	static char end[LINE];
+	off_t from = size < LINE ? 0 : size - LINE;
+	size_t n = (size_t)(size - from);
+	if (fseeko(f, from, SEEK_SET) < 0 || fread(end, 1, n, f) != n)
+		return -1;
+	const char *newline = memrchr(end, '\n', n);
+	return newline ? from + (newline + 1 - end) : from ? -1 : 0;
+}
+
+/* A line that a kill or a full disk has cut short is removed; its step, if it was done, is
+ * in no checkpoint and comes again. */
+static int mend_log(const char *path, struct ls_err *err)
 {
 	struct stat st;
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return false;
-	FILE *f = fopen(path, "re");
-	bool cut = f && fseek(f, -1, SEEK_END) == 0 && fgetc(f) != '\n';
-	if (f)
-		fclose(f);
-	return cut;
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	FILE *f = fopen(path, "r+e");
+	if (!f)
+		return ls_err_errno(err, path, "open");
+	off_t end = last_line(f, st.st_size);
+	int rc = end >= 0 && end < st.st_size && ftruncate(fileno(f), end) < 0
+			 ? ls_err_errno(err, path, "write")
+			 : 0;
+	fclose(f);
+	return rc;
 }
 
 static int open_log(struct session *s, struct ls_err *err)
 {
 	const char *path = ls_args_get(s->args, "log");
-	if (!path)
-		return 0;
-	bool cut = is_cut(path);
+	int rc = path ? mend_log(path, err) : 0;
+	if (rc || !path)
+		return rc;
 	s->log = fopen(path, "ae");
-	if (s->log && cut)
-		fputc('\n', s->log);
 	return s->log ? 0 : ls_err_errno(err, path, "open");
 }
 
@@ -434,6 +462,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 	s.train.make_engine = make_engine;
 	s.train.check = check_data;
 	s.train.tell = tell;
+	s.train.warn = warn;
 	s.train.context = &s;
 	s.train.stop = &stop_signal;
 	ls_fm_guard_maps();
@@ -443,6 +472,8 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 		ls_cmd_on_stop(on_signal);
 		ls_progress_start(&s.progress, !s.quiet, s.train.resume);
 		rc = split(&s, &err);
+		if (rc == 0 && !s.quiet)
+			ls_fm_print_summary(&s.train, &s.progress);
 		if (rc == 0)
 			rc = ls_fm_train(&s.train, &result, &err);
 		ls_progress_clear(&s.progress);

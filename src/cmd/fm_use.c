@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/dataset.h"
+#include "api/model.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cmd/fm_common.h"
@@ -178,10 +179,7 @@ static int run_predict(const struct ls_cmd *cmd, const struct ls_args *args)
 const struct ls_cmd ls_cmd_fm_predict = {
 	.name = "predict",
 	.summary = "a prediction a row: probability, class probabilities or value",
-	.synopsis = "MODEL DATA [-o FILE] [--raw] [--device auto|cpu|cuda[:N]] [--device-memory "
-		    "SIZE] [--threads N] "
-		    "[--columns FILE] [--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights "
-		    "FILE.npy]",
+	.synopsis = "MODEL DATA [-o FILE] [OPTION …]",
 	.details = "Labels in DATA are not needed. A feature beyond the last that the model has "
 		   "counts as absent.",
 	.opts = ls_fm_predict_opts,
@@ -192,28 +190,75 @@ const struct ls_cmd ls_cmd_fm_predict = {
 
 /* --- eval --- */
 
+/* Metrics by name: those that are there, and why others of this task are not. */
+struct judged {
+	json_t *metrics, *left_out;
+};
+
+static void add_metric(const struct judged *j, const char *name, bool has, double value,
+		       const char *why)
+{
+	if (has)
+		json_object_set_new(j->metrics, name, json_real(value));
+	else if (why)
+		json_object_set_new(j->left_out, name, json_string(why));
+}
+
+static int judge(const struct session *s, const struct judged *j, struct ls_err *err)
+{
+	struct ls_metrics m = {0};
+	struct ls_more_metrics more = {0};
+	int rc = ls_model_eval_more(s->model, s->data, s->options, &m, &more, err);
+	for (int i = 0; i < LS_METRICS && rc == 0; i++)
+		add_metric(j, ls_metric_name((enum ls_metric)i), m.has[i], m.value[i],
+			   i == LS_AUC && s->model->m->opts.task == LS_BINARY
+				   ? "all rows are of one class"
+				   : NULL);
+	for (int i = 0; i < LS_MORE_METRICS && rc == 0; i++)
+		add_metric(j, ls_more_name((enum ls_more_metric)i), more.has[i], more.value[i],
+			   more.why[i]);
+	return rc;
+}
+
+static void print_judged(const struct judged *j)
+{
+	const char *name;
+	json_t *value;
+	json_object_foreach(j->metrics, name, value)
+	{
+		printf("%-11s %.9g\n", name, json_real_value(value));
+	}
+	json_object_foreach(j->left_out, name, value)
+	{
+		printf("%-11s left out: %s\n", name, json_string_value(value));
+	}
+}
+
+static void print_judged_json(const struct judged *j, uint64_t rows)
+{
+	json_t *o = json_pack("{s:I}", "rows", (json_int_t)rows);
+	json_object_update(o, j->metrics);
+	if (json_object_size(j->left_out))
+		json_object_set(o, "left_out", j->left_out);
+	ls_cmd_print_json_take(o);
+}
+
 static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
 {
 	(void)cmd;
 	struct session s = {0};
 	struct ls_err err = {0};
-	struct ls_metrics metrics = {0};
+	struct judged j = {json_object(), json_object()};
 	ls_fm_guard_maps();
 	int rc = open_session(args, "fm eval", &s, &err);
 	if (rc == 0)
-		rc = ls_model_eval(s.model, s.data, s.options, &metrics, &err);
-	json_t *o = json_pack("{s:I}", "rows", (json_int_t)(s.rows ? s.rows->n_rows : 0));
-	for (int i = 0; i < LS_METRICS && rc == 0; i++) {
-		if (!metrics.has[i])
-			continue;
-		json_object_set_new(o, ls_metric_name((enum ls_metric)i),
-				    json_real(metrics.value[i]));
-		if (!ls_args_has(args, "json"))
-			printf("%-9s %.9g\n", ls_metric_name((enum ls_metric)i), metrics.value[i]);
-	}
+		rc = judge(&s, &j, &err);
 	if (rc == 0 && ls_args_has(args, "json"))
-		ls_cmd_print_json_take(json_incref(o));
-	json_decref(o);
+		print_judged_json(&j, s.rows->n_rows);
+	else if (rc == 0)
+		print_judged(&j);
+	json_decref(j.metrics);
+	json_decref(j.left_out);
 	session_done(&s);
 	return rc ? ls_cmd_fail(&err) : LS_EXIT_YES;
 }
@@ -221,9 +266,7 @@ static int run_eval(const struct ls_cmd *cmd, const struct ls_args *args)
 const struct ls_cmd ls_cmd_fm_eval = {
 	.name = "eval",
 	.summary = "every metric of a model on labelled data",
-	.synopsis = "MODEL DATA [--device auto|cpu|cuda[:N]] [--device-memory SIZE] [--threads N] "
-		    "[--columns FILE] [--format svm|ffm|npz|lsd] [--labels FILE.npy] [--weights "
-		    "FILE.npy]",
+	.synopsis = "MODEL DATA [OPTION …]",
 	.opts = ls_fm_eval_opts,
 	.min_pos = 2,
 	.max_pos = 2,

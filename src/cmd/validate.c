@@ -12,6 +12,7 @@
 #include "cmd/gpu.h"
 #include "cmd/progress.h"
 #include "cmd/validate.h"
+#include "cmd/validate_scratch.h"
 #include "cmd/version.h"
 #include "env/gather/gather.h"
 #include "lockstep.h"
@@ -43,7 +44,7 @@ struct session {
 	struct ls_facts *facts;
 	struct ls_writer *writer;
 	struct ls_progress progress;
-	char *scratch;
+	struct ls_validate_scratch scratch;
 	struct ls_val *val;
 	char created[32];
 };
@@ -112,19 +113,6 @@ static void timestamp(char *ret, size_t size)
 
 /* --- beginning and end --- */
 
-static int make_scratch(struct session *s, struct ls_err *err)
-{
-	const char *tmp = getenv("TMPDIR");
-	char *name = ls_xasprintf("%s/lockstep-validate-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(name)) {
-		int rc = ls_err_errno(err, name, "make the folder");
-		free(name);
-		return rc;
-	}
-	s->scratch = name;
-	return 0;
-}
-
 /* The report's file is opened first: a name that cannot be written must not cost minutes
  * of work. */
 static int prepare(struct session *s, const struct ls_args *args, struct ls_err *err)
@@ -138,7 +126,7 @@ static int prepare(struct session *s, const struct ls_args *args, struct ls_err 
 		rc = gather(s, err);
 	ls_cmd_on_stop(on_signal); /* before there is a folder to leave behind */
 	if (rc == 0)
-		rc = make_scratch(s, err);
+		rc = ls_validate_scratch_open(&s->scratch, err);
 	timestamp(s->created, sizeof s->created);
 	return rc;
 }
@@ -151,7 +139,7 @@ static int validate(struct session *s, struct ls_err *err)
 				   .n_golden = s->cells.n,
 				   .small = s->cells.small,
 				   .size = s->full ? ls_val_full() : ls_val_quick(),
-				   .scratch = s->scratch,
+				   .scratch = s->scratch.path,
 				   .tell = tell,
 				   .context = s,
 				   .stop = &stop_signal};
@@ -196,9 +184,7 @@ static int publish(struct session *s, const struct ls_validate_report *r, struct
 static void session_done(struct session *s)
 {
 	ls_writer_abort(s->writer);
-	if (s->scratch)
-		rmdir(s->scratch);
-	free(s->scratch);
+	ls_validate_scratch_close(&s->scratch);
 	ls_val_free(s->val);
 	ls_facts_free(s->facts);
 	ls_validate_cells_close(&s->cells);

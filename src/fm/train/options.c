@@ -75,7 +75,11 @@ const struct ls_opt ls_fm_predict_opts[] = {
 };
 
 const struct ls_opt ls_fm_eval_opts[] = {
-	LS_FM_COLUMNS_OPT, LS_FM_DATA_OPTS, LS_FM_ENGINE_OPTS, {0}};
+	{"group", 0, "FILE.npy", "a number a row: adds ndcg, over the rows of each number"},
+	LS_FM_COLUMNS_OPT,
+	LS_FM_DATA_OPTS,
+	LS_FM_ENGINE_OPTS,
+	{0}};
 
 /* fallback: the value if the option is not given. */
 static int pick_word(const struct ls_args *args, const char *option, int fallback, int *ret,

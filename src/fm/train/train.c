@@ -17,6 +17,7 @@
 #include "fm/model/batch.h"
 #include "fm/model/row_weight.h"
 #include "fm/model/tensors.h"
+#include "fm/train/difference.h"
 #include "fm/train/notes.h"
 #include "num/num.h"
 
@@ -39,6 +40,7 @@ struct run {
 	bool engine_failed;
 	bool kept;                  /* the checkpoint file is of this training … */
 	uint64_t saved;             /* … and of this step */
+	bool warned;                /* that the last one could not be written */
 	char digest[LS_SHA256_HEX]; /* of the model's file, where it is known */
 	/* that file, as it was when the model was written to it, */
 	struct ls_file_id left;
@@ -138,25 +140,6 @@ static int make_model(struct run *r, struct ls_err *err)
 	return (warm ? warm_model : fresh_model)(r, t->rows->n_features, t->rows->n_fields, err);
 }
 
-/* Of an option in such a text; a list has commas of its own. */
-static int value_len(const char *value)
-{
-	return (int)(*value == '[' ? strcspn(value, "]") + 1 : strcspn(value, ",}"));
-}
-
-/* The first option that two option texts have different, as "lr was 0.1, is 0.05"; the
- * texts list the same keys. */
-static void first_difference(const char *was, const char *is, char *ret, size_t size)
-{
-	size_t i = 0, key = 1;
-	for (; was[i] && was[i] == is[i]; i++)
-		if (ls_str_starts(was + i, ", \""))
-			key = i + 2;
-	size_t name = strcspn(was + key + 1, "\""), value = key + name + 4;
-	snprintf(ret, size, "%.*s was %.*s, is %.*s", (int)name, was + key + 1,
-		 value_len(was + value), was + value, value_len(is + value), is + value);
-}
-
 /* The number of epochs must not be behind what is done. */
 static int check_epochs(const struct run *r, struct ls_err *err)
 {
@@ -230,12 +213,13 @@ static int check_best(const struct run *r, struct ls_err *err)
 static int check_resume(const struct run *r, struct ls_err *err)
 {
 	const struct ls_train *t = r->t;
-	char *was = ls_fm_opts_text(&r->m->opts), *is = ls_fm_opts_text(&t->opts), text[256];
+	char *was = ls_fm_opts_text(&r->m->opts), *is = ls_fm_opts_text(&t->opts);
+	struct ls_str text = {0};
 	int rc = 0;
-	first_difference(was, is, text, sizeof text);
+	ls_fm_first_difference(was, is, &text);
 	if (strcmp(was, is) != 0)
-		rc = ls_err_set(err, LS_EINPUT, "%s: made with other options: %s", t->checkpoint,
-				text);
+		rc = ls_err_set(err, LS_EINPUT, "%s: made with other options: %.200s",
+				t->checkpoint, text.s);
 	else if (strcmp(r->at.data_digest, t->data_digest) != 0)
 		rc = ls_err_set(err, LS_EINPUT,
 				"%s: made with other training data (digest %.12s, now %.12s)",
@@ -248,6 +232,7 @@ static int check_resume(const struct run *r, struct ls_err *err)
 				r->at.metric, ls_metric_name(t->metric));
 	free(was);
 	free(is);
+	ls_str_done(&text);
 	if (rc == 0)
 		rc = check_epochs(r, err);
 	if (rc == 0)
@@ -351,9 +336,28 @@ static int save_checkpoint(struct run *r, struct ls_err *err)
 				   "--resume goes on from it");
 	if (rc == 0 && r->t->checkpoint) {
 		r->kept = true;
+		r->warned = false;
 		r->saved = r->at.step;
 	}
 	return rc;
+}
+
+/* A full disk is no reason to stop, as long as the checkpoint before stands and another
+ * one will come. */
+static int try_checkpoint(struct run *r, struct ls_err *err)
+{
+	struct ls_err why = {0};
+	int rc = save_checkpoint(r, &why);
+	if (rc != LS_EIO || !r->kept || r->engine_failed || check_data(r, NULL)) {
+		if (rc)
+			*err = why;
+		return rc;
+	}
+	ls_err_advise(&why, "training goes on");
+	if (r->t->warn && !r->warned)
+		r->t->warn(r->t->context, why.msg);
+	r->warned = true;
+	return 0;
 }
 
 /* Writing the file waits for the disk and the digest for the processor: with several
@@ -486,8 +490,10 @@ static int end_of_epoch(struct run *r, struct ls_err *err)
 	tell(r, &e);
 	r->at.loss_so_far = 0;
 	r->seconds = 0;
+	if (!is_over(r))
+		return try_checkpoint(r, err);
 	rc = save_checkpoint(r, err);
-	if (rc == 0 || r->engine_failed || !is_over(r) || check_data(r, NULL))
+	if (rc == 0 || r->engine_failed || check_data(r, NULL))
 		return rc;
 	r->late = *err;
 	return 0;
@@ -530,9 +536,8 @@ static int one_stretch(struct run *r, struct ls_err *err)
 		return end_of_epoch(r, err);
 	struct ls_train_event e = event_at(r, LS_TRAIN_STEPS);
 	tell(r, &e);
-	return t->checkpoint_every && r->at.step % t->checkpoint_every == 0
-		       ? save_checkpoint(r, err)
-		       : 0;
+	return t->checkpoint_every && r->at.step % t->checkpoint_every == 0 ? try_checkpoint(r, err)
+									    : 0;
 }
 
 /* With validation: whether the file is the one that the best epoch's model was written

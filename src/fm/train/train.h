@@ -18,6 +18,9 @@
 /* Whether the rows are still those that were digested: files may have been written to. */
 typedef int ls_train_check(void *context, struct ls_err *err);
 
+/* Told of a checkpoint that could not be written, while the one before it stands. */
+typedef void ls_train_warn(void *context, const char *text);
+
 /* Makes the engine of a training, once the model is there. */
 typedef int ls_train_engine(void *context, struct ls_fm_model *m, const struct ls_rows *rows,
 			    struct ls_pool *pool, struct ls_engine *ret, struct ls_err *err);
@@ -46,8 +49,9 @@ struct ls_train {
 	ls_train_engine *make_engine;
 	/* before anything is reported or written; may be NULL */
 	ls_train_check *check;
+	ls_train_warn *warn; /* may be NULL */
 	ls_train_tell *tell; /* may be NULL */
-	void *context;       /* of these three */
+	void *context;       /* of these four */
 	/* becomes non-zero: save and return LS_EINTR */
 	const volatile sig_atomic_t *stop;
 };

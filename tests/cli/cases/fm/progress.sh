@@ -16,7 +16,7 @@ try:
     while chunk := os.read(fd, 65536):
         text += chunk
         lines = re.findall("\r\033\\[K([^\r\n]+)(?=\r)", text.decode(errors="ignore"))
-        drawn = [l for l in lines if not re.match(r"epoch|best|lockstep|m:", l)]
+        drawn = [l for l in lines if not re.match(r"epoch|best|lockstep|m:|\d+ rows, |fm, ", l)]
         if len(drawn) > 3 and not stopped:
             os.kill(pid, signal.SIGTERM)
             stopped = True
@@ -57,6 +57,6 @@ while child.poll() is None and (before != now or now[0] != "S"):
     before, now = now, " ".join(open(f"/proc/{child.pid}/stat").read().rsplit(")", 1)[1].split()[:13])
 child.send_signal(signal.SIGTERM)
 lines = os.fdopen(read).read().splitlines()
-whole = r"epoch \d+  loss \d\.\d{5}  \d\.\d\d s, \d\.\d{3} M rows/s$|lockstep: stopped after step \d+; "
+whole = r"\d+ rows, |fm, |epoch \d+  loss \d\.\d{5}  \d\.\d\d s, \d\.\d{3} M rows/s$|lockstep: stopped after step \d+; "
 print("status", child.wait(), "lines that are none:", [l for l in lines if not re.match(whole, l)], len(lines) > 20)
 PY
