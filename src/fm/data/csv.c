@@ -53,11 +53,12 @@ static int fault(const struct ls_csv *c, uint64_t line, const char *what, struct
 			  (unsigned long long)line, what);
 }
 
+/* By the first line alone, even if a quote goes on, as a slice may end there. */
 static char find_delimiter(const struct ls_slice *slice)
 {
 	static const char known[] = {',', '\t', ';', '|'};
 	bool has[sizeof known] = {false}, quoted = false;
-	for (size_t i = 0; i < slice->len && (quoted || slice->text[i] != '\n'); i++) {
+	for (size_t i = 0; i < slice->len && slice->text[i] != '\n'; i++) {
 		quoted ^= slice->text[i] == '"';
 		for (size_t k = 0; k < sizeof known && !quoted; k++)
 			has[k] |= slice->text[i] == known[k];
@@ -85,7 +86,7 @@ static int more(struct ls_csv *c, struct ls_err *err)
 static int append(struct ls_csv *c, const char *text, size_t n, struct ls_err *err)
 {
 	if (memchr(text, 0, n))
-		return fault(c, c->line, "a zero byte: this is not text", err);
+		return fault(c, c->first_line, "a zero byte: this is not text", err);
 	if (c->len + n > MOST_BYTES)
 		return fault(c, c->first_line,
 			     "a record of more than 64 MiB begins here; is a quote not closed?",
