@@ -22,8 +22,8 @@ v = json.load(sys.stdin)
 print(len(v["trials"]), [t["command"].count("--lr 0.1 --batch 64") for t in v["trials"]], v["trials"][0]["auc"] >= v["trials"][1]["auc"] or v["trials"][0]["epochs"] > v["trials"][1]["epochs"])'
 echo "= the rate runs away"
 lockstep fm tune $D/regression.svm --task regression --optimizer sgd --lr 1e6 --batch 8 -o x --trials 1 --epochs 1 -q
-ls x 2>/dev/null
 echo "status $?"
+ls x 2>/dev/null
 lockstep fm tune $D/small.svm
 echo "status $?"
 lockstep fm tune $D/small.svm -o x --valid $D/small-valid.svm --valid-fraction 0.1
