@@ -59,7 +59,7 @@ static void add_trial(const struct sum_trial *t, int threads, const char *isa,
 		      struct ls_sha256 *digest)
 {
 	struct ls_exact_where where = {.device = LS_EXACT_CPU, .threads = threads, .isa = isa};
-	struct ls_exact_tensor x[SUM_TENSORS];
+	struct ls_exact_tensor x[SUM_TENSORS] = {0};
 	struct ls_err err = {0};
 	size_t n = strlen(t->o->tensors);
 	for (size_t k = 0; k < n; k++) {
