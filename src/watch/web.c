@@ -13,6 +13,8 @@ static const struct {
 	{"/chart.js", "src/watch/web/chart.js", "text/javascript; charset=utf-8"},
 	{"/dom.js", "src/watch/web/dom.js", "text/javascript; charset=utf-8"},
 	{"/experiments.js", "src/watch/web/experiments.js", "text/javascript; charset=utf-8"},
+	{"/gpus.js", "src/watch/web/gpus.js", "text/javascript; charset=utf-8"},
+	{"/jobs.js", "src/watch/web/jobs.js", "text/javascript; charset=utf-8"},
 	{"/peers.js", "src/watch/web/peers.js", "text/javascript; charset=utf-8"},
 	{"/icon.svg", "src/watch/web/icon.svg", "image/svg+xml"},
 };

@@ -38,16 +38,18 @@ def text(page, selector):
 
 
 def shows_the_machine(page):
-    equal(page.js("document.querySelectorAll('#gpus > li').length"), 4)
+    equal(page.js("document.querySelectorAll('#gpus > li').length"), 6)
     page.until("document.querySelector('#reasons .critical .advice')?.textContent.length > 20")
     assert "recovery" in text(page, "#reasons .critical"), text(page, "#reasons")
     assert text(page, "#health").startswith("Critical"), text(page, "#health")
     assert "93 %" in text(page, "#gpus li"), text(page, "#gpus li")
-    page.until("document.querySelectorAll('#charts path.line').length === 24")
+    page.until("document.querySelectorAll('#charts .lanes path.line').length === 36")
     page.until("/The monitor|monitor began|start/i.test(document.querySelector('#events').textContent)")
     page.until("document.querySelectorAll('#experiments tbody tr').length === 3")
     equal(page.js("[...document.querySelectorAll('#counts dt')].map((e) => e.textContent).includes('done')"), True)
     page.until("document.querySelectorAll('#experiments path.line').length > 0")
+    page.until("/1,016 a second.*100 % of its best/.test(document.querySelector('#trainings').textContent)")
+    assert "1 failed" in text(page, "#exports"), text(page, "#exports")
 
 
 def hostile_text_is_text(page):
@@ -78,8 +80,10 @@ def answers_clicks(page):
     page.until("document.querySelectorAll('#all tr').length > 20")
     page.click("#checks summary")
     page.click("#charts .legend button")
-    page.until("document.querySelectorAll('#charts .faded').length === 18")
+    page.until("document.querySelectorAll('#charts path.line.faded').length === 30")
     page.click("#charts .legend button")
+    page.click("#marks button")
+    page.until("document.querySelector('#charts text.when').getAttribute('visibility') === 'visible'")
     page.click("#experiments tbody input")
     page.until("document.querySelectorAll('#experiments path.line').length === 1")
     page.click("#experiments tbody input")

@@ -1,8 +1,10 @@
 // The dashboard: asks for what is now, for the history and for events, and shows them.
 
-import { Axis, Chart, sparkline, sparklineNode } from "/chart.js";
+import { Axis, Chart } from "/chart.js";
 import { attribute, byId, clock, day, gib, make, moment, number, percent, plural, say, span, speed, sync } from "/dom.js";
 import { Experiments } from "/experiments.js";
+import { drawTiles } from "/gpus.js";
+import { drawProcesses, drawTrainings, line, setLine } from "/jobs.js";
 import { drawPeers } from "/peers.js";
 
 const ranges = [["10 min", 600], ["1 h", 3600], ["6 h", 21600], ["24 h", 86400], ["7 d", 604800], ["90 d", 7776000]];
@@ -28,12 +30,12 @@ function chart(parent, title, o) {
 
 const tickGib = (v) => number(v / 2 ** 30) + " GiB";
 const charts = {
-  utilization: chart("charts", "Utilization", { format: percent, max: 100 }),
-  memory_used: chart("charts", "Memory", { format: gib, tick: tickGib, base: 2 ** 30 }),
-  temperature: chart("charts", "Temperature", { format: (v) => number(v) + " °C", min: 20 }),
-  power: chart("charts", "Power", { format: (v) => number(v) + " W" }),
-  clock_sm: chart("charts", "Clock", { format: (v) => number(v / 1e6) + " MHz", base: 1e6 }),
-  memory_utilization: chart("charts", "Memory traffic", { format: percent, max: 100 }),
+  utilization: chart("charts", "Utilization", { lanes: true, format: percent, max: 100 }),
+  memory_used: chart("charts", "Memory", { lanes: true, format: gib, tick: tickGib, base: 2 ** 30 }),
+  temperature: chart("charts", "Temperature", { lanes: true, format: (v) => number(v) + " °C", min: 20 }),
+  power: chart("charts", "Power", { lanes: true, format: (v) => number(v) + " W" }),
+  clock_sm: chart("charts", "Clock", { lanes: true, format: (v) => number(v / 1e6) + " MHz", base: 1e6 }),
+  memory_utilization: chart("charts", "Memory traffic", { lanes: true, format: percent, max: 100 }),
   cpu: chart("host-charts", "Processors", { format: percent, max: 100 }),
   memory: chart("host-charts", "Memory of the host", { format: gib, tick: tickGib, base: 2 ** 30 }),
   disk: chart("host-charts", "Disks", { format: speed, base: 2 ** 20 }),
@@ -93,93 +95,21 @@ function drawChecks(now) {
   });
 }
 
-// --- GPUs ---
-
-function measure(name) {
-  const node = make("div", "measure");
-  const bar = make("div", "bar");
-  bar.append(make("i"));
-  node.append(make("span", "", name), make("span"), bar);
-  return node;
-}
-
-function setMeasure(node, text, share, high = 0.9, full = 1.1) {
-  say(node.children[1], text);
-  const bar = node.lastChild;
-  const shown = typeof share === "number" && Number.isFinite(share);
-  bar.hidden = !shown;
-  bar.firstChild.style.width = shown ? Math.min(1, Math.max(0, share)) * 100 + "%" : "0";
-  bar.firstChild.className = share >= full ? "full" : share >= high ? "high" : "";
-}
-
-function tile() {
-  const li = make("li", "tile");
-  const top = make("p", "top");
-  const name = make("button", "plain");
-  name.type = "button";
-  attribute(name, "title", "Show this one in the charts");
-  name.addEventListener("click", () => axis.light(name.textContent));
-  top.append(name, make("span", "name"), make("span", "badge"));
-  const load = make("div", "load");
-  load.append(make("div", "big"), sparklineNode());
-  const measures = make("div", "measures");
-  measures.append(measure("Memory"), measure("Temperature"), measure("Power"), measure("Clock"));
-  li.append(top, load, measures, make("ul", "chips"));
-  return li;
-}
-
-function chipsOf(g, processes) {
-  const m = g.metrics;
-  const chips = [];
-  if (g.lost) chips.push(["warn", g.lost]);
-  for (const t of g.throttle_reasons ?? []) chips.push(["warn", "slowed down: " + t]);
-  if (m.ecc_uncorrected) chips.push(["warn", plural(m.ecc_uncorrected, "uncorrected error", "uncorrected errors")]);
-  if (m.remap_pending) chips.push(["warn", "row remap pending"]);
-  if (m.ecc === 0) chips.push(["", "ECC off"]);
-  for (const i of g.instances ?? []) chips.push(["", "MIG " + i.gpu_instance + " " + (i.profile ?? "") + (i.memory_total ? " " + number(i.memory_used / 2 ** 30, 1) + "/" + number(i.memory_total / 2 ** 30) + " GiB" : "")]);
-  if (m.mig && !g.instances?.length) chips.push(["", "MIG without instances"]);
-  for (const p of processes) chips.push(["", (p.program ?? "pid " + p.pid) + (p.job ? " · job " + p.job : "")]);
-  if (!processes.length && !g.lost) chips.push(["", "no program"]);
-  return chips;
-}
-
-function drawTile(li, g, now, verdicts) {
-  const m = g.metrics;
-  const health = order.find((h) => verdicts.some((v) => v.gpu === g.index && v.health === h)) ?? "unknown";
-  const shown = health === "not judged" ? "unknown" : health;
-  li.className = "tile " + shown + (g.lost ? " lost" : "");
-  const [name, model, badge] = li.firstChild.children;
-  say(name, "GPU " + g.index);
-  say(model, g.name ?? "");
-  attribute(model, "title", [g.name, g.serial && "serial " + g.serial, g.uuid, g.pci].filter(Boolean).join(" · "));
-  say(badge, shown);
-  const [big, spark] = li.children[1].children;
-  say(big, percent(m.utilization));
-  const h = state.history?.gpus.find((x) => x.index === g.index);
-  sparkline(spark, h?.utilization ?? [], 100);
-  const [memory, temperature, power, sm] = li.children[2].children;
-  setMeasure(memory, number(m.memory_used / 2 ** 30, m.memory_used < 9.95 * 2 ** 30 ? 1 : 0) + "/" + number(m.memory_total / 2 ** 30) + " GiB", m.memory_used / m.memory_total);
-  const top = m.temperature_slowdown ?? m.temperature + m.temperature_margin;
-  setMeasure(temperature, number(m.temperature) + " °C", m.temperature / top, 0.93, 1);
-  setMeasure(power, number(m.power) + "/" + number(m.power_limit) + " W", m.power / m.power_limit, 0.99);
-  setMeasure(sm, number(m.clock_sm / 1e6) + " MHz", m.clock_sm / m.clock_sm_max, 9);
-  sync(li.children[3], chipsOf(g, now.processes.filter((p) => p.gpu === g.index)), (c, i) => i, () => make("li"), (c, [cls, text]) => {
-    c.className = cls;
-    say(c, text);
-  });
-}
+// --- GPUs, host, events ---
 
 function drawGpus(now) {
   byId("no-gpu").hidden = now.gpus.length > 0;
-  say(byId("no-gpu"), "No GPU is watched: " + (now.no_gpu_because ?? "the driver has none") + ". The host, jobs and experiments are.");
+  say(byId("no-gpu"), "No GPU is watched: " + (now.no_gpu_because ?? "the driver has none") + ". The host, jobs and experiments are. Where there should be none, start it with --gpus 0.");
+  // Without GPUs the host has the place of their charts.
+  const place = now.gpus.length ? byId("host").parentElement : byId("over-time");
+  if (byId("host-charts").parentElement !== place) place.append(byId("host-charts"));
   byId("charts").hidden = !now.gpus.length;
-  sync(byId("gpus"), now.gpus, (g) => g.index, tile, (li, g) => drawTile(li, g, now, now.verdicts));
+  drawTiles(now, state.history, (name) => axis.light(name));
   say(byId("machine"), now.machine || "lockstep monitor");
   const kinds = [...new Set(now.gpus.map((g) => g.name ?? "GPU"))].map((k) => now.gpus.filter((g) => (g.name ?? "GPU") === k).length + " × " + k);
   say(byId("about"), [kinds.join(", "), now.driver && "driver " + now.driver].filter(Boolean).join(" · ") || "no GPU");
 }
 
-// --- host, jobs, events ---
 
 function facts(node, list) {
   sync(node, list, (f) => f[0], (f) => {
@@ -193,25 +123,16 @@ function facts(node, list) {
   });
 }
 
+// What the charts below do not show.
 function drawHost(now) {
   const h = now.host;
   const list = [];
   if (h.cpu_busy !== undefined) list.push(["Processors", percent(h.cpu_busy * 100), h.cpus + " of them, the busiest " + percent(h.cpu_busiest * 100)]);
-  if (h.memory_total) list.push(["Memory", gib(h.memory_total - h.memory_available), "of " + gib(h.memory_total)]);
   if (h.load !== undefined) list.push(["Load", number(h.load, 1), "over a minute"]);
-  if (h.io_wait !== undefined) list.push(["Disk wait", percent(h.io_wait * 100), "of the time a task waits"]);
-  if (h.disk_read !== undefined) list.push(["Disks", speed(h.disk_read + h.disk_write), speed(h.disk_read) + " read"]);
-  if (h.net_received !== undefined) list.push(["Networks", speed(h.net_received + h.net_sent), speed(h.net_received) + " received"]);
+  if (h.memory_total) list.push(["Memory", gib(h.memory_total - h.memory_available), "of " + gib(h.memory_total)]);
+  if (h.io_wait !== undefined) list.push(["Disk wait", percent(h.io_wait * 100), "of the time"]);
   if (h.disk_total) list.push(["Disk of /", percent(100 - (100 * h.disk_available) / h.disk_total), gib(h.disk_available) + " free"]);
   facts(byId("host"), list);
-}
-
-function line() {
-  const li = make("li");
-  const top = make("p", "top");
-  top.append(make("b"), make("span", "at"));
-  li.append(top, make("p"));
-  return li;
 }
 
 // The time of an event is a button that shows the charts at that moment.
@@ -226,20 +147,6 @@ function eventLine() {
   });
   li.firstChild.lastChild.replaceWith(at);
   return li;
-}
-
-function setLine(li, [title, at, text]) {
-  say(li.firstChild.firstChild, title);
-  say(li.firstChild.lastChild, at);
-  say(li.lastChild, text);
-  li.lastChild.hidden = !text;
-}
-
-function drawProcesses(now) {
-  byId("no-processes").hidden = now.processes.length > 0;
-  sync(byId("processes"), now.processes, (p) => p.gpu + " " + p.pid, line, (li, p) =>
-    setLine(li, [p.program ?? "pid " + p.pid, "GPU " + p.gpu + (p.memory !== undefined ? " · " + gib(p.memory) : ""),
-      ["pid " + p.pid, p.user, p.started && "for " + span(now.time - p.started), p.gpu_instance !== undefined && "instance " + p.gpu_instance, p.job && "Slurm job " + p.job, p.experiment && "experiment " + p.experiment, p.container && "container " + p.container].filter(Boolean).join(" · ")]));
 }
 
 function drawEvents() {
@@ -258,23 +165,63 @@ function marks() {
   return state.events.filter((e) => e.health === "critical" || e.health === "warn" || e.kind === "xid").map((e) => ({ x: e.time, cls: e.health ?? "info" }));
 }
 
-function drawBand(h, xs) {
-  const names = ["ok", "unknown", "warn", "critical"];
+const levels = ["ok", "unknown", "warn", "critical"];
+
+function healthRuns(health) {
   const runs = [];
-  h.host.health.forEach((v, i) => {
+  health.forEach((v, i) => {
     const last = runs[runs.length - 1];
     if (v === null) return;
     if (last && last.v === v && last.to === i) last.to = i + 1;
     else runs.push({ v, from: i, to: i + 1 });
   });
+  return runs;
+}
+
+// Events that would lie on one another share a mark, with the worst of their colours.
+function eventGroups(first, last) {
+  const groups = new Map();
+  for (const e of state.events) {
+    const place = Math.floor(((e.time - first) / (last - first)) * 80);
+    if (!(place >= 0 && place < 80)) continue;
+    const g = groups.get(place) ?? { time: e.time, cls: "info", texts: [] };
+    if (e.health && levels.indexOf(e.health) >= levels.indexOf(g.cls)) g.cls = e.health;
+    g.texts.push(timeLabel(e.time) + " " + (e.of && e.of !== "host" ? e.of + ": " : "") + e.text);
+    groups.set(place, g);
+  }
+  return [...groups.values()];
+}
+
+function eventMark() {
+  const b = make("button");
+  b.type = "button";
+  b.addEventListener("click", () => axis.move(Number(b.dataset.time)));
+  b.addEventListener("focus", () => axis.move(Number(b.dataset.time)));
+  b.addEventListener("blur", () => axis.move(null));
+  return b;
+}
+
+function drawBand(h, xs) {
+  const runs = healthRuns(h.host.health);
+  const [first, last] = [h.from, h.from + xs.length * h.step];
+  const label = (r) => levels[Math.round(r.v)] + " from " + timeLabel(xs[r.from]) + " to " + timeLabel(xs[r.to - 1]);
   sync(byId("band"), runs, (r, i) => i, () => make("i"), (node, r) => {
-    node.className = names[Math.round(r.v)] ?? "unknown";
+    node.className = levels[Math.round(r.v)] ?? "unknown";
     node.style.left = (r.from / xs.length) * 100 + "%";
     node.style.width = ((r.to - r.from) / xs.length) * 100 + "%";
-    attribute(node, "title", names[Math.round(r.v)] + " from " + timeLabel(xs[r.from]) + " to " + timeLabel(xs[r.to - 1]));
+    attribute(node, "title", label(r));
   });
-  const bad = runs.filter((r) => r.v > 1).map((r) => names[Math.round(r.v)] + " from " + timeLabel(xs[r.from]) + " to " + timeLabel(xs[r.to - 1]));
-  attribute(byId("band"), "aria-label", "Health over time: " + (bad.join(", ") || "nothing to report"));
+  attribute(byId("band"), "aria-label", "Health over time: " + (runs.filter((r) => r.v > 1).map(label).join(", ") || "nothing to report"));
+  sync(byId("marks"), eventGroups(first, last), (g) => g.time, eventMark, (node, g) => {
+    node.className = g.cls;
+    node.dataset.time = g.time;
+    node.style.left = ((g.time - first) / (last - first)) * 100 + "%";
+    const more = g.texts.length > 6 ? ["and " + (g.texts.length - 6) + " more"] : [];
+    attribute(node, "title", [...g.texts.slice(0, 6), ...more].join("\n"));
+    attribute(node, "aria-label", node.title);
+  });
+  say(byId("band-from"), timeLabel(xs[0]));
+  say(byId("band-to"), timeLabel(xs[xs.length - 1]));
 }
 
 // Without the time before the monitor began, which would push all that is known to the edge.
@@ -308,8 +255,8 @@ function drawHistory() {
   const slow = least(metric("temperature_slowdown"));
   const cap = most(metric("power_limit"));
   charts.utilization.set({ ...common, series: of("utilization") });
-  charts.memory_used.set({ ...common, series: of("memory_used"), max: total, limits: [] });
-  charts.temperature.set({ ...common, series: of("temperature"), max: slow && slow + 6, limits: limit(slow, "slows down") });
+  charts.memory_used.set({ ...common, series: of("memory_used"), max: total, limits: [], high: total && total * 0.9 });
+  charts.temperature.set({ ...common, series: of("temperature"), max: slow && slow + 6, limits: limit(slow, "slows down"), high: slow && slow - 6 });
   charts.power.set({ ...common, series: of("power"), max: cap && cap * 1.08, limits: limit(cap, "limit") });
   charts.cpu.set({ ...common, series: [{ name: "all", color: 0, values: h.host.cpu_busy }, { name: "busiest", color: 6, values: h.host.cpu_busiest }] });
   charts.memory.set({ ...common, series: [{ name: "used", color: 1, values: h.host.memory_used }], max: now.host.memory_total });
@@ -373,6 +320,7 @@ function draw() {
   drawPeers(state.peers);
   drawGpus(now);
   drawHost(now);
+  drawTrainings(now);
   drawProcesses(now);
   drawEvents();
   drawHistory();

@@ -1,9 +1,12 @@
 // Lines over time, or over steps: one element a chart. All charts of one axis share a cursor,
-// which the pointer and the arrow keys move; the legend shows the values where it is.
+// which the pointer and the arrow keys move; the legend shows the values where it is. More series
+// than a plot can tell apart get a row each, below one another: lanes.
 
 import { attribute, byId, make, say, svg, sync } from "/dom.js";
 
 const edge = { right: 10, top: 8, bottom: 20 };
+const crowd = 4; // series that one plot can hold
+const laneHeight = (n) => (n <= 8 ? 24 : n <= 16 ? 19 : 16);
 
 export class Axis {
   constructor(label) {
@@ -47,9 +50,22 @@ function path(values, x, y) {
   }).join("");
 }
 
+// What is between the line and the floor, gap by gap.
+function area(values, x, y, floor) {
+  const known = values.flatMap((v, i) => (typeof v === "number" ? [i] : []));
+  const far = reach(known);
+  return known.map((i, k) => {
+    const at = x(i).toFixed(1);
+    const begin = k && i - known[k - 1] <= far ? "L" : "M" + at + " " + floor + "L";
+    const end = known[k + 1] - i <= far ? "" : "V" + floor + "Z";
+    return begin + at + " " + y(values[i]).toFixed(1) + end;
+  }).join("");
+}
+
 export class Chart {
   // o: title, format(v), tick(v): of the labels, ticks(least) => step of the axis, min, max,
-  // base: what round numbers are multiples of
+  // base: what round numbers are multiples of; lanes: many series get a row each; last: without
+  // a cursor each series shows its own last value
   constructor(parent, axis, o) {
     this.o = o;
     this.axis = axis;
@@ -59,14 +75,18 @@ export class Chart {
     this.node.tabIndex = 0;
     this.head = make("figcaption");
     this.head.append(make("h3", "", o.title));
+    this.scope = make("span", "scope");
     this.legend = make("ul", "legend");
-    this.head.append(this.legend);
+    this.head.append(this.scope, this.legend);
+    this.body = make("div", "body");
     this.plot = make("div", "plot");
     this.svg = svg("svg", { "aria-hidden": "true" });
     this.plot.append(this.svg);
-    this.node.append(this.head, this.plot);
+    this.body.append(this.plot);
+    this.node.append(this.head, this.body);
     parent.append(this.node);
     this.line = svg("line", { class: "cursor" });
+    this.when = svg("text", { class: "when" });
     new ResizeObserver(() => this.draw()).observe(this.plot);
     this.plot.addEventListener("pointermove", (e) => this.point(e));
     this.plot.addEventListener("pointerdown", (e) => this.point(e));
@@ -75,9 +95,20 @@ export class Chart {
     this.node.addEventListener("blur", () => this.axis.move(null));
   }
 
-  // data: xs, series [{name, values, color}], marks [{x, cls, text}], limits [{value, name}], max
+  // data: xs, series [{name, values, color}], marks [{x, cls, text}], limits [{value, name}], max,
+  // high: from where on a lane has the colour of a warning
   set(data) {
     this.data = data;
+    const lanes = Boolean(this.o.lanes) && data.series.length > crowd;
+    if (lanes !== this.lanes) {
+      this.lanes = lanes;
+      this.node.classList.toggle("lanes", lanes);
+      if (lanes) this.body.prepend(this.legend);
+      else this.head.append(this.legend);
+    }
+    const each = laneHeight(data.series.length);
+    this.plot.style.height = lanes ? edge.top + each * data.series.length + edge.bottom + "px" : "";
+    this.legend.style.gridAutoRows = lanes ? each + "px" : "";
     this.draw();
   }
 
@@ -112,8 +143,13 @@ export class Chart {
     return 0;
   }
 
+  value(s, i) {
+    const last = this.o.last && this.axis.cursor === null;
+    return this.o.format(last ? s.values.findLast((v) => typeof v === "number") : s.values[i]);
+  }
+
   values(i) {
-    return this.data.series.map((s) => s.name + " " + this.o.format(s.values[i])).join(", ");
+    return this.data.series.map((s) => s.name + " " + this.value(s, i)).join(", ");
   }
 
   scale() {
@@ -139,7 +175,8 @@ export class Chart {
     const label = (v) => (this.o.tick ?? this.o.format)(v);
     const heights = [];
     for (let v = Math.ceil(low / step - 1e-9) * step + 0; v <= high + step * 1e-6; v += step) heights.push(v);
-    this.left = 14 + 6.3 * Math.max(3, ...heights.map((v) => label(v).length)); // 11 px letters
+    this.left = this.lanes ? 4 : 14 + 6.3 * Math.max(3, ...heights.map((v) => label(v).length)); // 11 px letters
+    say(this.scope, this.lanes ? "each row " + label(low) + " to " + label(high) : "");
     const right = this.width - edge.right;
     const bottom = this.height - edge.bottom;
     const first = xs[0] ?? 0;
@@ -152,7 +189,7 @@ export class Chart {
       t.textContent = label;
       parts.push(t);
     };
-    for (const v of heights) {
+    for (const v of this.lanes ? [] : heights) {
       const y = this.y(v);
       parts.push(svg("line", { class: "grid", x1: this.left, x2: right, y1: y, y2: y }));
       text(this.left - 6, y + 3.5, "tick y", label(v));
@@ -163,22 +200,36 @@ export class Chart {
       const x = this.x(m.x);
       parts.push(svg("line", { class: "mark " + m.cls, x1: x, x2: x, y1: edge.top, y2: bottom }));
     }
-    for (const l of this.data.limits ?? []) {
+    for (const l of this.lanes ? [] : this.data.limits ?? []) {
       if (l.value < low || l.value > high) continue;
       const y = this.y(l.value);
       parts.push(svg("line", { class: "limit", x1: this.left, x2: right, y1: y, y2: y }));
       text(this.left + 5, y + (y > edge.top + 14 ? -4 : 12), "limit", l.name);
     }
-    for (const s of series) {
+    if (this.lanes) this.drawLanes(low, high, right, parts);
+    for (const s of this.lanes ? [] : series) {
       const d = path(s.values, (i) => this.x(xs[i]), this.y);
-      if (series.length === 1 && d && !s.values.includes(null))
-        parts.push(svg("path", { class: "area c" + s.color, d: d + `L${this.x(last)} ${bottom}L${this.x(first)} ${bottom}Z` }));
+      if (series.length === 1) parts.push(svg("path", { class: "area c" + s.color, d: area(s.values, (i) => this.x(xs[i]), this.y, bottom) }));
       const faded = this.axis.lit !== null && this.axis.lit !== s.name ? " faded" : "";
       parts.push(svg("path", { class: "line c" + s.color + faded, d }));
     }
-    parts.push(this.line);
+    parts.push(this.line, this.when);
     this.svg.replaceChildren(...parts);
     this.drawCursor();
+  }
+
+  drawLanes(low, high, right, parts) {
+    const { xs, series, high: hot } = this.data;
+    const each = laneHeight(series.length);
+    series.forEach((s, k) => {
+      const floor = edge.top + each * (k + 1);
+      const y = (v) => floor - (Math.min(1, Math.max(0, (v - low) / (high - low))) * (each - 4));
+      const x = (i) => this.x(xs[i]);
+      const faded = this.axis.lit !== null && this.axis.lit !== s.name ? " faded" : "";
+      const cls = (s.values.some((v) => v >= hot) ? "high" : "c0") + faded;
+      parts.push(svg("line", { class: "grid", x1: this.left, x2: right, y1: floor, y2: floor }));
+      parts.push(svg("path", { class: "area " + cls, d: area(s.values, x, y, floor) }), svg("path", { class: "line " + cls, d: path(s.values, x, y) }));
+    });
   }
 
   drawTicks(first, last, bottom, right, parts, text) {
@@ -199,14 +250,20 @@ export class Chart {
     const i = this.at();
     const show = this.axis.cursor !== null && xs.length;
     attribute(this.line, "visibility", show ? "visible" : "hidden");
+    attribute(this.when, "visibility", show ? "visible" : "hidden");
     if (show) {
       const x = this.x(xs[i]);
       for (const [name, v] of [["x1", x], ["x2", x], ["y1", edge.top], ["y2", this.height - edge.bottom]]) attribute(this.line, name, v);
+      const label = this.axis.label(xs[i]);
+      const half = 3.4 * label.length; // 11 px letters
+      attribute(this.when, "x", Math.min(this.width - half, Math.max(half, x)));
+      attribute(this.when, "y", this.height - edge.bottom + 15);
+      say(this.when, label);
     }
     sync(this.legend, series, (s) => s.name, (s) => this.entry(s), (node, s) => {
       const button = node.firstChild;
       button.className = "c" + s.color;
-      say(button.lastChild, this.o.format(s.values[i]));
+      say(button.lastChild, this.value(s, i));
       attribute(button, "aria-pressed", this.axis.lit === s.name);
     });
     const when = xs.length ? this.axis.label(xs[i]) : "no data";

@@ -48,6 +48,14 @@ export function sync(parent, items, key, create, update) {
   });
 }
 
+// A bar and its share; without one it is not shown.
+export function setBar(bar, share, high = 1.1, full = 1.1) {
+  const shown = typeof share === "number" && Number.isFinite(share);
+  bar.hidden = !shown;
+  bar.firstChild.style.width = shown ? Math.min(1, Math.max(0, share)) * 100 + "%" : "0";
+  bar.firstChild.className = share >= full ? "full" : share >= high ? "high" : "";
+}
+
 const known = (v) => typeof v === "number" && Number.isFinite(v);
 
 export function number(v, digits = 0) {

@@ -44,7 +44,7 @@ export class Experiments {
     tools.append(labelled("Show", this.filter), labelled("Metric", this.metric));
     this.pair = make("div", "pair");
     this.axis = new Axis((x) => number(x));
-    this.chart = new Chart(this.pair, this.axis, { title: "By step", format: figure });
+    this.chart = new Chart(this.pair, this.axis, { title: "By step", format: figure, last: true });
     const spread = make("figure", "chart");
     attribute(spread, "aria-label", "Spread of the metric by group");
     const caption = make("figcaption");
@@ -94,6 +94,8 @@ export class Experiments {
       return div;
     }, (div, c) => say(div.lastChild, String(c[1])));
     const jobs = experiments.filter((e) => e.state === "running" || e.state === "queued").slice(0, 12);
+    byId("jobs-list-h").hidden = !jobs.length;
+    byId("counts").hidden = !list.length;
     sync(byId("jobs"), jobs, (e) => e.name, () => {
       const li = make("li");
       const top = make("p", "top");

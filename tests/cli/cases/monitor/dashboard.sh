@@ -17,17 +17,19 @@ cd ..
 
 base debian 12 2.36
 driver 580.65.06 13000
-for i in 0 1 2 3; do
+for i in 0 1 2 3 4 5; do
 	gpu 'NVIDIA H200' 9.0 143771 700 mig=0
 	measures $i util=93 used=$((71000 + 9000 * i)) reserved=600 temp=$((61 + i)) slowdown=92 margin=31 draw=512500 sm=1980 smmax=1980 \
 		throttle=0x0 remap=0,0,0,0 eccc=5 eccu=0 recovery=$((i == 2)) serial=165042100$i pci=$i "proc=471$i:65536"
 	process 471$i "$evil" '0::/system.slice/slurmstepd.scope/job_12/step_0/user/task_0'
 done
 put /proc/stat 'cpu  1 0 0 1 0 0 0 0' 'cpu0 1 0 0 1 0 0 0 0' 'btime 1757000000'
-serve --interval 0.5 --project project || exit 99
+for i in $(seq 20); do echo "{\"samples_per_second\": $((1000 + i))}"; done >training.jsonl
+python3 -c 'import json, sys, time; print(json.dumps({"time": time.time(), "file": sys.argv[1], "success": False, "error": sys.argv[1]}))' "$evil" >exports.jsonl
+serve --interval 0.5 --project project --log training.jsonl --exports exports.jsonl || exit 99
 until curl -sf "http://$address/api/v1/now" >/dev/null; do sleep 0.1; done
 curl -s "http://$address/api/v1/verdicts" | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["health"], len(d["verdicts"]) > 50)'
-curl -s "http://$address/api/v1/history?range=600&step=60" | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["step"], len(d["gpus"][3]["power"]))'
+curl -s "http://$address/api/v1/history?range=600&step=60" | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["step"], len(d["gpus"][5]["power"]))'
 curl -s "http://$address/api/v1/history?range=600&step=601"
 curl -s "http://$address/api/v1/jobs" | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["project"], d["jobs"], d["counts"]["done"])'
 curl -s "http://$address/api/v1/curve?experiment=runs_seed1&metric=loss"
