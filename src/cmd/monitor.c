@@ -208,7 +208,7 @@ static int watch(struct ls_monitor *m)
 	struct ls_sample sample;
 	bool json = ls_args_has(m->args, "json");
 	bool live = !json && !ls_args_has(m->args, "once") && ls_cmd_can_draw(stdout);
-	ls_sampler_prime(m->sampler, ls_monitor_now());
+	ls_sampler_prime(m->sampler, ls_monitor_steady());
 	ls_monitor_sleep(LOOK_NS * 1e-9);
 	if (live)
 		return watch_live(m);

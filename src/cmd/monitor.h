@@ -27,6 +27,7 @@ enum ls_health ls_monitor_probe(struct ls_monitor *m); /* prints what it finds *
 /* --print-config: a file for a fleet on stdout; an exit status. */
 int ls_monitor_print_config(const char *name);
 double ls_monitor_now(void);           /* seconds since 1970, or what SOURCE_DATE_EPOCH says */
+double ls_monitor_steady(void);        /* seconds of a clock that nobody sets, or the same */
 void ls_monitor_sleep(double seconds); /* a signal ends it early */
 void ls_monitor_until_stopped(void);   /* from now on Ctrl-C only sets what the next tells */
 bool ls_monitor_stopped(void);         /* Ctrl-C or a request to end */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cmd/monitor.h"
 
 static volatile sig_atomic_t stopped;
@@ -34,6 +35,12 @@ double ls_monitor_now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
+double ls_monitor_steady(void)
+{
+	const char *fixed = getenv("SOURCE_DATE_EPOCH");
+	return fixed && *fixed ? ls_monitor_now() : ls_clock();
+}
+
 void ls_monitor_sleep(double seconds)
 {
 	while (seconds > 0 && !stopped) { /* a signal just before a sleep does not end it */
@@ -62,8 +69,8 @@ static void name_experiments(const struct ls_monitor *m, struct ls_sample *s)
 
 void ls_monitor_look(struct ls_monitor *m, struct ls_sample *sample)
 {
-	ls_sampler_take(m->sampler, ls_monitor_now(), sample);
-	ls_job_watch_look(m->jobs, sample->time, &sample->jobs);
+	ls_sampler_take(m->sampler, ls_monitor_now(), ls_monitor_steady(), sample);
+	ls_job_watch_look(m->jobs, sample->time, sample->steady, &sample->jobs);
 	name_experiments(m, sample);
 	ls_judge_feed(m->judge, sample);
 }

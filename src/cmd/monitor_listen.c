@@ -73,9 +73,9 @@ static void *serve(void *server)
 static void remember(struct face *f, const struct ls_sample *s)
 {
 	struct ls_err err = {0};
-	int rc = ls_events_look(f->events, s, f->m->judge, &err);
-	if (!rc)
-		rc = ls_archive_add(f->archive, s, ls_judge_worst(f->m->judge), &err);
+	int rc = ls_archive_add(f->archive, s, ls_judge_worst(f->m->judge), &err);
+	if (ls_events_look(f->events, s, f->m->judge, &err))
+		rc = err.code;
 	if (rc && !f->trouble)
 		ls_cmd_note(err.msg);
 	f->trouble = rc != 0;
@@ -140,7 +140,7 @@ static int listen_with(struct face *f, const struct ls_token *token, struct ls_e
 	f->project = ls_project_new(folder ? folder : ".");
 	ls_pages_history(f->pages, f->archive, f->events);
 	ls_pages_project(f->pages, f->project);
-	ls_sampler_prime(f->m->sampler, ls_monitor_now());
+	ls_sampler_prime(f->m->sampler, ls_monitor_steady());
 	if (start(f, &thread, err))
 		return err->code;
 	fprintf(stderr, "lockstep: http://%s/\n", ls_server_address(f->server));

@@ -135,7 +135,7 @@ enum ls_health ls_monitor_probe(struct ls_monitor *m)
 	json_t *list = json ? json_array() : NULL;
 	/* CUDA counts as the driver's tools do. */
 	setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
-	ls_sampler_take(m->sampler, ls_monitor_now(), &s);
+	ls_sampler_take(m->sampler, ls_monitor_now(), ls_monitor_steady(), &s);
 	int rc = ls_gpu_count(NULL, &n, &driver, &err);
 	if (!rc && n > 0)
 		worst = probe_all(m, &s, n, list);

@@ -1,5 +1,6 @@
 #include "watch/events.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
@@ -126,6 +127,23 @@ static int turn(struct ls_events *e, struct ls_err *err)
 	return open_log(e, 0, err);
 }
 
+/* Of a line that does not fit on the disk nothing stays: the next one would be damaged,
+ * too. */
+static int append(struct ls_events *e, const char *line, size_t len, struct ls_err *err)
+{
+	ssize_t n = write(e->fd, line, len);
+	if (n == (ssize_t)len) {
+		e->size += n;
+		return 0;
+	}
+	if (n >= 0)
+		errno = ENOSPC;
+	ls_err_errno(err, e->path, "write");
+	if (n > 0 && ftruncate(e->fd, e->size) != 0)
+		e->size += n;
+	return err ? err->code : LS_EIO;
+}
+
 static int write_line(struct ls_events *e, const json_t *event, struct ls_err *err)
 {
 	char *text = json_dumps(event, JSON_COMPACT);
@@ -133,11 +151,12 @@ static int write_line(struct ls_events *e, const json_t *event, struct ls_err *e
 					 (unsigned long long)ls_xxh64(text, strlen(text)), text)
 			  : ls_xstrdup("");
 	size_t len = strlen(line);
-	int rc = e->size + (off_t)len > FILE_MOST ? turn(e, err) : 0;
-	if (!rc && write(e->fd, line, len) != (ssize_t)len)
-		rc = ls_err_errno(err, e->path, "write");
+	int rc = e->fd < 0                          ? open_log(e, 0, err) /* the last turn failed */
+		 : e->size + (off_t)len > FILE_MOST ? turn(e, err)
+						    : 0;
+	if (!rc)
+		rc = append(e, line, len, err);
 	e->synced = false;
-	e->size = lseek(e->fd, 0, SEEK_END);
 	free(line);
 	free(text);
 	return rc;

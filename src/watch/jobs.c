@@ -105,9 +105,9 @@ const struct ls_training_rate *ls_jobs_slowest(const struct ls_jobs *j)
 	return slowest;
 }
 
-void ls_job_watch_look(struct ls_job_watch *w, double now, struct ls_jobs *ret)
+void ls_job_watch_look(struct ls_job_watch *w, double now, double steady, struct ls_jobs *ret)
 {
-	bool due = !w->counted_once || now - w->counted_at >= EVERY || now < w->counted_at;
+	bool due = !w->counted_once || steady - w->counted_at >= EVERY;
 	if (w->store && due) {
 		ask_store(w);
 		ask_running(w);
@@ -116,8 +116,8 @@ void ls_job_watch_look(struct ls_job_watch *w, double now, struct ls_jobs *ret)
 		ls_exports_read(w->exports, now, &w->last.exports);
 	if (due) {
 		w->counted_once = true;
-		w->counted_at = now;
+		w->counted_at = steady;
 	}
 	*ret = w->last;
-	ret->n_rates = ls_trainings_look(w->trainings, now, ret->rates);
+	ret->n_rates = ls_trainings_look(w->trainings, steady, ret->rates);
 }

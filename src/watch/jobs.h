@@ -38,6 +38,6 @@ const char *ls_job_watch_experiment(const struct ls_job_watch *w, const char *ro
 /* The one that has slowed down most; NULL: no rate is known. */
 const struct ls_training_rate *ls_jobs_slowest(const struct ls_jobs *j);
 /* Store and exports are asked every 10 seconds at most. */
-void ls_job_watch_look(struct ls_job_watch *w, double now, struct ls_jobs *ret);
+void ls_job_watch_look(struct ls_job_watch *w, double now, double steady, struct ls_jobs *ret);
 
 #endif

@@ -155,7 +155,7 @@ static void judge_one(struct ls_judge *j, const struct ls_sample *s, const struc
 	}
 	switch (ls_signal_value(rule->signal, s, &j->history, gpu, &a)) {
 	case LS_SIGNAL_KNOWN:
-		v->health = step(rule, t, a.value, s->time);
+		v->health = step(rule, t, a.value, s->steady);
 		v->advice = advice(rule, &a);
 		evidence(rule, a.value, a.why, v);
 		return;

@@ -1,7 +1,8 @@
 /* Samples become verdicts: one for each rule and GPU, and one for each rule of the host.
  * The judge borrows rules and table, and owns its memory of earlier samples and its
- * verdicts (ls_judge_free accepts NULL). Time is that of the samples. One thread at a
- * time an object. */
+ * verdicts (ls_judge_free accepts NULL). Time is that of the samples: how long a rule has been
+ * beyond its limits is told by their steady clock, which nobody sets. One thread at a time an
+ * object. */
 #ifndef LS_WATCH_JUDGE_H
 #define LS_WATCH_JUDGE_H
 

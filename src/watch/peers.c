@@ -222,7 +222,7 @@ static void publish_take(struct peer *p, json_t *fresh, const struct ls_err *err
 static bool wait_for_next(struct ls_peers *all)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
+	clock_gettime(CLOCK_MONOTONIC, &t);
 	t.tv_sec += EVERY_S;
 	pthread_mutex_lock(&all->lock);
 	if (!all->stop)
@@ -297,9 +297,13 @@ int ls_peers_new(const char *list, const char *token, struct ls_peers **ret, str
 {
 	struct ls_peers *p = ls_xalloc(sizeof *p);
 	char *copy = ls_xstrdup(list), *save = NULL;
+	pthread_condattr_t steady;
 	int rc = 0;
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->wake, NULL);
+	pthread_condattr_init(&steady);
+	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->wake, &steady);
+	pthread_condattr_destroy(&steady);
 	snprintf(p->token, sizeof p->token, "%s", token ? token : "");
 	for (char *one = strtok_r(copy, ",", &save); one && !rc; one = strtok_r(NULL, ",", &save))
 		rc = add(p, ls_str_trim(one), err);

@@ -162,28 +162,39 @@ int ls_ring_add(struct ls_ring *r, const struct ls_ring_point *p, struct ls_err 
 	memcpy(record + NUMBER + TIME, p->v, 4 * (size_t)r->columns);
 	uint64_t sum = ls_xxh64(record, r->record - SUM);
 	memcpy(record + r->record - SUM, &sum, SUM);
-	if (pwrite(r->fd, record, r->record, place(r, number)) != (ssize_t)r->record)
+	ssize_t n = pwrite(r->fd, record, r->record, place(r, number));
+	if (n != (ssize_t)r->record) {
+		errno = n < 0 ? errno : ENOSPC;
 		return ls_err_errno(err, "history", "write");
+	}
 	atomic_store(&r->newest, number);
 	return 0;
 }
 
-/* False: older than what is asked for. A record that is damaged, or was overwritten
- * meanwhile, is passed over. */
-static bool visit(const struct ls_ring *r, const unsigned char *record, uint64_t number,
-		  double from, ls_ring_fn *fn, void *ctx)
+enum age { NOT_WHOLE, YOUNG, OLD };
+
+/* A record that is damaged, or was overwritten meanwhile, is passed over. */
+static enum age visit(const struct ls_ring *r, const unsigned char *record, uint64_t number,
+		      double from, ls_ring_fn *fn, void *ctx)
 {
 	struct ls_ring_point p;
 	uint64_t is;
 	if (!whole(r, record, &is) || is != number)
-		return true;
+		return NOT_WHOLE;
 	memset(&p, 0, sizeof p);
 	memcpy(&p.time, record + NUMBER, TIME);
 	memcpy(p.v, record + NUMBER + TIME, 4 * (size_t)r->columns);
 	if (!(p.time >= from))
-		return false;
+		return OLD;
 	fn(ctx, &p);
-	return true;
+	return YOUNG;
+}
+
+/* Where every record is too old, all before it are. A single one may be of a time when the
+ * machine's clock was wrong. */
+static bool is_end(const bool seen[OLD + 1])
+{
+	return seen[OLD] && !seen[YOUNG];
 }
 
 void ls_ring_each(const struct ls_ring *r, double from, ls_ring_fn *fn, void *ctx)
@@ -193,14 +204,17 @@ void ls_ring_each(const struct ls_ring *r, double from, ls_ring_fn *fn, void *ct
 	uint64_t oldest = newest > r->capacity ? newest - r->capacity + 1 : 1;
 	bool more = true;
 	while (more && last >= oldest) { /* a run of slots that ends at `last` and does not wrap */
+		bool seen[OLD + 1] = {false};
 		uint64_t n = last % r->capacity + 1;
 		n = n > BLOCK ? BLOCK : n;
 		n = n > last - oldest + 1 ? last - oldest + 1 : n;
 		uint64_t first = last - n + 1;
 		ssize_t got = pread(r->fd, block, n * r->record, place(r, first));
-		for (uint64_t i = n; more && i-- > 0;)
+		for (uint64_t i = n; i-- > 0;)
 			if (got >= (ssize_t)((i + 1) * r->record))
-				more = visit(r, block + i * r->record, first + i, from, fn, ctx);
+				seen[visit(r, block + i * r->record, first + i, from, fn, ctx)] =
+					true;
+		more = !is_end(seen);
 		last = first - 1;
 	}
 	free(block);

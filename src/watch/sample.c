@@ -65,12 +65,12 @@ void ls_sampler_ask_traffic(struct ls_sampler *s)
 	s->traffic = true;
 }
 
-void ls_sampler_prime(struct ls_sampler *s, double now)
+void ls_sampler_prime(struct ls_sampler *s, double steady)
 {
 	struct ls_host unused;
 	struct ls_host_io no_rates;
 	ls_host_look(s->root, &s->host, &unused);
-	ls_host_io_look(s->root, now, &s->io, &no_rates);
+	ls_host_io_look(s->root, steady, &s->io, &no_rates);
 }
 
 /* A driver that is loaded later is found later. On a scripted machine the real library is
@@ -170,7 +170,7 @@ static void take_gpus(struct ls_sampler *s, struct ls_sample *ret)
 	ret->gpus = ls_xalloc((n + 1) * sizeof *ret->gpus);
 	for (unsigned i = 0; i < n; i++) {
 		identify(s, i, &ret->gpus[i]);
-		ret->gpus[i].lost = ls_nvml_meter_read(s->meter, i, ret->time, &ret->gpus[i].r);
+		ret->gpus[i].lost = ls_nvml_meter_read(s->meter, i, ret->steady, &ret->gpus[i].r);
 		if (ret->gpus[i].lost)
 			continue;
 		take_processes(s, i, ret);
@@ -232,10 +232,11 @@ static void take_driver(struct ls_sampler *s, struct ls_sample *ret)
 		snprintf(ret->cuda, sizeof ret->cuda, "%d.%d", cuda / 1000, cuda % 1000 / 10);
 }
 
-void ls_sampler_take(struct ls_sampler *s, double now, struct ls_sample *ret)
+void ls_sampler_take(struct ls_sampler *s, double now, double steady, struct ls_sample *ret)
 {
 	memset(ret, 0, sizeof *ret);
 	ret->time = now;
+	ret->steady = steady;
 	ret->has_nvml = have_nvml(s);
 	ret->in_container = in_container(s->root);
 	if (ret->has_nvml) {
@@ -247,7 +248,7 @@ void ls_sampler_take(struct ls_sampler *s, double now, struct ls_sample *ret)
 	}
 	take_xids(s, ret);
 	ls_host_look(s->root, &s->host, &ret->host);
-	ls_host_io_look(s->root, now, &s->io, &ret->io);
+	ls_host_io_look(s->root, steady, &s->io, &ret->io);
 }
 
 void ls_sample_done(struct ls_sample *s)

@@ -49,7 +49,8 @@ struct ls_watch_xid {
 };
 
 struct ls_sample {
-	double time; /* seconds since 1970 */
+	double time;   /* seconds since 1970 */
+	double steady; /* seconds of a clock that nobody sets: for how long something lasts */
 	bool has_nvml;
 	char no_nvml[512]; /* why not */
 	int no_nvml_code;  /* NVML's code for that */
@@ -80,9 +81,10 @@ void ls_sampler_free(struct ls_sampler *s);
 void ls_sampler_ask_traffic(struct ls_sampler *s);
 /* Notes the host's counters, so that the first sample has shares of the time since
  * then. */
-void ls_sampler_prime(struct ls_sampler *s, double now);
-/* now: seconds since 1970. Without GPUs or NVML the sample has only the host, and why. */
-void ls_sampler_take(struct ls_sampler *s, double now, struct ls_sample *ret);
+void ls_sampler_prime(struct ls_sampler *s, double steady);
+/* now: seconds since 1970; steady: see struct ls_sample. Without GPUs or NVML the sample
+ * has only the host, and why. */
+void ls_sampler_take(struct ls_sampler *s, double now, double steady, struct ls_sample *ret);
 void ls_sample_done(struct ls_sample *s);
 
 /* "GPU 2 (serial 1650421000123)", with the UUID where there is no serial number. */

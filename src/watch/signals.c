@@ -72,7 +72,7 @@ static const struct ls_point *oldest(const struct ls_gpu_history *g, double now)
 static double memory_lasts(const struct ls_look *l, const struct ls_point *from, double used,
 			   double total)
 {
-	double slope = (used - from->memory) / (l->s->time - from->time);
+	double slope = (used - from->memory) / (l->s->steady - from->time);
 	return slope > 0 ? (total - used) / slope : HUGE_VAL;
 }
 
@@ -103,8 +103,8 @@ static enum ls_signal_state memory_share(const struct ls_look *l)
 		return state;
 	if (total <= 0)
 		return ls_look_without(l, LS_SIGNAL_ABSENT, "the GPU has no memory of its own");
-	const struct ls_point *from = oldest(&l->h->gpus[l->index], l->s->time);
-	bool grows = from && l->s->time - from->time >= LEAST;
+	const struct ls_point *from = oldest(&l->h->gpus[l->index], l->s->steady);
+	bool grows = from && l->s->steady - from->time >= LEAST;
 	*l->advice = ls_checklist_memory(l, grows ? memory_lasts(l, from, used, total) : HUGE_VAL);
 	users_text(l, 100 * used / total);
 	return ls_look_known(l, 100 * used / total);
@@ -140,8 +140,8 @@ static enum ls_signal_state memory_full_in(const struct ls_look *l)
 	if (!ls_meter_value(&l->gpu->r, LS_METER_MEMORY_USED, &used) ||
 	    !ls_meter_value(&l->gpu->r, LS_METER_MEMORY_TOTAL, &total))
 		return meter(l, LS_METER_MEMORY_USED);
-	const struct ls_point *from = oldest(&l->h->gpus[l->index], l->s->time);
-	if (!from || l->s->time - from->time < LEAST)
+	const struct ls_point *from = oldest(&l->h->gpus[l->index], l->s->steady);
+	if (!from || l->s->steady - from->time < LEAST)
 		return ls_look_without(l, LS_SIGNAL_ABSENT, "it takes 30 seconds of samples");
 	double in = memory_lasts(l, from, used, total);
 	*l->advice = ls_checklist_memory(l, in);
@@ -219,14 +219,19 @@ static enum ls_signal_state memory_without_process(const struct ls_look *l)
 static void waits_text(const struct ls_look *l, double use)
 {
 	const struct ls_host *h = &l->s->host;
+	double used, total;
 	size_t len = (size_t)snprintf(l->why, LS_SIGNAL_WHY, "GPU %.0f %%", use);
 	if (h->has_cpu)
 		len += (size_t)snprintf(l->why + len, LS_SIGNAL_WHY - len,
 					", the busiest processor %.0f %%, all %.0f %%",
 					100 * h->busiest, 100 * h->cpu);
 	if (h->has_io_wait)
-		snprintf(l->why + len, LS_SIGNAL_WHY - len, ", waits for a disk %.0f %%",
-			 100 * h->io_wait);
+		len += (size_t)snprintf(l->why + len, LS_SIGNAL_WHY - len,
+					", waits for a disk %.0f %%", 100 * h->io_wait);
+	if (ls_meter_value(&l->gpu->r, LS_METER_MEMORY_USED, &used) &&
+	    ls_meter_value(&l->gpu->r, LS_METER_MEMORY_TOTAL, &total) && total > 0)
+		snprintf(l->why + len, LS_SIGNAL_WHY - len, ", GPU memory %.0f %%",
+			 100 * used / total);
 }
 
 static enum ls_signal_state job_utilization(const struct ls_look *l)
@@ -416,7 +421,7 @@ void ls_history_add(struct ls_history *h, const struct ls_sample *s)
 	if (!*h->driver)
 		memcpy(h->driver, s->driver, sizeof h->driver);
 	for (unsigned i = 0; i < s->n_gpus; i++)
-		add_point(&h->gpus[i], &s->gpus[i], s->time);
+		add_point(&h->gpus[i], &s->gpus[i], s->steady);
 	for (size_t i = 0; i < s->n_xids; i++) {
 		const struct ls_watch_xid *x = &s->xids[i];
 		ls_xid_counts_add(x->gpu < s->n_gpus ? &h->gpus[x->gpu].xids : &h->elsewhere,

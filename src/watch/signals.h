@@ -19,7 +19,7 @@ struct ls_history {
 	double now;
 	struct ls_gpu_history {
 		struct ls_point {
-			double time, memory;
+			double time, memory; /* of the steady clock */
 		} points[LS_HISTORY_POINTS]; /* a ring, at most one point a second */
 		unsigned n, next;
 		struct ls_xid_counts xids;

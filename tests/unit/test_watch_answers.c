@@ -35,7 +35,10 @@ static void measure(struct scene *c, enum ls_meter_id id, int64_t value)
 
 static void lay_out(struct scene *c)
 {
-	c->s = (struct ls_sample){.time = 1e9 + c->seconds, .has_nvml = true, .n_gpus = 1};
+	c->s = (struct ls_sample){.time = 1e9 + c->seconds,
+				  .steady = 1e9 + c->seconds,
+				  .has_nvml = true,
+				  .n_gpus = 1};
 	snprintf(c->s.driver, sizeof c->s.driver, "580.65.06");
 	snprintf(c->s.cuda, sizeof c->s.cuda, "13.0");
 	memset(&c->gpu, 0, sizeof c->gpu);
@@ -295,6 +298,29 @@ static void each_row_is_answered(void **state)
 	free(text);
 }
 
+/* How long something lasts does not depend on the machine's clock, which somebody may set:
+ * neither an hour forward, nor an hour back. */
+static void clocks_that_are_set(void **state)
+{
+	static const double jumps[] = {3600, -3600};
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct scene c = {.seconds = 0};
+		struct ls_judge_options o = {.expected = -1};
+		struct ls_judge *j = ls_judge_new(rules, xids, &o);
+		for (; c.seconds < 100; c.seconds += 10) {
+			lay_out(&c);
+			measure(&c, LS_METER_UTILIZATION, 40);
+			measure(&c, LS_METER_MEMORY_USED,
+				(int64_t)gib * (60 - (int64_t)c.seconds / 10));
+			c.s.time += c.seconds > 50 ? jumps[i] : 0;
+			ls_judge_feed(j, &c.s);
+			assert_int_equal(ls_judge_worst(j), LS_HEALTH_OK);
+		}
+		ls_judge_free(j);
+	}
+}
+
 static void nothing_is_wrong(void **state)
 {
 	(void)state;
@@ -326,6 +352,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_row_is_answered),
 		cmocka_unit_test(nothing_is_wrong),
+		cmocka_unit_test(clocks_that_are_set),
 		cmocka_unit_test(advice_of_ones_own),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +74,19 @@ static void rings(void **state)
 	free(path);
 }
 
+/* A clock that was wrong for a while hides nothing that was measured before. */
+static void clock_set_back(void **state)
+{
+	struct ls_ring *r;
+	(void)state;
+	assert_int_equal(ls_ring_open(NULL, &form, &r, NULL), 0);
+	add(r, 100, 102);
+	add(r, 1, 2);
+	add(r, 103, 104);
+	expect(r, 101, "104:104,-104 103:103,-103 102:102,-102 101:101,-101 ");
+	ls_ring_close(r);
+}
+
 static void damage(const char *path, off_t at)
 {
 	unsigned char c;
@@ -119,7 +134,8 @@ static struct ls_watch_gpu gpu = {.uuid = "GPU-1/../x", .pci = "0000:01:00.0"};
 
 static struct ls_sample sample(double time, int64_t utilization)
 {
-	struct ls_sample s = {.time = time, .has_nvml = true, .n_gpus = 1, .gpus = &gpu};
+	struct ls_sample s = {
+		.time = time, .steady = time, .has_nvml = true, .n_gpus = 1, .gpus = &gpu};
 	gpu.r.valid[LS_METER_UTILIZATION] = gpu.r.valid[LS_METER_TEMPERATURE] = true;
 	gpu.r.value[LS_METER_UTILIZATION] = utilization;
 	gpu.r.value[LS_METER_TEMPERATURE] = utilization / 2;
@@ -250,6 +266,36 @@ static off_t size_of(const char *name)
 	return rc ? -1 : st.st_size;
 }
 
+/* A disk that is full takes a part of a line; what is written later is whole again. */
+static void disk_full(void **state)
+{
+	struct ls_events *e;
+	struct ls_err err = {0};
+	struct rlimit all, few;
+	char *path = in_folder("events"), *old = in_folder("events.old");
+	struct ls_event_text t = {.time = 3, .kind = "job", .text = "lost"};
+	(void)state;
+	unlink(path);
+	unlink(old);
+	assert_int_equal(ls_events_open(folder, &e, NULL), 0);
+	add_event(e, 1, "one");
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &all), 0);
+	few = (struct rlimit){(rlim_t)size_of("events") + 10, all.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+	int rc = ls_events_add(e, &t, &err);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
+	assert_int_equal(rc, LS_EIO);
+	assert_int_equal(count(e), 2); /* the page still shows it */
+	add_event(e, 4, "later");
+	ls_events_close(e);
+	assert_int_equal(ls_events_open(folder, &e, NULL), 0);
+	assert_int_equal(count(e), 2); /* the first one and the last one */
+	ls_events_close(e);
+	free(path);
+	free(old);
+}
+
 static void cap(void **state)
 {
 	static char line[512], big[(4 << 20) - 4096];
@@ -325,8 +371,10 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rings),  cmocka_unit_test(torn), cmocka_unit_test(archives),
-		cmocka_unit_test(events), cmocka_unit_test(cap),  cmocka_unit_test(xid_once),
+		cmocka_unit_test(rings),     cmocka_unit_test(clock_set_back),
+		cmocka_unit_test(torn),      cmocka_unit_test(archives),
+		cmocka_unit_test(events),    cmocka_unit_test(cap),
+		cmocka_unit_test(disk_full), cmocka_unit_test(xid_once),
 	};
 	return cmocka_run_group_tests_name("watch_history", tests, begin, end);
 }

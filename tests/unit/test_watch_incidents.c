@@ -69,7 +69,7 @@ static void play(const char *script, struct ls_str *out)
 		char step[16];
 		snprintf(step, sizeof step, "%u", i);
 		setenv("LS_FAKE_STEP", step, 1);
-		ls_sampler_take(s, BEGIN + i * seconds, &sample);
+		ls_sampler_take(s, BEGIN + i * seconds, BEGIN + i * seconds, &sample);
 		ls_judge_feed(j, &sample);
 		changes(j, i * seconds, out);
 		ls_sample_done(&sample);
@@ -134,7 +134,7 @@ static void no_gpu(void **state)
 	struct ls_err err = {0};
 	assert_int_equal(ls_rules_load(&rules, &err), 0);
 	assert_int_equal(ls_xid_table_load(&xids, &err), 0);
-	struct ls_sample nothing = {.time = 5, .no_nvml = "there is no driver"};
+	struct ls_sample nothing = {.time = 5, .steady = 5, .no_nvml = "there is no driver"};
 	struct ls_judge_options o = {.expected = -1};
 	struct ls_judge *j = ls_judge_new(rules, xids, &o);
 	ls_judge_feed(j, &nothing);
