@@ -9,7 +9,7 @@
 #   once     release alone; unit tests lose quick and memory, cli and fuzz lose memory
 #   slow     only ./check --full
 #   long     begins before others, so that it is not left alone on one core at the end
-set(ls_kinds unit cli bitwise fuzz lint gpu-build torch render)
+set(ls_kinds unit cli bitwise fuzz lint gpu-build torch render python)
 set(ls_places quick golden memory threads isa slow once long)
 
 # Programs that the tests with a label need; `cmake --build … --target tests-golden` makes

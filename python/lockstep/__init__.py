@@ -1,14 +1,36 @@
 """Lockstep: machine-learning runs repeatable to the last bit.
 
-`lockstep.torch` gives PyTorch the same bits on a CPU and on a GPU.
+Names are imported when they are first used: `import lockstep` itself needs no other
+package. `lockstep.torch` gives PyTorch the same bits on a CPU and on a GPU.
 """
+from typing import TYPE_CHECKING, Any, List
+
 from lockstep._library import LockstepError
 
-__all__ = ["LockstepError"]
+if TYPE_CHECKING:
+    from lockstep._data import Dataset
+    from lockstep._estimators import (FFMClassifier, FFMRegressor, FMClassifier, FMRegressor, FwFMClassifier,
+                                      FwFMRegressor)
+    from lockstep._model import Model
+    __version__: str
+
+# name: the module that has it
+_WHERE = {"Dataset": "lockstep._data", "Model": "lockstep._model"}
+_WHERE.update(dict.fromkeys(["FMClassifier", "FMRegressor", "FFMClassifier", "FFMRegressor", "FwFMClassifier",
+                             "FwFMRegressor"], "lockstep._estimators"))
+
+__all__ = ["LockstepError", *_WHERE]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         from lockstep import _library
         return _library.version()
+    if name in _WHERE:
+        import importlib
+        return getattr(importlib.import_module(_WHERE[name]), name)
     raise AttributeError("module 'lockstep' has no attribute %r" % name)
+
+
+def __dir__() -> List[str]:
+    return sorted(__all__ + ["__version__"])

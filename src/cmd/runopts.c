@@ -1,5 +1,6 @@
 #include "cmd/runopts.h"
 
+#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +71,22 @@ int ls_runopts_init(struct ls_runopts *o, const struct ls_args *args, struct ls_
 	return 0;
 }
 
-/* The first of these files, seen from the program's folder, that is there; or NULL. The
- * caller frees. */
+/* The file of this name, or else the one that it names as a pattern: of several none is
+ * known to be of this program's version. NULL: there is none. The caller frees. */
+static char *find_one(const char *pattern)
+{
+	glob_t found;
+	char *path = NULL;
+	if (ls_file_exists(pattern))
+		return ls_xstrdup(pattern);
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0 && found.gl_pathc == 1)
+		path = ls_xstrdup(found.gl_pathv[0]);
+	globfree(&found);
+	return path;
+}
+
+/* The first of these patterns, seen from the program's folder, that names a file; or NULL.
+ * The caller frees. */
 static char *find_beside(const char *const *places)
 {
 	char exe[PATH_MAX];
@@ -79,22 +94,28 @@ static char *find_beside(const char *const *places)
 	exe[n > 0 ? n : 0] = 0;
 	char *slash = strrchr(exe, '/');
 	for (; slash && *places; places++) {
-		char *path = ls_xasprintf("%.*s/%s", (int)(slash - exe), exe, *places);
-		if (ls_file_exists(path))
+		char *pattern = ls_xasprintf("%.*s/%s", (int)(slash - exe), exe, *places);
+		char *path = find_one(pattern);
+		free(pattern);
+		if (path)
 			return path;
-		free(path);
 	}
 	return NULL;
 }
 
-/* The libraries lie beside the program when built, below ../lib when installed. */
+/* The libraries lie beside the program when built, below ../lib when installed; a wheel
+ * has the one in its package. */
 static void find_libraries(struct ls_runopts *o)
 {
 	static const char *const inject[] = {"liblockstep_inject.so",
 					     "../lib/lockstep/liblockstep_inject.so", NULL};
-	static const char *const library[] = {"liblockstep.so.0", "liblockstep.so",
+	static const char *const library[] = {"liblockstep.so.0",
+					      "liblockstep.so",
 					      "../lib/liblockstep.so.0",
-					      "../lib64/liblockstep.so.0", NULL};
+					      "../lib64/liblockstep.so.0",
+					      "../lib/python3*/*-packages/lockstep/"
+					      "liblockstep.so.0",
+					      NULL};
 	o->request.policy.inject = o->inject = find_beside(inject);
 	if (o->request.policy.exact)
 		o->request.policy.library = o->library = find_beside(library);
