@@ -7,6 +7,8 @@
 #include "exact/elem.h"
 #include "gpu/device.h"
 
+#if defined(__CUDACC__) || defined(LS_SIMT)
+
 /* Two numbers of 16 bits in a word. */
 static __device__ __forceinline__ void ls_vector_split(uint32_t word, int type, float *v)
 {
@@ -106,5 +108,7 @@ static __device__ __forceinline__ void ls_vector_store(const ls_elem_tensor &x, 
 			ls_elem_store(x.at, x.type, at + i, (double)v[i]);
 	}
 }
+
+#endif
 
 #endif
