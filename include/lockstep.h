@@ -124,6 +124,17 @@ LS_API void ls_dataset_describe(const struct ls_dataset *d, struct ls_dataset_in
 /* The digest of the rows: the same whatever form they came in. 64 digits and a NUL. */
 LS_API int ls_dataset_digest(const struct ls_dataset *d, char ret_hex[65], struct ls_err *err);
 
+/* --- features of tables --- */
+
+#define LS_FEATURE_MISSING UINT32_MAX
+
+/* The features that `fm convert` gives the values of a column (docs/FORMATS.md, "Features
+ * of a table"). Value i of a column of categories is text from ends[i - 1], or from 0, up
+ * to ends[i]; one that counts as missing, as "" and "NA" do, gets LS_FEATURE_MISSING. text
+ * and ends NULL, n 1: the feature of a column of numbers. bits: 1 to 28. */
+LS_API int ls_features_hash(const char *column, const char *text, const uint64_t *ends, size_t n,
+			    uint64_t seed, unsigned bits, uint32_t *ret, struct ls_err *err);
+
 /* --- metrics --- */
 
 enum ls_metric { LS_LOGLOSS, LS_RMSE, LS_ACCURACY, LS_AUC, LS_MACRO_F1, LS_METRICS };
@@ -292,6 +303,12 @@ LS_API int ls_manifest_read(const char *path, char **ret_json, struct ls_err *er
  * bits. */
 LS_API int ls_manifest_explain(const char *a, const char *b, char **ret_json,
 			       enum ls_answer *ret_answer, struct ls_err *err);
+
+/* What `lockstep run` tells a program at a level of determinism, as JSON: level, seed,
+ * precision, threads and "env", the variables that it changes, null where one is removed.
+ * environment: as it is before, "NAME=value" and a NULL at the end. */
+LS_API int ls_policy_describe(int level, uint64_t seed, const char *precision,
+			      const char *const *environment, char **ret_json, struct ls_err *err);
 
 /* What a program says that records itself. Lists end with a NULL. */
 struct ls_recording {

@@ -282,7 +282,7 @@ def _on_torch(module):
 
 def _on_inductor(module):
     if LEVEL >= 2:
-        _part("lockstep_torch").set_inductor(module)
+        _part("lockstep_switches").set_inductor(module)
 
 
 def _on_dataloader(module):

@@ -3,6 +3,7 @@ import os
 import sys
 
 import lockstep_hook as hook
+import lockstep_switches as switches
 
 
 def _watch_jax(config, skip):
@@ -20,11 +21,7 @@ def _watch_jax(config, skip):
 
 
 def on_jax(module):
-    applied = {}
-    if hook.LEVEL >= 1 and hook.POLICY["precision"] in ("fp32", "tf32"):
-        want = "highest" if hook.POLICY["precision"] == "fp32" else "tensorfloat32"
-        module.config.update("jax_default_matmul_precision", want)
-        applied["jax.default_matmul_precision"] = (want, module.config.jax_default_matmul_precision)
+    applied = switches.set_jax(module, hook.POLICY)
     hook.module_loaded("jax", getattr(module, "__version__", None), applied,
                   lambda: {"jax.default_matmul_precision": module.config.jax_default_matmul_precision})
     hook.at_exit.append(_jax_memory)
@@ -48,18 +45,8 @@ def _jax_memory():
 
 
 def on_tensorflow(module):
-    applied, seed = {}, None
+    applied = switches.set_tensorflow(module, hook.POLICY)
     experimental = module.config.experimental
-    if hook.LEVEL >= 1:
-        want = hook.POLICY["precision"] == "tf32"
-        experimental.enable_tensor_float_32_execution(want)
-        applied["tensorflow.tensor_float_32"] = (want, experimental.tensor_float_32_execution_enabled())
-    if hook.LEVEL >= 2:
-        module.random.set_seed(hook.SEED)
-        experimental.enable_op_determinism()
-        seed = hook.SEED
-    if hook.LEVEL >= 3:
-        module.config.threading.set_intra_op_parallelism_threads(hook.POLICY["threads"])
-        module.config.threading.set_inter_op_parallelism_threads(1)
     hook.module_loaded("tensorflow", getattr(module, "__version__", None), applied,
-                  lambda: {"tensorflow.tensor_float_32": experimental.tensor_float_32_execution_enabled()}, seed=seed)
+                  lambda: {"tensorflow.tensor_float_32": experimental.tensor_float_32_execution_enabled()},
+                  seed=hook.SEED if hook.LEVEL >= 2 else None)

@@ -95,6 +95,47 @@ static json_t *policy_json(const struct ls_recording *r)
 	return o;
 }
 
+static int check_policy(int level, uint64_t seed, const char *precision, struct ls_err *err)
+{
+	static const char *const known[] = {"fp32", "tf32", "bf16", "fp16"};
+	if (level < 0 || level > 3)
+		return ls_err_set(err, LS_EINPUT, "level %d is none of 0, 1, 2, 3", level);
+	if (seed > INT64_MAX)
+		return ls_err_set(err, LS_EINPUT, "a seed is at most %lld", (long long)INT64_MAX);
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!precision || strcmp(precision, known[i]) == 0)
+			return 0;
+	return ls_err_set(err, LS_EINPUT, "precision \"%.40s\" is none of fp32, tf32, bf16, fp16",
+			  precision);
+}
+
+static int describe_policy(int level, uint64_t seed, const char *precision,
+			   const char *const *environment, char **ret_json, struct ls_err *err)
+{
+	static char *const none[] = {NULL};
+	struct ls_policy policy = {.level = level,
+				   .seed = seed,
+				   .precision = precision ? precision : "fp32",
+				   .fill = true};
+	struct ls_runenv env;
+	int rc = check_policy(level, seed, precision, err);
+	if (rc)
+		return rc;
+	ls_runenv_init(&env, environment ? (char *const *)(uintptr_t)environment : none);
+	ls_policy_apply(&policy, &env);
+	json_t *told = ls_policy_told(&policy, &env);
+	*ret_json = ls_json_text(told);
+	json_decref(told);
+	ls_runenv_done(&env);
+	return 0;
+}
+
+int ls_policy_describe(int level, uint64_t seed, const char *precision,
+		       const char *const *environment, char **ret_json, struct ls_err *err)
+{
+	LS_CALL(err, describe_policy(level, seed, precision, environment, ret_json, err));
+}
+
 static int inputs_json(const struct ls_recording *r, const char *out, json_t *list,
 		       struct ls_err *err)
 {
@@ -155,9 +196,9 @@ static int record(const struct ls_recording *r, char **ret_json, struct ls_err *
 {
 	if (!r->command || !*r->command)
 		return ls_err_set(err, LS_EINPUT, "a manifest needs the command that ran");
-	if (r->level < 0 || r->level > 3)
-		return ls_err_set(err, LS_EINPUT, "level %d is none of 0, 1, 2, 3", r->level);
-	int rc = r->out ? ls_folder_make(r->out, err) : 0;
+	int rc = check_policy(r->level, r->seed, r->precision, err);
+	if (rc == 0 && r->out)
+		rc = ls_folder_make(r->out, err);
 	if (rc)
 		return rc;
 	char *out = realpath(r->out ? r->out : ".", NULL);

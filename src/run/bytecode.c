@@ -24,6 +24,8 @@ static const struct ls_blob *source_of(const char *name)
 	size_t stem = strcspn(name, ".");
 	if (!ls_str_ends(name, ".pyc"))
 		return NULL;
+	if (stem == strlen(LS_HOOK_SHARED) && ls_str_starts(name, LS_HOOK_SHARED))
+		return ls_embed_find(LS_HOOK_SHARED_SOURCE);
 	char *path = ls_xasprintf("python/hook/%.*s.py", (int)stem, name);
 	const struct ls_blob *source = ls_embed_find(path);
 	free(path);

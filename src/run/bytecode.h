@@ -9,6 +9,10 @@
  * time that a compiled file was made for. */
 enum { LS_BYTECODE_TIME = 946684800 };
 
+/* The module that the hook shares with the Python package, and where it comes from. */
+#define LS_HOOK_SHARED        "lockstep_switches"
+#define LS_HOOK_SHARED_SOURCE "python/lockstep/_switches.py"
+
 /* Puts what the cache has of this hook into DIR/__pycache__. A cache that belongs to
  * another user, or that others may write to, is not read: what is in it runs. cache may
  * be NULL. */

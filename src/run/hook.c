@@ -53,11 +53,7 @@ static int write_policy(const struct ls_hook *hook, const json_t *policy, struct
 static json_t *hook_policy(const struct ls_hook *hook, const struct ls_policy *policy,
 			   const struct ls_runenv *env)
 {
-	json_t *p = ls_policy_json(policy), *vars = json_object(), *change;
-	const char *name, *threads = ls_runenv_get(env, "OMP_NUM_THREADS");
-	json_object_foreach(env->changes, name, change)
-		json_object_set(vars, name, json_object_get(change, "value"));
-	json_object_set_new(p, "env", vars);
+	json_t *p = ls_policy_told(policy, env);
 	json_object_set_new(p, "seen", json_string(hook->seen));
 	json_object_set_new(p, "inject",
 			    policy->inject ? json_string(policy->inject) : json_null());
@@ -65,11 +61,6 @@ static json_t *hook_policy(const struct ls_hook *hook, const struct ls_policy *p
 			    policy->library ? json_string(policy->library) : json_null());
 	json_object_set_new(p, "trace_dir",
 			    hook->trace_dir ? json_string(hook->trace_dir) : json_null());
-	uint64_t n = 1;
-	if (threads)
-		ls_str_to_u64(threads, 1, 1 << 16, "OMP_NUM_THREADS", &n,
-			      NULL); /* a list of levels counts as 1 */
-	json_object_set_new(p, "threads", json_integer((json_int_t)n));
 	return p;
 }
 
@@ -109,7 +100,10 @@ static int write_package(const struct ls_hook *hook, struct ls_err *err)
 static int write_files(struct ls_hook *hook, const struct ls_policy *policy, struct ls_runenv *env,
 		       struct ls_err *err)
 {
+	const struct ls_blob *shared = ls_embed_find(LS_HOOK_SHARED_SOURCE);
 	int rc = write_embedded(hook, "python/hook/", strlen("python/hook/"), err);
+	if (rc == 0)
+		rc = write_plain(hook->dir, LS_HOOK_SHARED ".py", shared->data, shared->len, err);
 	if (rc == 0 && policy->exact)
 		rc = write_package(hook, err);
 	if (rc)

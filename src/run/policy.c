@@ -142,6 +142,21 @@ json_t *ls_policy_json(const struct ls_policy *p)
 			 "same_streams", p->same_streams, "trace", p->trace, "exact", p->exact);
 }
 
+json_t *ls_policy_told(const struct ls_policy *policy, const struct ls_runenv *env)
+{
+	json_t *p = ls_policy_json(policy), *vars = json_object(), *change;
+	const char *name, *threads = ls_runenv_get(env, "OMP_NUM_THREADS");
+	uint64_t n = 1;
+	json_object_foreach(env->changes, name, change)
+		json_object_set(vars, name, json_object_get(change, "value"));
+	json_object_set_new(p, "env", vars);
+	if (threads)
+		ls_str_to_u64(threads, 1, 1 << 16, "OMP_NUM_THREADS", &n,
+			      NULL); /* a list of levels counts as 1 */
+	json_object_set_new(p, "threads", json_integer((json_int_t)n));
+	return p;
+}
+
 /* A manifest is shown to others: what looks like a secret is not written into it. */
 static bool looks_secret(const char *name, const char *value)
 {

@@ -44,6 +44,9 @@ void ls_runenv_set(struct ls_runenv *env, const char *name,
 void ls_policy_apply(const struct ls_policy *policy, struct ls_runenv *env);
 /* The policy as the manifest and the hook have it, without "env". New reference. */
 json_t *ls_policy_json(const struct ls_policy *policy);
+/* The same with "env", the variables that env changes, null where one is removed, and
+ * "threads": what a program is told. New reference. */
+json_t *ls_policy_told(const struct ls_policy *policy, const struct ls_runenv *env);
 /* The other variables that the command gets, as they are; values that look like secrets
  * are withheld. {NAME: text}; new reference. */
 json_t *ls_policy_observed(const struct ls_runenv *env);

@@ -541,6 +541,32 @@ static void test_needs(void **state)
 	ls_dataset_free(d);
 }
 
+/* The numbers are those of docs/FORMATS.md, "Features of a table". */
+static void test_features(void **state)
+{
+	(void)state;
+	const char text[] = "RomeNAParis, F";
+	const uint64_t ends[] = {4, 6, 6, 14}, backwards[] = {4, 3};
+	uint32_t got[4] = {0}, one;
+	struct ls_err err;
+	assert_int_equal(ls_features_hash("city", text, ends, 4, 1337, 18, got, &err), 0);
+	assert_int_equal(got[0], 172999);
+	assert_true(got[1] == LS_FEATURE_MISSING && got[2] == LS_FEATURE_MISSING);
+	assert_int_equal(got[3], 4422);
+	assert_int_equal(ls_features_hash("price", NULL, NULL, 1, 1337, 18, &one, &err), 0);
+	assert_int_equal(one, 98620);
+	assert_int_equal(ls_features_hash("city", text, ends, 1, 1337, 28, &one, &err), 0);
+	assert_int_equal(one, 102671303);
+	assert_int_equal(ls_features_hash("city", text, ends, 1, 0, 18, &one, &err), 0);
+	assert_int_equal(one, 98018);
+	assert_int_equal(ls_features_hash("", text, ends, 1, 0, 18, &one, &err), LS_EINPUT);
+	assert_int_equal(ls_features_hash("c", text, ends, 1, 0, 29, &one, &err), LS_EINPUT);
+	assert_int_equal(ls_features_hash("c", NULL, NULL, 2, 0, 18, got, &err), LS_EINPUT);
+	assert_int_equal(ls_features_hash("c", text, backwards, 2, 0, 18, got, &err), LS_EINPUT);
+	assert_int_equal(ls_features_hash("c", "a\0b", &(uint64_t){3}, 1, 0, 18, &one, &err),
+			 LS_EINPUT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -549,7 +575,7 @@ int main(void)
 		cmocka_unit_test(test_resume),         cmocka_unit_test(test_split),
 		cmocka_unit_test(test_threads),        cmocka_unit_test(test_array_types),
 		cmocka_unit_test(test_arrays_refused), cmocka_unit_test(test_predict),
-		cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_needs),          cmocka_unit_test(test_features),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -296,13 +296,42 @@ static void test_manifest(void **state)
 	assert_int_equal(ls_manifest_read("/no/such", &json, &err), LS_ENOENT);
 }
 
+static void test_policy(void **state)
+{
+	(void)state;
+	const char *const environment[] = {"OMP_NUM_THREADS=4", "NVIDIA_TF32_OVERRIDE=1",
+					   "CUBLAS_WORKSPACE_CONFIG=:16:8", NULL};
+	char *json;
+	struct ls_err err;
+	assert_int_equal(ls_policy_describe(2, 7, NULL, environment, &json, &err), 0);
+	json_t *told = parse_take(json), *env = json_object_get(told, "env");
+	assert_int_equal(json_integer_value(json_object_get(told, "seed")), 7);
+	assert_int_equal(json_integer_value(json_object_get(told, "threads")), 4);
+	assert_string_equal(text_of(told, "precision"), "fp32");
+	assert_string_equal(text_of(env, "PYTHONHASHSEED"), "7");
+	assert_string_equal(text_of(env, "CUBLAS_WORKSPACE_CONFIG"), ":16:8");
+	assert_string_equal(text_of(env, "NVIDIA_TF32_OVERRIDE"), "0");
+	assert_true(json_is_null(json_object_get(env, "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE")));
+	assert_null(json_object_get(env, "OMP_NUM_THREADS"));
+	json_decref(told);
+	assert_int_equal(ls_policy_describe(3, 7, "tf32", environment, &json, &err), 0);
+	told = parse_take(json);
+	env = json_object_get(told, "env");
+	assert_int_equal(json_integer_value(json_object_get(told, "threads")), 1);
+	assert_true(json_is_null(json_object_get(env, "NVIDIA_TF32_OVERRIDE")));
+	json_decref(told);
+	assert_int_equal(ls_policy_describe(4, 7, NULL, NULL, &json, &err), LS_EINPUT);
+	assert_int_equal(ls_policy_describe(1, UINT64_MAX, NULL, NULL, &json, &err), LS_EINPUT);
+	assert_int_equal(ls_policy_describe(1, 7, "fp64", NULL, &json, &err), LS_EINPUT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_doctor),   cmocka_unit_test(test_spec),
 		cmocka_unit_test(test_plan),     cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_digest),   cmocka_unit_test(test_digest_refused),
-		cmocka_unit_test(test_manifest),
+		cmocka_unit_test(test_manifest), cmocka_unit_test(test_policy),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

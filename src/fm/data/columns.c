@@ -70,6 +70,15 @@ int ls_columns_add(struct ls_columns *c, const char *list, bool numeric, struct 
 	return rc < 0 ? rc : 0;
 }
 
+bool ls_columns_missing(const char *text, size_t len)
+{
+	static const char *const words[] = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strlen(words[i]) == len && memcmp(text, words[i], len) == 0)
+			return true;
+	return false;
+}
+
 size_t ls_columns_class(const struct ls_columns *c, const char *text, size_t len)
 {
 	size_t low = 0, high = c->n_classes;

@@ -48,6 +48,8 @@ void ls_columns_free(struct ls_columns *c);
 /* list: names separated by commas, quoted as in CSV where they have commas of their own. */
 int ls_columns_add(struct ls_columns *c, const char *list, bool numeric, struct ls_err *err);
 
+/* Whether the text of a cell stands for a value that is not there. */
+bool ls_columns_missing(const char *text, size_t len);
 /* The number of a class, or SIZE_MAX. */
 size_t ls_columns_class(const struct ls_columns *c, const char *text, size_t len);
 /* The name of a feature, or NULL. */

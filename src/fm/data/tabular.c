@@ -155,15 +155,6 @@ static int read_header(struct reading *r, const struct ls_csv_record *head, stru
 
 /* --- cells --- */
 
-static bool is_missing(const struct ls_csv_cell *cell)
-{
-	static const char *const words[] = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"};
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (is_text(cell, words[i]))
-			return true;
-	return false;
-}
-
 /* The whole cell, but for blanks around it, as a number. */
 static bool read_number(const struct ls_csv_cell *cell, float *ret, enum ls_decimal_fault *ret_why)
 {
@@ -321,7 +312,7 @@ static int read_label(struct reading *r, const struct ls_csv_record *rec, float 
 {
 	const struct ls_csv_cell *cell = &rec->cell[r->label_at];
 	enum ls_decimal_fault why;
-	if (is_missing(cell))
+	if (ls_columns_missing(cell->text, cell->len))
 		return fault(r, rec->line, cell, err, "is no label: every row must have one");
 	if (r->c->n_classes && !r->c->learn) {
 		size_t i = ls_columns_class(r->c, cell->text, cell->len);
@@ -359,7 +350,7 @@ static int add_entry(struct reading *r, const struct ls_csv_record *rec, size_t 
 	struct ls_tabular *t = &r->t;
 	enum ls_decimal_fault why;
 	float value = 1;
-	if (is_missing(cell))
+	if (ls_columns_missing(cell->text, cell->len))
 		return 0;
 	if (column->numeric && !read_number(cell, &value, &why))
 		return fault(r, rec->line, cell, err,
