@@ -9,8 +9,12 @@ from lockstep._library import LockstepError
 
 if TYPE_CHECKING:
     from lockstep._data import Dataset
+    from lockstep._digest import digest, digest_file
+    from lockstep._enforce import Enforcement, NotEnforced, enforce
     from lockstep._estimators import (FFMClassifier, FFMRegressor, FMClassifier, FMRegressor, FwFMClassifier,
                                       FwFMRegressor)
+    from lockstep._judge import Answer, Comparison, Diagnosis, Report, compare, doctor, manifest_diff, plan, spec_check
+    from lockstep._manifest import RunManifest, read_manifest, run_manifest
     from lockstep._model import Model
     __version__: str
 
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
 _WHERE = {"Dataset": "lockstep._data", "Model": "lockstep._model"}
 _WHERE.update(dict.fromkeys(["FMClassifier", "FMRegressor", "FFMClassifier", "FFMRegressor", "FwFMClassifier",
                              "FwFMRegressor"], "lockstep._estimators"))
+for _names, _module in (("digest digest_file", "_digest"), ("Enforcement NotEnforced enforce", "_enforce"),
+                        ("Answer Comparison Diagnosis Report compare doctor manifest_diff plan spec_check", "_judge"),
+                        ("RunManifest read_manifest run_manifest", "_manifest")):
+    _WHERE.update(dict.fromkeys(_names.split(), "lockstep." + _module))
 
 __all__ = ["LockstepError", *_WHERE]
 

@@ -129,6 +129,8 @@ _CALLS: Dict[str, List[Any]] = {
     "ls_comparison_new": [_S, _S, _P, _P], "ls_comparison_report": [_P, _S, _P],
     "ls_digest_new": [_P], "ls_digest_add": [_P, _P], "ls_digest_final": [_P, _P], "ls_digest_file": [_S, _P],
     "ls_manifest_read": [_S, _P], "ls_manifest_explain": [_S, _S, _P, _P], "ls_manifest_record": [_P, _P],
+    "ls_policy_describe": [ctypes.c_int, ctypes.c_uint64, _S, _P, _P],
+    "ls_features_hash": [_S, _S, _P, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_uint, _P],
     "ls_exact_op": [_S, _P, ctypes.c_size_t, _P, ctypes.c_size_t, _P],
     "ls_exact_op_scratch": [_S, _P, ctypes.c_size_t, _P, ctypes.c_size_t, _P, ctypes.POINTER(ctypes.c_size_t)],
 }
