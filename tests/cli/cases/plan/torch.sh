@@ -52,7 +52,8 @@ for n in range(25):
 print("25 plans are PyTorch's")
 PY
 python3 check.py || exit 1
-echo 'import os; print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], os.environ["PER_GPU_BATCH"])' >train.py
+# in one write: torchrun's ranks share the pipe
+echo 'import os; e = os.environ; os.write(1, ("rank %(RANK)s of %(WORLD_SIZE)s %(PER_GPU_BATCH)s\n" % e).encode())' >train.py
 line=$(lockstep plan --from L40S:4 --to H200:2 --batch 48 --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["launch"]["torchrun"])')
 eval "$line" 2>log | sort || { cat log >&2; exit 1; }
 lockstep plan --from L40S:4 --to H200:2 --batch 48 --samples 1000 --epochs 2 --precision bf16 --tf32 on --yaml >plan.yaml
