@@ -769,6 +769,8 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 	int rc = start(&r, &why), changed = 0;
 	if (rc == 0)
 		rc = steps(&r, &why);
+	free(r.score); /* ls_train_notes has an array as large */
+	r.score = NULL;
 	if (rc == 0 && t->output)
 		rc = finish(&r, ret, &why);
 	else if (!t->output && (rc == 0 || rc == LS_EINTR))
@@ -785,7 +787,6 @@ int ls_fm_train(const struct ls_train *t, struct ls_train_result *ret, struct ls
 		*err = why;
 	drop_model(&r);
 	ls_fm_model_free(r.best);
-	free(r.score);
 	free(r.output);
 	ls_fp_leave(saved);
 	return rc;
