@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, List
 from lockstep._library import LockstepError
 
 if TYPE_CHECKING:
+    from lockstep import callbacks, features
     from lockstep._data import Dataset
     from lockstep._digest import digest, digest_file
     from lockstep._enforce import Enforcement, NotEnforced, enforce
@@ -26,14 +27,18 @@ for _names, _module in (("digest digest_file", "_digest"), ("Enforcement NotEnfo
                         ("Answer Comparison Diagnosis Report compare doctor manifest_diff plan spec_check", "_judge"),
                         ("RunManifest read_manifest run_manifest", "_manifest")):
     _WHERE.update(dict.fromkeys(_names.split(), "lockstep." + _module))
+_MODULES = ("callbacks", "features")
 
-__all__ = ["LockstepError", *_WHERE]
+__all__ = ["LockstepError", *_WHERE, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from lockstep import _library
         return _library.version()
+    if name in _MODULES:
+        import importlib
+        return importlib.import_module("lockstep." + name)
     if name in _WHERE:
         import importlib
         return getattr(importlib.import_module(_WHERE[name]), name)
