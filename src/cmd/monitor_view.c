@@ -67,6 +67,45 @@ static void put(struct pen *p, enum ls_ink ink, const char *text)
 		ls_screen_put(p->to, p->row++, 0, ink, text);
 }
 
+/* Columns of a text of UTF-8; none of its characters is wide. */
+static int width_of(const char *text)
+{
+	int n = 0;
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+enum { INDENT = 9 }; /* of advice, and of what goes on from the row above */
+
+/* In at most three rows, of which the first begins at `first`. */
+static void put_wrapped(struct pen *p, enum ls_ink ink, int first, const char *text)
+{
+	enum { MOST = 3 };
+	struct ls_str line = {0};
+	char *copy = ls_xstrdup(text), *save = NULL;
+	int column = first, rows = 1;
+	ls_str_addf(&line, "%*s", first, "");
+	for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		bool begins = column == first && rows == 1;
+		if (!begins && column + 1 + width_of(word) > p->columns && rows < MOST) {
+			put(p, ink, line.s);
+			ls_str_done(&line);
+			ls_str_addf(&line, "%*s", INDENT, "");
+			column = INDENT;
+			rows++;
+		} else if (!begins) {
+			ls_str_add(&line, " ");
+			column++;
+		}
+		ls_str_add(&line, word);
+		column += width_of(word);
+	}
+	put(p, ink, line.s);
+	ls_str_done(&line);
+	free(copy);
+}
+
 static enum ls_ink ink_of(enum ls_health h)
 {
 	return h == LS_HEALTH_CRITICAL  ? LS_INK_RED
@@ -102,17 +141,16 @@ static void draw_head(const struct ls_view *v, struct pen *p, const struct ls_sa
 
 static void draw_host(const struct ls_view *v, struct pen *p, const struct ls_sample *s)
 {
-	enum { LEAST = 10 };
+	enum { LEAST = 10, MOST = 60 };
 	struct ls_str text = {0};
 	ls_report_host(&s->host, &text);
 	if (text.len && has_room(p)) {
 		text.s[text.len - 1] = 0; /* without its newline */
-		int column = ls_screen_put(p->to, p->row, 0, LS_INK_PLAIN, text.s) + 2;
-		int width = p->columns - column;
+		int column = width_of(text.s) + 2, row = p->row, width = p->columns - column;
+		put_wrapped(p, LS_INK_PLAIN, 0, text.s);
 		if (width >= LEAST)
-			put_line(p->to, p->row, column, width < 60 ? width : 60, &v->cpu,
+			put_line(p->to, row, column, width < MOST ? width : MOST, &v->cpu,
 				 LS_INK_CYAN);
-		p->row++;
 	}
 	ls_str_done(&text);
 }
@@ -134,24 +172,65 @@ static enum ls_ink gpu_ink(const struct ls_judge *j, unsigned gpu)
 	return ink;
 }
 
-/* "  2 NVIDIA H200             93 %  ▁▃▇█   70.2/140.4 GiB  50 %  ▄▄▄▄" */
-static void draw_gpu_use(const struct ls_view *v, struct pen *p, const struct ls_watch_gpu *g,
-			 unsigned i, enum ls_ink ink)
+/* Where the columns of GPUs are. With `state` what else is known of a GPU has a row of its
+ * own, otherwise temperature and power stand in the same one. */
+struct columns {
+	int name, line;
+	bool state;
+};
+
+enum { INDEX = 4, USE = 7, MEMORY = 26, STATE = 16, LINE_LEAST = 4 };
+
+static struct columns columns_of(const struct pen *p, bool state)
 {
-	enum { NAME = 24, NUMBERS = 36 };
-	char text[160], use[LS_REPORT_CELL], memory[LS_REPORT_CELL];
-	int width = (p->columns - NAME - NUMBERS) / 2;
-	width = width < 4 ? 4 : width;
-	snprintf(text, sizeof text, "%3u %-20.20s", i, *g->name ? g->name : "-");
+	struct columns c = {.name = p->columns < 100 ? 12 : 20, .state = state};
+	int left = p->columns - INDEX - c.name - USE - MEMORY - (state ? 0 : STATE);
+	c.line = left / 2 < LINE_LEAST ? LINE_LEAST : left / 2;
+	return c;
+}
+
+static void draw_gpu_head(struct pen *p, const struct columns *c)
+{
+	struct ls_str text = {0};
+	ls_str_addf(&text, "GPU %-*s%*s %-*s%*s %-*s", c->name, "NAME", USE - 1, "USE", c->line, "",
+		    MEMORY - 1, "MEMORY     ", c->line, "");
+	if (!c->state)
+		ls_str_add(&text, "  TEMP   POWER");
+	put(p, LS_INK_BOLD, text.s);
+	ls_str_done(&text);
+}
+
+/* "NVIDIA" tells least where there is little room. */
+static const char *name_of(const struct ls_watch_gpu *g, const struct columns *c)
+{
+	static const char maker[] = "NVIDIA ";
+	bool cut = (int)strlen(g->name) > c->name && ls_str_starts(g->name, maker);
+	return *g->name ? g->name + (cut ? strlen(maker) : 0) : "-";
+}
+
+/* "  2 NVIDIA H200             93 % ▁▃▇█   70.2/140.4 GiB  50 % ▄▄▄▄  61 C   513 W" */
+static void draw_gpu_use(const struct ls_view *v, struct pen *p, const struct ls_watch_gpu *g,
+			 unsigned i, enum ls_ink ink, const struct columns *c)
+{
+	char text[160], use[LS_REPORT_CELL], memory[LS_REPORT_CELL], temperature[LS_REPORT_CELL],
+		power[LS_REPORT_CELL];
+	snprintf(text, sizeof text, "%3u %-*.*s", i, c->name, c->name, name_of(g, c));
 	int column = ls_screen_put(p->to, p->row, 0, ink, text);
 	ls_report_number(g, LS_METER_UTILIZATION, 1, " %", use);
-	snprintf(text, sizeof text, "%6.20s ", use);
+	snprintf(text, sizeof text, "%*.20s ", USE - 1, use);
 	column = ls_screen_put(p->to, p->row, column, LS_INK_BOLD, text);
-	column = put_line(p->to, p->row, column, width, &v->use[i], LS_INK_GREEN);
+	column = put_line(p->to, p->row, column, c->line, &v->use[i], LS_INK_GREEN);
 	ls_report_memory(g, memory);
-	snprintf(text, sizeof text, " %24.40s ", memory);
+	snprintf(text, sizeof text, "%*.40s ", MEMORY - 1, memory);
 	column = ls_screen_put(p->to, p->row, column, LS_INK_BOLD, text);
-	put_line(p->to, p->row++, column, width, &v->memory[i], LS_INK_CYAN);
+	column = put_line(p->to, p->row, column, c->line, &v->memory[i], LS_INK_CYAN);
+	if (!c->state) {
+		ls_report_number(g, LS_METER_TEMPERATURE, 1, " C", temperature);
+		ls_report_number(g, LS_METER_POWER, 1, " W", power);
+		snprintf(text, sizeof text, "%6.10s %7.10s", temperature, power);
+		ls_screen_put(p->to, p->row, column, LS_INK_BOLD, text);
+	}
+	p->row++;
 }
 
 static void draw_gpu_state(struct pen *p, const struct ls_watch_gpu *g)
@@ -173,8 +252,11 @@ static void draw_gpu_state(struct pen *p, const struct ls_watch_gpu *g)
 static void draw_gpus(const struct ls_view *v, struct pen *p, const struct ls_sample *s,
 		      const struct ls_judge *j)
 {
-	bool both = 2 * (int)s->n_gpus <= p->rows / 2;
+	enum { HEAD = 16 }; /* rows from which on there is one for headings */
+	const struct columns c = columns_of(p, 2 * (int)s->n_gpus <= p->rows / 2);
 	int most = p->rows - 6;
+	if (s->n_gpus && p->rows >= HEAD)
+		draw_gpu_head(p, &c);
 	for (unsigned i = 0; i < s->n_gpus && i < LS_SAMPLE_GPUS && has_room(p); i++) {
 		if (p->row >= most && i + 1 < s->n_gpus) {
 			char text[64];
@@ -182,8 +264,8 @@ static void draw_gpus(const struct ls_view *v, struct pen *p, const struct ls_sa
 			put(p, LS_INK_DIM, text);
 			return;
 		}
-		draw_gpu_use(v, p, &s->gpus[i], i, gpu_ink(j, i));
-		if (both || s->gpus[i].lost)
+		draw_gpu_use(v, p, &s->gpus[i], i, gpu_ink(j, i), &c);
+		if (c.state || s->gpus[i].lost)
 			draw_gpu_state(p, &s->gpus[i]);
 	}
 }
@@ -195,11 +277,9 @@ static void draw_verdict(struct pen *p, const struct ls_verdict *v)
 	char text[700];
 	snprintf(text, sizeof text, "%-8s %s: %s (%s)", ls_health_name(v->health), v->label,
 		 v->rule->cause, v->evidence);
-	put(p, ink_of(v->health), text);
-	if (v->advice) {
-		snprintf(text, sizeof text, "         %.600s", v->advice);
-		put(p, LS_INK_DIM, text);
-	}
+	put_wrapped(p, ink_of(v->health), 0, text);
+	if (v->advice)
+		put_wrapped(p, LS_INK_DIM, INDENT, v->advice);
 }
 
 /* The worst first. They leave three rows to programs. */
@@ -256,15 +336,44 @@ static const struct {
 			    [LS_VIEW_BY_PID] = {"pid", order_pid},
 			    [LS_VIEW_BY_NAME] = {"program", order_name}};
 
-static void draw_process(struct pen *p, const struct ls_watch_process *x)
+/* "45 s", "12 min", "2 h 05", "3 d 4 h" */
+static void age_text(double seconds, char ret[16])
 {
-	char text[400], memory[LS_SIZE_TEXT] = "-";
+	enum { MINUTE = 60, HOUR = 3600, DAY = 86400, LONG = 1000 * DAY };
+	int t = (int)fmin(seconds, LONG);
+	if (t < MINUTE)
+		snprintf(ret, 16, "%d s", t);
+	else if (t < HOUR)
+		snprintf(ret, 16, "%d min", t / MINUTE);
+	else if (t < DAY)
+		snprintf(ret, 16, "%d h %02d", t / HOUR, t % HOUR / MINUTE);
+	else
+		snprintf(ret, 16, "%d d %d h", t / DAY, t % DAY / HOUR);
+}
+
+static const char *or_dash(const char *text)
+{
+	return *text ? text : "-";
+}
+
+/* Containers have a column where there is room. */
+static bool has_containers(const struct pen *p)
+{
+	return p->columns >= 110;
+}
+
+static void draw_process(struct pen *p, const struct ls_watch_process *x, double now)
+{
+	char text[400], memory[LS_SIZE_TEXT] = "-", age[16] = "-", container[32] = "";
 	if (x->p.has_memory)
 		ls_str_of_size(x->p.memory, memory);
-	snprintf(text, sizeof text, "%8u %4u %11s  %-12s %-13s %-16s %s", x->p.pid, x->gpu, memory,
-		 *x->owner.job ? x->owner.job : "-", *x->owner.container ? x->owner.container : "-",
-		 *x->owner.name ? x->owner.name : "-",
-		 *x->owner.experiment ? x->owner.experiment : "-");
+	if (x->started > 0 && now >= x->started)
+		age_text(now - x->started, age);
+	if (has_containers(p))
+		snprintf(container, sizeof container, "%-13.13s ", or_dash(x->owner.container));
+	snprintf(text, sizeof text, "%8u %3u %10s %-9.9s %8s  %-14.14s %-9.9s %s%s", x->p.pid,
+		 x->gpu, memory, or_dash(x->owner.user), age, or_dash(x->owner.name),
+		 or_dash(x->owner.job), container, or_dash(x->owner.experiment));
 	put(p, LS_INK_PLAIN, text);
 }
 
@@ -279,10 +388,13 @@ static void draw_processes(struct ls_view *v, struct pen *p, const struct ls_sam
 	v->scroll = v->scroll > n - room ? n - room : v->scroll;
 	v->scroll = v->scroll < 0 ? 0 : v->scroll;
 	put(p, LS_INK_BOLD,
-	    "     PID  GPU      MEMORY  JOB          CONTAINER     PROGRAM          "
-	    "EXPERIMENT");
+	    has_containers(p)
+		    ? "     PID GPU     MEMORY USER          TIME  PROGRAM        JOB       "
+		      "CONTAINER     EXPERIMENT"
+		    : "     PID GPU     MEMORY USER          TIME  PROGRAM        JOB       "
+		      "EXPERIMENT");
 	for (int i = v->scroll; i < n && has_room(p); i++)
-		draw_process(p, &sorted[i]);
+		draw_process(p, &sorted[i], s->time);
 	free(sorted);
 }
 
