@@ -1,8 +1,14 @@
 /* lockstep monitor: what the GPUs of this machine do and how they are. */
 #include "cmd/monitor.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,6 +21,8 @@
 #include "watch/report.h"
 
 enum { LOOK_NS = 100000000 }; /* between two looks, for shares of time */
+/* How long check and probe may take. The first probe after an update compiles kernels. */
+enum { CHECK_S = 20, PROBE_S = 300 };
 
 static int read_rules(struct ls_monitor *m, const struct ls_args *args, struct ls_err *err)
 {
@@ -113,8 +121,10 @@ static int init(struct ls_monitor *m, const struct ls_args *args, bool once, str
 	struct ls_judge_options o = {
 		.expected = -1, .once = once, .epilog = ls_args_has(args, "epilog")};
 	m->interval = 1;
+	m->within = args->n_pos && strcmp(args->pos[0], "probe") == 0 ? PROBE_S : CHECK_S;
 	if (ls_args_u64(args, "gpus", 0, LS_SAMPLE_GPUS, &gpus, err) ||
 	    ls_args_double(args, "interval", 0.1, 3600, &m->interval, err) ||
+	    ls_args_double(args, "within", 0.1, 3600, &m->within, err) ||
 	    read_rules(m, args, err) || read_wishes(m, args, !once, err))
 		return err->code;
 	if (ls_args_has(args, "gpus"))
@@ -243,6 +253,81 @@ static int check(struct ls_monitor *m)
 	return plugin_status(ls_judge_worst(m->judge));
 }
 
+static int probe(struct ls_monitor *m)
+{
+	return plugin_status(ls_monitor_probe(m));
+}
+
+/* --- a driver that hangs --- */
+
+static int unknown(const struct ls_monitor *m, const char *why)
+{
+	if (ls_args_has(m->args, "json"))
+		ls_cmd_print_json_take(json_pack("{s:s,s:[],s:o}", "health", "unknown", "verdicts",
+						 "why", ls_json_lossy(why)));
+	else
+		printf("UNKNOWN: %s\n", why);
+	fflush(stdout);
+	return plugin_status(LS_HEALTH_UNKNOWN);
+}
+
+/* The end of the pipe that the child holds closes with its last breath. */
+static bool ends_within(int pipe_end, double seconds)
+{
+	struct pollfd p = {pipe_end, POLLIN, 0};
+	double until = ls_clock() + seconds;
+	for (;;) {
+		double left = until - ls_clock();
+		int n = poll(&p, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
+		if (n > 0)
+			return true;
+		if (left <= 0)
+			return false;
+	}
+}
+
+static int ended(struct ls_monitor *m, pid_t child)
+{
+	char why[64];
+	int status;
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return unknown(m, "the look was lost");
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	snprintf(why, sizeof why, "the look was ended by signal %d", WTERMSIG(status));
+	return unknown(m, why);
+}
+
+/* A call into a driver that hangs never returns, and not even a signal ends it. So a child
+ * looks, and this process has the last word. */
+static int guarded(struct ls_monitor *m, int (*look)(struct ls_monitor *m))
+{
+	char why[160];
+	int ends[2];
+	fflush(NULL);
+	pid_t child = pipe2(ends, O_CLOEXEC) ? -1 : fork();
+	if (child < 0)
+		return look(m);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		int status = look(m);
+		fflush(NULL);
+		_exit(status);
+	}
+	close(ends[1]);
+	bool in_time = ends_within(ends[0], m->within);
+	close(ends[0]);
+	if (in_time)
+		return ended(m, child);
+	kill(child, SIGKILL);
+	snprintf(why, sizeof why,
+		 "no answer for %g s: the driver hangs. Drain the machine, look into the kernel's "
+		 "log, and reboot",
+		 m->within);
+	return unknown(m, why);
+}
+
 enum face { FACE_WATCH, FACE_CHECK, FACE_PROBE, FACE_LISTEN };
 
 /* Options that some faces do not have. */
@@ -254,6 +339,7 @@ static int misplaced(const struct ls_args *args, enum face face)
 		unsigned faces;
 		const char *of;
 	} own[] = {{"epilog", CHECK, "monitor check"},
+		   {"within", CHECK | 1 << FACE_PROBE, "monitor check and probe"},
 		   {"beside-jobs", 1 << FACE_PROBE, "monitor probe"},
 		   {"token-file", LISTEN, "--listen"},
 		   {"history", LISTEN, "--listen"},
@@ -283,9 +369,9 @@ static int run_face(struct ls_monitor *m, enum face face)
 {
 	switch (face) {
 	case FACE_CHECK:
-		return check(m);
+		return guarded(m, check);
 	case FACE_PROBE:
-		return plugin_status(ls_monitor_probe(m));
+		return guarded(m, probe);
 	case FACE_LISTEN:
 		return ls_monitor_listen(m);
 	default:
@@ -318,8 +404,7 @@ static int run_monitor(const struct ls_cmd *cmd, const struct ls_args *args)
 	if (init(&m, args, once, &err) == 0)
 		status = run_face(&m, face);
 	else
-		status = plugin ? (ls_cmd_fail(&err), plugin_status(LS_HEALTH_UNKNOWN))
-				: ls_cmd_fail(&err);
+		status = plugin ? unknown(&m, err.msg) : ls_cmd_fail(&err);
 	done(&m);
 	return status;
 }
@@ -347,6 +432,7 @@ static const struct ls_opt opts[] = {
 	 "print this file for a fleet and end"},
 	{"beside-jobs", 0, NULL, "probe: also GPUs that a program uses"},
 	{"epilog", 0, NULL, "check: a job has ended, and nothing of it may be left"},
+	{"within", 0, "S", "check and probe: unknown after so many seconds (20; probe 300)"},
 	{0},
 };
 
@@ -360,8 +446,8 @@ const struct ls_cmd ls_cmd_monitor = {
 	.synopsis = "[--once] [--interval S] [--pcie] " JUDGED "\n"
 		    "--listen ADDRESS [--token-file FILE] [--history DIR] [--peers HOST:PORT,…] "
 		    "[--interval S] [--pcie] " JUDGED "\n"
-		    "check " JUDGED " [--epilog]\n"
-		    "probe [--beside-jobs]\n"
+		    "check " JUDGED " [--epilog] [--within S]\n"
+		    "probe [--beside-jobs] [--within S]\n"
 		    "--print-config prometheus|alerts|grafana|systemd|compose|daemonset|dockerfile",
 	.details =
 		"Without a GPU it shows the host, and says why there is no GPU.\n"

@@ -19,6 +19,7 @@ struct ls_monitor {
 	struct ls_spec *spec; /* of --spec, or NULL */
 	char *driver;         /* of --manifest, or NULL */
 	double interval;      /* seconds */
+	double within;        /* seconds that check and probe may take */
 };
 
 void ls_monitor_look(struct ls_monitor *m, struct ls_sample *ret); /* a sample, judged */

@@ -1,6 +1,8 @@
 /* lockstep monitor --listen: this thread samples, another one answers. */
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +59,15 @@ static int open_history(struct face *f, struct ls_err *err)
 	int rc = history_folder(f->m->args, &folder, err);
 	if (!rc)
 		rc = ls_archive_open(folder, &f->archive, err);
+	if (rc && rc != LS_EINPUT && !ls_args_has(f->m->args, "history")) {
+		char note[sizeof err->msg + 64];
+		snprintf(note, sizeof note, "%s; the history of an hour is kept in memory",
+			 err->msg);
+		ls_cmd_note(note);
+		free(folder);
+		folder = NULL;
+		rc = ls_archive_open(NULL, &f->archive, err);
+	}
 	if (!rc)
 		rc = ls_events_open(folder, &f->events, err);
 	free(folder);
@@ -136,6 +147,8 @@ static int listen_with(struct face *f, const struct ls_token *token, struct ls_e
 	o.ctx = f->pages = ls_pages_new();
 	if (open_peers(f, err) || ls_server_open(&o, &f->server, err) || open_history(f, err))
 		return err->code;
+	enum { LATE = 30, LOOKS = 3 };
+	ls_pages_late_after(f->pages, fmax(LATE, LOOKS * f->m->interval));
 	const char *folder = ls_args_get(f->m->args, "project");
 	f->project = ls_project_new(folder ? folder : ".");
 	ls_pages_history(f->pages, f->archive, f->events);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/digest.h"
@@ -66,6 +67,9 @@ static size_t read_file(struct ls_events *e, const char *path)
 {
 	char *text;
 	size_t len, whole;
+	struct stat st;
+	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		return 0;
 	if (ls_file_read(path, 2 * FILE_MOST, &text, &len, NULL))
 		return 0;
 	whole = read_lines(e, text, len);
@@ -75,7 +79,8 @@ static size_t read_file(struct ls_events *e, const char *path)
 
 static int open_log(struct ls_events *e, size_t whole, struct ls_err *err)
 {
-	e->fd = open(e->path, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND | O_NOFOLLOW, 0644);
+	e->fd = open(e->path, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND | O_NOFOLLOW | O_NONBLOCK,
+		     0644);
 	if (e->fd < 0)
 		return ls_err_errno(err, e->path, "open");
 	e->size = (off_t)whole; /* a line that a crash cut short goes */

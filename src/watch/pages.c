@@ -1,10 +1,12 @@
 #include "watch/pages.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "watch/health_report.h"
 #include "watch/prometheus.h"
@@ -28,6 +30,7 @@ struct ls_pages {
 	struct ls_peers *peers; /* NULL: none were named */
 	pthread_mutex_t lock;
 	double time;                   /* of the last sample */
+	double at, late_after;         /* ls_clock of the last sample; 0: never late */
 	struct ls_body *bodies[PAGES]; /* NULL until the first sample */
 	bool well;
 };
@@ -53,6 +56,11 @@ void ls_pages_project(struct ls_pages *p, struct ls_project *project)
 void ls_pages_peers(struct ls_pages *p, struct ls_peers *peers)
 {
 	p->peers = peers;
+}
+
+void ls_pages_late_after(struct ls_pages *p, double seconds)
+{
+	p->late_after = seconds;
 }
 
 void ls_pages_free(struct ls_pages *p)
@@ -85,7 +93,7 @@ static struct ls_body *metrics(const struct ls_sample *s, const struct ls_judge 
 	return ls_body_take(&out);
 }
 
-static struct ls_body *now(const struct ls_sample *s, const struct ls_judge *j)
+static struct ls_body *now(const struct ls_sample *s, const struct ls_judge *j, double late_after)
 {
 	json_t *o = ls_watch_json(s), *h = ls_health_json(j);
 	char name[256] = "";
@@ -93,6 +101,8 @@ static struct ls_body *now(const struct ls_sample *s, const struct ls_judge *j)
 	json_object_update(o, h);
 	json_decref(h);
 	json_object_set_new(o, "machine", ls_json_lossy(name));
+	if (late_after > 0)
+		json_object_set_new(o, "late_after", json_real(late_after));
 	return ls_body_json_take(o);
 }
 
@@ -101,7 +111,7 @@ void ls_pages_publish(struct ls_pages *p, const struct ls_sample *s, const struc
 	struct ls_body *fresh[PAGES] = {
 		[HEALTH] = ls_body_json_take(health(j)),
 		[METRICS] = metrics(s, j),
-		[NOW] = now(s, j),
+		[NOW] = now(s, j, p->late_after),
 	};
 	enum ls_health worst = ls_judge_worst(j);
 	pthread_mutex_lock(&p->lock);
@@ -111,6 +121,7 @@ void ls_pages_publish(struct ls_pages *p, const struct ls_sample *s, const struc
 		fresh[i] = old;
 	}
 	p->time = s->time;
+	p->at = s->steady;
 	p->well = worst == LS_HEALTH_OK || worst == LS_HEALTH_WARN;
 	pthread_mutex_unlock(&p->lock);
 	for (int i = 0; i < PAGES; i++)
@@ -123,13 +134,30 @@ static void reply(struct ls_reply *ret, int status, const char *type, struct ls_
 	*ret = (struct ls_reply){status, type, body};
 }
 
+/* The last sample no longer says how the machine is. */
+static struct ls_body *late(double seconds)
+{
+	char evidence[64];
+	snprintf(evidence, sizeof evidence, "the last sample is %.0f s old", seconds);
+	return ls_body_json_take(json_pack(
+		"{s:s,s:[{s:s,s:s,s:n,s:s,s:s,s:s,s:s}]}", "health", "unknown", "reasons", "rule",
+		"samples-missing", "health", "unknown", "gpu", "of", "host", "cause",
+		"the monitor no longer gets samples", "evidence", evidence, "advice",
+		"A driver that does not answer stops it: see whether nvidia-smi answers, look "
+		"into the kernel's log, and reboot."));
+}
+
 static void published(struct ls_pages *p, enum page page, struct ls_reply *ret)
 {
 	pthread_mutex_lock(&p->lock);
 	struct ls_body *b = p->bodies[page] ? ls_body_hold(p->bodies[page]) : NULL;
 	bool well = page != HEALTH || p->well;
+	double old = ls_clock() - p->at;
 	pthread_mutex_unlock(&p->lock);
-	if (b)
+	if (b && page == HEALTH && p->late_after > 0 && old > p->late_after) {
+		ls_body_drop(b);
+		reply(ret, 503, pages[page].type, late(old));
+	} else if (b)
 		reply(ret, well ? 200 : 503, pages[page].type, b);
 	else
 		reply(ret, 503, "application/json",

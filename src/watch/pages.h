@@ -20,6 +20,9 @@ void ls_pages_free(struct ls_pages *p);
 void ls_pages_history(struct ls_pages *p, struct ls_archive *archive, struct ls_events *events);
 void ls_pages_project(struct ls_pages *p, struct ls_project *project);
 void ls_pages_peers(struct ls_pages *p, struct ls_peers *peers);
+/* From how many seconds after the last sample on /health says that samples are missing, as
+ * they are when a driver hangs. Without it they never are. */
+void ls_pages_late_after(struct ls_pages *p, double seconds);
 /* Both are borrowed during the call. */
 void ls_pages_publish(struct ls_pages *p, const struct ls_sample *s, const struct ls_judge *j);
 /* A ls_server_fn; pages is a struct ls_pages. */

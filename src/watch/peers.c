@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "watch/sample.h"
 #include "watch/token.h"
 
 enum { EVERY_S = 3, PATIENCE_S = 4, MOST_BYTES = 4 << 20, NAME = 256 };
@@ -89,7 +90,7 @@ static json_t *summary(const json_t *now)
 	copy_member(o, now, "health");
 	copy_member(o, now, "time");
 	copy_member(o, now, "driver");
-	for (size_t i = 0; i < json_array_size(gpus); i++)
+	for (size_t i = 0; i < json_array_size(gpus) && i < LS_SAMPLE_GPUS; i++)
 		json_array_append_new(list, gpu_of(json_array_get(gpus, i)));
 	json_object_set_new(o, "gpus", list);
 	json_object_set_new(o, "reasons", reasons_of(json_object_get(now, "verdicts")));

@@ -272,7 +272,7 @@ int ls_server_open(const struct ls_server_options *o, struct ls_server **ret, st
 	if (!a.loopback && !o->token)
 		return ls_err_set(err, LS_EINPUT,
 				  "%s can be reached from other machines, and there is no token; "
-				  "give one, or listen on 127.0.0.1",
+				  "give one with --token-file, or listen on 127.0.0.1",
 				  o->listen);
 	int fd = socket(a.a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)

@@ -1,6 +1,7 @@
 /* A libnvidia-ml.so.1 without a GPU: plays the machine that the file named by
  * LS_FAKE_NVML describes. One line a fact:
  *   init 18                what nvmlInit answers (0 when the line is missing)
+ *   init hang              nvmlInit never returns
  *   driver 535.161.08      nvmlSystemGetDriverVersion
  *   library 12.535.161.08  nvmlSystemGetNVMLVersion, also after a failed init
  *   cuda 12020             nvmlSystemGetCudaDriverVersion
@@ -19,6 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { HANGS = -1 };
 
 struct fake_nvml_machine fake_nvml;
 #define machine fake_nvml
@@ -46,6 +50,8 @@ static void read_line(const char *line)
 		change(&machine.gpus[i], line + at);
 		return;
 	}
+	if (strcmp(line, "init hang") == 0)
+		machine.init = HANGS;
 	if (sscanf(line, "init %d", &machine.init) == 1 ||
 	    sscanf(line, "driver %63s", machine.driver) == 1 ||
 	    sscanf(line, "library %63s", machine.library) == 1 ||
@@ -142,6 +148,8 @@ int V2(nvmlInit)(void)
 {
 	if (!machine.ready) /* sessions are counted, as NVML counts them */
 		fake_nvml_step();
+	while (machine.init == HANGS)
+		pause();
 	machine.ready += machine.init == 0;
 	return machine.init;
 }

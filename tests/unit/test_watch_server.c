@@ -14,7 +14,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "watch/address.h"
+#include "watch/pages.h"
 #include "watch/server.h"
 
 static int parse(const char *text, struct ls_request *r)
@@ -274,12 +276,55 @@ static void crowd(void **state)
 	end(&r);
 }
 
+static int health_of(struct ls_pages *p, const char *path, const char *holds)
+{
+	struct ls_request q = {.head = false};
+	struct ls_reply r = {.status = 404};
+	snprintf(q.path, sizeof q.path, "%s", path);
+	ls_pages_answer(p, &q, &r);
+	assert_non_null(r.body);
+	if (!memmem(r.body->data, r.body->len, holds, strlen(holds)))
+		fail_msg("%s is not in %.*s", holds, (int)r.body->len, r.body->data);
+	ls_body_drop(r.body);
+	return r.status;
+}
+
+/* A driver that hangs stops the samples. The last one was well, and is no answer. */
+static void samples_that_stop(void **state)
+{
+	(void)state;
+	struct ls_rules *rules;
+	struct ls_xid_table *xids;
+	struct ls_err err = {0};
+	struct ls_judge_options o = {.expected = 0};
+	struct ls_sample s = {.time = 1e9, .no_nvml = "there is no driver"};
+	assert_int_equal(ls_rules_load(&rules, &err), 0);
+	assert_int_equal(ls_xid_table_load(&xids, &err), 0);
+	struct ls_judge *j = ls_judge_new(rules, xids, &o);
+	struct ls_pages *p = ls_pages_new();
+	ls_pages_late_after(p, 30);
+	s.steady = ls_clock();
+	ls_judge_feed(j, &s);
+	ls_pages_publish(p, &s, j);
+	assert_int_equal(health_of(p, "/health", "\"health\":\"ok\""), 200);
+	assert_int_equal(health_of(p, "/api/v1/now", "\"late_after\":30"), 200);
+	s.steady = ls_clock() - 31;
+	ls_judge_feed(j, &s);
+	ls_pages_publish(p, &s, j);
+	assert_int_equal(health_of(p, "/health", "the monitor no longer gets samples"), 503);
+	ls_pages_free(p);
+	ls_judge_free(j);
+	ls_rules_free(rules);
+	ls_xid_table_free(xids);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests), cmocka_unit_test(hosts),   cmocka_unit_test(addresses),
-		cmocka_unit_test(tokens),   cmocka_unit_test(answers), cmocka_unit_test(secret),
-		cmocka_unit_test(crowd),
+		cmocka_unit_test(requests),  cmocka_unit_test(hosts),
+		cmocka_unit_test(addresses), cmocka_unit_test(tokens),
+		cmocka_unit_test(answers),   cmocka_unit_test(secret),
+		cmocka_unit_test(crowd),     cmocka_unit_test(samples_that_stop),
 	};
 	return cmocka_run_group_tests_name("watch_server", tests, NULL, NULL);
 }

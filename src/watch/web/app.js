@@ -326,11 +326,20 @@ function draw() {
   drawHistory();
 }
 
-function setLive(on) {
+// A monitor whose driver hangs answers with the last sample for ever.
+function isLate() {
+  const t = performance.now() / 1000;
+  if (state.now?.time !== state.seen?.time) state.seen = { time: state.now.time, at: t };
+  return state.now?.late_after !== undefined && t - state.seen.at > state.now.late_after;
+}
+
+function setLive(answered) {
   const node = byId("live");
+  const late = answered && isLate();
+  const on = answered && !late;
   node.className = on ? "live" : "live off";
   document.body.classList.toggle("stale", !on);
-  say(node, on ? "live, " + clock(state.now.time) : "no answer" + (state.now ? " since " + clock(state.now.time) : ""));
+  say(node, on ? "live, " + clock(state.now.time) : (late ? "no new sample" : "no answer") + (state.now ? " since " + clock(state.now.time) : ""));
 }
 
 async function run() {

@@ -39,6 +39,13 @@ well lost=15
 put /proc/stat 'cpu  1 0 0 1 0 0 0 0' 'btime 1757116000'
 put /dev/kmsg '4,812,5500000,-;NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.'
 try check
+echo "== the driver hangs"
+well
+echo 'init hang' >>"$script"
+try check --within 0.3
+monitor check --within 0.3 --json
+monitor probe --within 0.3
+echo "status $?"
 echo "== an Xid of a program, ten minutes ago and just now"
 well
 put /proc/stat 'cpu  1 0 0 1 0 0 0 0' 'btime 1757116000'
