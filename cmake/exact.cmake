@@ -10,7 +10,7 @@ endif()
 set_source_files_properties(src/exact/cpu/tile.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 foreach(isa ${exact_isas})
   add_library(ls_exact_${isa} OBJECT src/exact/cpu/kern.c src/exact/cpu/tile.c src/exact/cpu/elem.c
-    src/exact/cpu/reduce_kern.c src/exact/cpu/rows_kern.c)
+    src/exact/cpu/reduce_kern.c src/exact/cpu/rows_kern.c src/exact/cpu/conv_kern.c)
   target_link_libraries(ls_exact_${isa} PRIVATE ls_flags)
   target_compile_definitions(ls_exact_${isa} PRIVATE LS_KERN_NAME=${isa})
   target_compile_options(ls_exact_${isa} PRIVATE ${exact_flags_${isa}} $<$<CONFIG:Release>:-O3>)

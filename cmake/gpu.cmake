@@ -8,8 +8,8 @@ find_library(LS_NVRTC NAMES libnvrtc.so.13 libnvrtc.so.12 HINTS /usr/local/cuda/
 file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/*.cu)
 file(GLOB_RECURSE kernel_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/num/*.h src/fm/*.h
   src/exact/*.h src/gpu/device.h)
-# what NVRTC may include; exact_gemm_80.cu includes exact_gemm.cu
-set(kernel_includes ${kernel_headers} exact/cuda/device/exact_gemm.cu)
+# what NVRTC may include: the *_80.cu include these
+set(kernel_includes ${kernel_headers} exact/cuda/device/exact_gemm.cu exact/cuda/device/exact_conv.cu)
 list(TRANSFORM kernels PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE kernels_abs)
 list(TRANSFORM kernel_headers PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE kernel_headers_abs)
 # the compiler options of the numerics contract have one home, src/gpu/nvrtc.c

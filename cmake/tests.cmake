@@ -58,6 +58,7 @@ if(LS_UNITS_IN_ONE)
 endif()
 
 target_sources(test_exact_ops PRIVATE tests/exact/op_trials.c tests/exact/sum_trials.c)
+target_sources(test_exact_conv PRIVATE tests/exact/op_trials.c)
 target_sources(test_exact_rows PRIVATE tests/exact/sum_trials.c)
 
 # A CLI case is tests/cli/cases/<group>/<name>.sh with <name>.exit, <name>.stdout and, if

@@ -218,11 +218,80 @@ static void make_not_finite(const struct op_row *row, uint64_t seed, struct op_t
 	op_trial_add(t, LS_EXACT_F32, 1, &one, 0, 4, seed, true);
 }
 
+/* Windows of all kinds; grid and kind of values by the seed. The second number is 1 for a
+ * depth-wise convolution, 2 for many channels in one dimension. */
+static int64_t pick(uint64_t seed, uint32_t *purpose, uint32_t most)
+{
+	return op_random(seed, ++*purpose) % most;
+}
+
+static void make_window(uint64_t seed, uint32_t *p, int variant, struct op_trial *t, int64_t *x,
+			int64_t *w, int64_t *y)
+{
+	int dims = (int)pick(seed, p, 3) + 1;
+	for (int d = 0; d < 3; d++) {
+		bool used = d >= 3 - dims && (variant != 2 || d == 2);
+		int64_t kernel = used ? 1 + pick(seed, p, 4) : 1;
+		int64_t stride = used ? 1 + pick(seed, p, dims == 3 ? 2 : 3) : 1;
+		int64_t dilation = used ? 1 + pick(seed, p, 2) : 1;
+		int64_t pad = used ? pick(seed, p, 3) : 0;
+		int64_t window = dilation * (kernel - 1) + 1;
+		x[d] = used ? pick(seed, p, dims == 1 ? 40 : dims == 2 ? 8 : 4) : 1;
+		x[d] = x[d] + 2 * pad < window ? window : x[d];
+		w[d] = kernel;
+		y[d] = (x[d] + 2 * pad - window) / stride + 1;
+		t->number[2 + d] = (double)stride;
+		t->number[5 + d] = (double)pad;
+		t->number[8 + d] = (double)dilation;
+	}
+}
+
+static void make_conv(const struct op_row *row, uint64_t seed, struct op_trial *t)
+{
+	static const int types[] = {LS_EXACT_F32, LS_EXACT_F32, LS_EXACT_BF16, LS_EXACT_F16};
+	static const uint32_t most[3][3] = {{3, 7, 9}, {6, 1, 2}, {2, 90, 80}};
+	const int variant = (int)row->number[1];
+	int64_t x[5], w[5], y[5];
+	uint32_t p = 0;
+	int64_t groups = 1 + pick(seed, &p, most[variant][0]);
+	*t = (struct op_trial){.name = row->name, .numbers = 11};
+	w[1] = 1 + pick(seed, &p, most[variant][1]);
+	x[1] = groups * w[1];
+	w[0] = y[1] = groups * (1 + pick(seed, &p, most[variant][2]));
+	x[0] = y[0] = 1 + pick(seed, &p, 3);
+	t->number[0] = row->number[0];
+	t->number[1] = (double)groups;
+	make_window(seed, &p, variant, t, x + 2, w + 2, y + 2);
+	bool input = strcmp(row->name, "conv_back_input") == 0,
+	     weight = strcmp(row->name, "conv_back_weight") == 0;
+	const int64_t *size[4] = {input || weight ? y : x, weight ? x : w,
+				  input    ? x
+				  : weight ? w
+					   : y};
+	size[3] = size[2] + 1;
+	int tensors = !weight && pick(seed, &p, 2) ? 4 : 3;
+	for (int i = 0; i < tensors; i++) {
+		int type = types[pick(seed, &p, 4)], layout = (int)pick(seed, &p, 3);
+		unsigned values = (unsigned)pick(seed, &p, 7);
+		op_trial_add(t, type, i == 3 ? 1 : 5, size[i], layout, values,
+			     seed * 4 + (uint64_t)i, i == 2);
+	}
+}
+
 /* --- the table --- */
 
 const struct op_row op_rows[] = {
 	{"mm", make_mm, {-0.7, 1.3, 22}, 3, "9500fe2190dd805b"},
 	{"mm", make_mm, {1, 0, 15}, 3, "00809ef62eacb34c"},
+	{"conv", make_conv, {22, 0}, 2, "33b1b478a7619ae4"},
+	{"conv", make_conv, {22, 1}, 2, "c885ba79a86b7671"},
+	{"conv", make_conv, {15, 2}, 2, "86c8e6313d420af2"},
+	{"conv_back_input", make_conv, {22, 0}, 2, "8edad3dc89bc536d"},
+	{"conv_back_input", make_conv, {22, 1}, 2, "8f56552eda0e5cc4"},
+	{"conv_back_input", make_conv, {15, 2}, 2, "fe571d9a19b2892e"},
+	{"conv_back_weight", make_conv, {22, 0}, 2, "2fc18c49fd39b1fc"},
+	{"conv_back_weight", make_conv, {22, 1}, 2, "063ca7b314b86353"},
+	{"conv_back_weight", make_conv, {15, 2}, 2, "2787e8230c8216a0"},
 	{"copy", make_elem, {0}, 0, "7a3e4d0d79a28f33"},
 	{"neg", make_elem, {0}, 0, "394d2d6098190657"},
 	{"abs", make_elem, {0}, 0, "176f47ec811c508f"},

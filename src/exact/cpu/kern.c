@@ -225,6 +225,7 @@ const struct ls_exact_kern LS_EXACT_NAME(kern) = {
 	&LS_EXACT_NAME(elem),
 	&LS_EXACT_NAME(reduce),
 	&LS_EXACT_NAME(rows),
+	&LS_EXACT_NAME(conv),
 	&LS_EXACT_NAME(tile),
 	tops,
 	pack,

@@ -40,12 +40,14 @@ struct ls_exact_elem_kern {
 
 struct ls_reduce_kern;
 struct ls_rows_kern;
+struct ls_conv_kern;
 
 struct ls_exact_kern {
 	const char *name;
 	const struct ls_exact_elem_kern *elem;
 	const struct ls_reduce_kern *reduce; /* cpu/reduce_kern.h */
 	const struct ls_rows_kern *rows;     /* cpu/rows_kern.h */
+	const struct ls_conv_kern *conv;     /* cpu/conv_kern.h */
 	const struct ls_exact_tile *tile;
 	void (*tops)(const struct ls_exact_side *s, int64_t lines, int64_t depth, uint32_t *ret);
 	/* Lines [line, line + lines) of depth [at, at + depth) as panels of `panel`
@@ -59,6 +61,7 @@ struct ls_exact_kern {
 extern const struct ls_exact_elem_kern LS_EXACT_NAME(elem);
 extern const struct ls_reduce_kern LS_EXACT_NAME(reduce);
 extern const struct ls_rows_kern LS_EXACT_NAME(rows);
+extern const struct ls_conv_kern LS_EXACT_NAME(conv);
 #endif
 
 /* The build for an instruction set of this processor, by name; NULL: the fastest. NULL is

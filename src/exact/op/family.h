@@ -43,6 +43,6 @@ struct ls_exact_family {
 };
 
 extern const struct ls_exact_family ls_exact_family_mm, ls_exact_family_elem, ls_exact_family_wide,
-	ls_exact_family_reduce, ls_exact_family_rows, ls_exact_family_scatter;
+	ls_exact_family_reduce, ls_exact_family_rows, ls_exact_family_scatter, ls_exact_family_conv;
 
 #endif

@@ -7,7 +7,8 @@
 
 static const struct ls_exact_family *const families[] = {
 	&ls_exact_family_mm,     &ls_exact_family_elem, &ls_exact_family_wide,
-	&ls_exact_family_reduce, &ls_exact_family_rows, &ls_exact_family_scatter};
+	&ls_exact_family_reduce, &ls_exact_family_rows, &ls_exact_family_scatter,
+	&ls_exact_family_conv};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static const struct ls_exact_family *find(const char *name, const struct ls_exact_op_row **ret)
