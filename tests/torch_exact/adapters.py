@@ -15,6 +15,8 @@ T = X.transpose(0, 2)
 LABELS, WEIGHT = torch.tensor([0, 3, 2, -100, 1, 3]), torch.rand(4) + 0.5
 VEC = torch.rand(5) + 0.5
 INDEX = torch.randint(0, 6, (6, 5, 4))
+IMAGE, VOLUME, WINDOW, CUBE = torch.randn(2, 6, 9, 8), torch.randn(2, 4, 5, 6, 7), torch.randn(4, 6, 3, 2), torch.randn(4, 2, 2, 3, 2)
+LAST = IMAGE.contiguous(memory_format=torch.channels_last)
 
 UNARY = "sqrt rsqrt exp expm1 log log1p sin cos tanh erf sigmoid".split()
 CALLS = {
@@ -58,6 +60,35 @@ CALLS = {
     "index 2": lambda t: t(X)[LABELS.clamp(0), LABELS.clamp(0) - 4], "mask": lambda t: t(X)[X > 0],
     "index_select": lambda t: t(X).index_select(1, INDEX[0, :, 0] % 5), "gather": lambda t: t(X).gather(0, INDEX),
     "index_add": lambda t: t(X).index_add(1, INDEX[0, :, 0] % 5, t(Y), alpha=2), "scatter_add": lambda t: t(X).scatter_add(0, INDEX, t(Y)),
+    "conv1d": lambda t: F.conv1d(t(X), t(torch.ones(1)).expand(3, 5, 2), t(VEC)[:3], padding=1),
+    "conv2d": lambda t: F.conv2d(t(IMAGE), t(WINDOW), t(WEIGHT), (2, 1), (1, 2), (1, 2)),
+    "conv2d groups": lambda t: F.conv2d(t(IMAGE), t(WINDOW)[:, :3], None, 2, 1, 1, 2),
+    "conv2d depth-wise": lambda t: F.conv2d(t(LAST), t(WINDOW).transpose(0, 1)[:, :1], None, 1, "same", 1, 6),
+    "conv2d one sample": lambda t: F.conv2d(t(IMAGE)[0], t(WINDOW)),
+    "conv3d": lambda t: F.conv3d(t(VOLUME), t(CUBE), t(WEIGHT), 2, 1, 1, 2),
+    "conv transposed": lambda t: F.conv_transpose2d(t(IMAGE)[:, :4, :4, :3], t(WINDOW), t(Z)[:, 0, 0], (2, 3), 1, (1, 0), 1, (1, 2)),
+    "conv transposed groups": lambda t: F.conv_transpose1d(t(X)[:, :4], t(Y)[:4, :3, :2], None, 2, groups=2),
+    "conv expanded": lambda t: F.conv2d(t(IMAGE)[:1].expand(3, 6, 9, 8), t(WINDOW)).sum(),
+    "avg_pool1d": lambda t: F.avg_pool1d(t(X), 3, 1, 1), "avg_pool2d": lambda t: F.avg_pool2d(t(IMAGE), 2),
+    "avg_pool2d all": lambda t: F.avg_pool2d(t(LAST), (3, 4), (2, 3), (1, 2), True, False),
+    "avg_pool2d even": lambda t: F.avg_pool2d(t(IMAGE)[:, :, :8], (4, 2)), "avg_pool2d divisor": lambda t: F.avg_pool2d(t(IMAGE), 3, 2, 1, True, True, 5),
+    "avg_pool3d": lambda t: F.avg_pool3d(t(VOLUME), (2, 3, 2), 2, (1, 1, 0), True), "avg_pool one": lambda t: F.avg_pool2d(t(IMAGE)[0], 3, 2),
+    "adaptive_avg_pool": lambda t: F.adaptive_avg_pool2d(t(IMAGE), (1, 1)), "adaptive_avg_pool 2": lambda t: F.adaptive_avg_pool2d(t(IMAGE), (3, 4)),
+    "adaptive_avg_pool 3": lambda t: F.adaptive_avg_pool2d(t(LAST), (4, 5)), "adaptive_avg_pool3d": lambda t: F.adaptive_avg_pool3d(t(VOLUME), (2, 3, 7)),
+    "adaptive_avg_pool1d": lambda t: F.adaptive_avg_pool1d(t(X), 3),
+    "max_pool": lambda t: F.max_pool2d(t(IMAGE), 3, 2, 1), "max_pool 2": lambda t: F.max_pool2d(t(LAST), 2, ceil_mode=True),
+    "max_pool 3": lambda t: F.max_pool2d(t(IMAGE), (3, 2), 1, (1, 0), (2, 1)), "max_pool1d": lambda t: F.max_pool1d(t(X), 2, 1),
+    "max_pool3d": lambda t: F.max_pool3d(t(VOLUME), 2, 1), "adaptive_max_pool": lambda t: F.adaptive_max_pool2d(t(IMAGE), (4, 3)),
+    "adaptive_max_pool3d": lambda t: F.adaptive_max_pool3d(t(VOLUME), 2),
+    "nearest": lambda t: F.interpolate(t(IMAGE), scale_factor=2), "nearest 1": lambda t: F.interpolate(t(X), 7),
+    "nearest 2": lambda t: F.interpolate(t(LAST), (5, 13), mode="nearest-exact"), "nearest 3": lambda t: F.interpolate(t(VOLUME), (7, 3, 9)),
+    "linear": lambda t: F.interpolate(t(X), 9, mode="linear"), "bilinear": lambda t: F.interpolate(t(IMAGE), (7, 17), mode="bilinear"),
+    "bilinear 2": lambda t: F.interpolate(t(LAST), scale_factor=(1.7, 0.6), mode="bilinear"),
+    "bilinear align": lambda t: F.interpolate(t(IMAGE), (5, 11), mode="bilinear", align_corners=True),
+    "trilinear": lambda t: F.interpolate(t(VOLUME), (3, 8, 7), mode="trilinear"), "bicubic": lambda t: F.interpolate(t(IMAGE), (7, 17), mode="bicubic"),
+    "bicubic align": lambda t: F.interpolate(t(IMAGE), (12, 5), mode="bicubic", align_corners=True),
+    "reflect": lambda t: F.pad(t(IMAGE), (2, 1, 0, 3), mode="reflect"), "replicate": lambda t: F.pad(t(VOLUME), (2, 1, 0, 3, 1, 1), mode="replicate"),
+    "batch_norm 2d": lambda t: F.batch_norm(t(LAST), None, None, t(Z)[:, 0, 0], t(Z)[:, 1, 1], True),
     "attention": lambda t: F.scaled_dot_product_attention(t(X), t(Y), t(Z), is_causal=True),
     **{name: (lambda t, name=name: getattr(torch, name)(t(Z))) for name in UNARY},
     **{name + "_": (lambda t, name=name: getattr(t(Z).clone(), name + "_")()) for name in UNARY},

@@ -156,6 +156,14 @@ def cudnn_batch_norm_back(x, grad, weight, running_mean, running_var, mean, inve
     return batch_norm_back(grad, x, weight, running_mean, running_var, mean, inverse, True, eps, (True, True, True))
 
 
+def batch_norm_update(x, weight, bias, running_mean, running_var, momentum, eps):
+    return cudnn_batch_norm(x, weight, bias, running_mean, running_var, True, momentum, eps)
+
+
+def batch_norm_update_back(grad, x, weight, running_mean, running_var, mean, inverse, update, eps, mask, reserve):
+    return batch_norm_back(grad, x, weight, running_mean, running_var, mean, inverse, update, eps, mask)
+
+
 _BATCH, _BATCH_BACK = "batch_norm_stats batch_norm inverse_std", "norm_grads batch_norm_back inverse_std"
 KERNELS = {
     "native_layer_norm": ("layer_norm", layer_norm),
@@ -164,6 +172,7 @@ KERNELS = {
     "native_group_norm_backward": ("layer_norm_back norm_grads", group_norm_back),
     "native_batch_norm": (_BATCH, batch_norm), "_native_batch_norm_legit": (_BATCH, batch_norm),
     "_native_batch_norm_legit.no_stats": (_BATCH, batch_norm_plain), "cudnn_batch_norm": (_BATCH, cudnn_batch_norm),
+    "_batch_norm_with_update": (_BATCH, batch_norm_update), "batch_norm_backward": (_BATCH_BACK, batch_norm_update_back),
     "native_batch_norm_backward": (_BATCH_BACK, batch_norm_back),
     "cudnn_batch_norm_backward": (_BATCH_BACK, cudnn_batch_norm_back),
 }

@@ -2,12 +2,13 @@
 the exact operation), torch's own (_right.py), or none; then it is outside of the contract.
 """
 from lockstep import _library
-from lockstep.torch import _convolutions, _draw, _elementwise, _indexing, _losses, _norms, _optimizers, _products, _reductions, _right
+from lockstep.torch import (_convolutions, _draw, _elementwise, _indexing, _losses, _norms, _optimizers, _pools, _products,
+                            _reductions, _resize, _right)
 
 # Leaf operations without a kernel at a device's key: they choose among libraries themselves
 LEAVES = ("convolution", "convolution_backward", "mkldnn_convolution", "mkldnn_linear", "_nnpack_spatial_convolution",
           "_index_put_impl_", "convolution_overrideable", "convolution_backward_overrideable")
-_FILES = (_products, _convolutions, _elementwise, _reductions, _norms, _losses, _indexing, _optimizers, _draw)
+_FILES = (_products, _convolutions, _elementwise, _reductions, _norms, _pools, _resize, _losses, _indexing, _optimizers, _draw)
 
 
 def kernels():
