@@ -120,7 +120,7 @@ class _Machine(BaseEstimator):  # type: ignore[misc]
     def _valid(self, eval_set: Any) -> Optional[Dataset]:
         if eval_set is None:
             return None
-        one = list(eval_set)
+        one = [eval_set, eval_set.y, eval_set.sample_weight] if isinstance(eval_set, Dataset) else list(eval_set)
         if len(one) == 1 and isinstance(one[0], (tuple, list)):  # as other packages have it
             one = list(one[0])
         if len(one) not in (2, 3):
@@ -263,8 +263,8 @@ class _Classifier(ClassifierMixin, _Machine):  # type: ignore[misc]
                 "label_smoothing": self.label_smoothing, "class_weight": self._class_weights()}
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, eval_set: Any = None) -> Any:
-        """Trains. eval_set: (X, y) or (X, y, sample_weight) to validate on after each epoch;
-        the model of the best epoch is kept. After Ctrl-C the model so far is."""
+        """Trains. eval_set: (X, y), (X, y, sample_weight) or a Dataset to validate on after each
+        epoch; the model of the best epoch is kept. After Ctrl-C the model so far is."""
         start = self._start()
         y, sample_weight = _of_dataset(X, y, sample_weight)
         rows = self._rows(X, None, None, reset=True)
@@ -345,8 +345,8 @@ class _Regressor(RegressorMixin, _Machine):  # type: ignore[misc]
         return y
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, eval_set: Any = None) -> Any:
-        """Trains. eval_set: (X, y) or (X, y, sample_weight) to validate on after each epoch;
-        the model of the best epoch is kept. After Ctrl-C the model so far is."""
+        """Trains. eval_set: (X, y), (X, y, sample_weight) or a Dataset to validate on after each
+        epoch; the model of the best epoch is kept. After Ctrl-C the model so far is."""
         return self._fit(X, y, sample_weight, eval_set, self._start(), self._options(), True)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -58,6 +58,14 @@ static void bootstrap(const double *a, const double *b, uint64_t seed, struct ls
 	free(d);
 }
 
+/* sqrt(a * a + b * b) of numbers from 0 on, whose squares may overflow. The C library's
+ * hypot has been changed: programs that call it do not run with that of other systems. */
+static double length(double a, double b)
+{
+	double large = fmax(a, b), ratio = large > 0 ? fmin(a, b) / large : 0;
+	return large * sqrt(1 + ratio * ratio);
+}
+
 /* The standard error of the difference and its degrees of freedom. Where one group shows
  * no spread, that of the other is taken for both: to take it as zero would be a certainty
  * that nothing has shown. */
@@ -70,7 +78,7 @@ static double standard_error(struct ls_stats_pair *p)
 		p->df = (from_a ? n_a : n_b) - 1;
 		return (from_a ? p->a.sd : p->b.sd) * sqrt(1 / n_a + 1 / n_b);
 	}
-	double a = p->a.sd / sqrt(n_a), b = p->b.sd / sqrt(n_b), se = hypot(a, b);
+	double a = p->a.sd / sqrt(n_a), b = p->b.sd / sqrt(n_b), se = length(a, b);
 	double share_a = a / se * (a / se), share_b = b / se * (b / se);
 	p->df = 1 / (share_a * share_a / (n_a - 1) + share_b * share_b / (n_b - 1));
 	return se;
@@ -106,7 +114,7 @@ static void test(struct ls_stats_pair *p)
 	if (isnan(p->margin))
 		return;
 	p->p_margin = positive(ls_student_above((p->margin - fabs(p->difference)) / se, p->df));
-	double sd = p->borrowed ? fmax(p->a.sd, p->b.sd) : hypot(p->a.sd, p->b.sd) / sqrt(2);
+	double sd = p->borrowed ? fmax(p->a.sd, p->b.sd) : length(p->a.sd, p->b.sd) / sqrt(2);
 	p->seeds_needed = seeds_needed(sd, p->margin);
 }
 

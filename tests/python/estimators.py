@@ -121,8 +121,8 @@ class Course(unittest.TestCase):
         self.assertLess(made.n_iter_, 200)
         self.assertEqual(made.best_epoch_, min(made.history_, key=lambda e: e["logloss"])["epoch"])
         self.assertEqual(made.best_value_, min(e["logloss"] for e in made.history_))
-        again = clone(made).fit(x, y, eval_set=[(vx, flip)])
-        self.assertEqual(again.model_.digest(), made.model_.digest())
+        for same in ([(vx, flip)], [vx, flip, None], lockstep.Dataset(vx, flip)):
+            self.assertEqual(clone(made).fit(x, y, eval_set=same).model_.digest(), made.model_.digest())
 
     def test_warm_start(self):
         x, y = rows()
@@ -162,6 +162,17 @@ class Course(unittest.TestCase):
         a = digest(lockstep.FFMClassifier(random_state=np.random.RandomState(3)), x, y)
         self.assertEqual(a, digest(lockstep.FFMClassifier(random_state=np.random.RandomState(3)), x, y))
         self.assertNotEqual(a, want)
+
+    def test_weights_of_powers_of_two_are_repeated_rows(self):
+        x, y = rows()
+        x = x * np.random.default_rng(1).normal(0, 1, x.shape)
+        weight = np.array([0, 1, 2, 4])[np.arange(len(y)) % 4]
+        for kind in CLASSIFIERS + REGRESSORS:
+            made = kind(epochs=5, lr=0.3, batch=4096)
+            a = made.fit(x, y, sample_weight=weight).parameters()
+            b = clone(made).fit(x.repeat(weight, axis=0), y.repeat(weight)).parameters()
+            for name in a:
+                self.assertEqual(a[name].tobytes(), b[name].tobytes())
 
     def test_progress(self):
         x, y = rows()
