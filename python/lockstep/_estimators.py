@@ -403,28 +403,36 @@ class FMRegressor(_Regressor):
 
 
 class FFMClassifier(_Classifier):
-    """A field-aware factorization machine that tells classes apart. Each column is a field, or fields has
-    a number or a name for each."""
+    """A field-aware factorization machine that tells classes apart.
+
+    Each column is a field, or fields has a number or a name for each.
+    """
 
     _kind = "ffm"
 
 
 class FFMRegressor(_Regressor):
-    """A field-aware factorization machine that estimates a number. Each column is a field, or fields has
-    a number or a name for each."""
+    """A field-aware factorization machine that estimates a number.
+
+    Each column is a field, or fields has a number or a name for each.
+    """
 
     _kind = "ffm"
 
 
 class FwFMClassifier(_Classifier):
-    """A field-weighted factorization machine that tells classes apart. Each column is a field, or fields has
-    a number or a name for each."""
+    """A field-weighted factorization machine that tells classes apart.
+
+    Each column is a field, or fields has a number or a name for each.
+    """
 
     _kind = "fwfm"
 
 
 class FwFMRegressor(_Regressor):
-    """A field-weighted factorization machine that estimates a number. Each column is a field, or fields has
-    a number or a name for each."""
+    """A field-weighted factorization machine that estimates a number.
+
+    Each column is a field, or fields has a number or a name for each.
+    """
 
     _kind = "fwfm"

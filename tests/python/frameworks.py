@@ -100,7 +100,7 @@ def main():
     else:
         raise AssertionError("not broken")
     os.makedirs("d")
-    os.environ["LOCKSTEP_OUT"] = os.path.abspath("d")  # of lockstep run, which writes the manifest there
+    os.environ["LOCKSTEP_OUT"] = os.path.abspath("d")  # lockstep run writes it there
     try:
         lightning(5, "d")
     except FileNotFoundError as fault:
