@@ -9,7 +9,7 @@ import ctypes
 import enum
 import os
 import sys
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Type
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Type, Union
 
 from lockstep import _library
 
@@ -144,6 +144,6 @@ def digest(state: Any) -> str:
     return _library.call_hex("ls_digest_final", handle.address)
 
 
-def digest_file(path: "str | os.PathLike[str]") -> str:
+def digest_file(path: "Union[str, os.PathLike[str]]") -> str:
     """The same of a file: what `lockstep compare --digest` prints for it."""
     return _library.call_hex("ls_digest_file", os.fsencode(path))

@@ -257,11 +257,23 @@ def _apply_libraries(policy: Dict[str, Any], result: Enforcement) -> None:
 # --- the function ---
 
 
+def command_words() -> Optional[List[str]]:
+    """How this interpreter was started, with its own options; None where it is not told."""
+    words = getattr(sys, "orig_argv", None)  # 3.10 and newer
+    if words:
+        return list(words)
+    try:
+        with open("/proc/self/cmdline", "rb") as f:
+            return [os.fsdecode(w) for w in f.read().split(b"\0")[:-1]] or None
+    except OSError:
+        return None
+
+
 def _restart(changes: Dict[str, Optional[str]]) -> NoReturn:
     """The same program again, in this process, with the variables from its start."""
-    words = getattr(sys, "orig_argv", None)
+    words = command_words()
     if not words or not sys.executable:
-        raise RuntimeError("enforce: this Python does not tell how it was started (3.10 and newer do): restart is not possible")
+        raise RuntimeError("enforce: it is not told how this program was started, so it cannot be started again")
     if hasattr(sys, "ps1") or "ipykernel" in sys.modules:
         raise RuntimeError("enforce: an interactive session cannot be restarted; set the variables before it starts")
     for name, value in changes.items():

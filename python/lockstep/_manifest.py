@@ -132,7 +132,7 @@ def run_manifest(out: Optional[Path] = None, *, inputs: Sequence[Path] = (), com
     last enforce, or of `lockstep run`, unless they are given; without either the level is
     0: nothing was enforced."""
     policy = _policy()
-    words = list(command) if command is not None else list(getattr(sys, "orig_argv", None) or [sys.executable, *sys.argv])
+    words = list(command) if command is not None else _enforce.command_words() or [sys.executable or "python", *sys.argv]
     keep = [_library.strings(words), _library.strings(_judge.environment_words()), _library.strings([os.fspath(p) for p in inputs])]
     chosen = (precision or policy.get("precision", "fp32")).encode()
     recording = _Recording(*[ctypes.cast(k, ctypes.c_void_p) for k in keep], os.fsencode(sys.executable) if sys.executable else None,

@@ -12,7 +12,7 @@ import importlib
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
 from lockstep import _digest, _library, _manifest
 
@@ -25,12 +25,20 @@ if TYPE_CHECKING:
 __all__ = ["LightningCallback", "TransformersCallback", "read_digests"]
 
 
-def _digest_or_none(state: Any) -> Optional[str]:
-    """None where there are no tensors, as of an optimizer without state."""
-    return _digest.digest(state) if _digest.leaves(state) else None
+def _digests(**states: Any) -> Dict[str, Any]:
+    """None where there are no tensors, as of an optimizer without state. A state that cannot
+    be digested, such as one in shards, does not end the training: "unknown" says why."""
+    found: Dict[str, Any] = {}
+    for name, state in states.items():
+        try:
+            found[name] = _digest.digest(state) if _digest.leaves(state) else None
+        except (TypeError, ValueError) as fault:
+            found[name] = None
+            found.setdefault("unknown", {})[name] = str(fault)
+    return found
 
 
-def read_digests(out: "str | os.PathLike[str]") -> List[Dict[str, Any]]:
+def read_digests(out: "Union[str, os.PathLike[str]]") -> List[Dict[str, Any]]:
     """The lines of OUT/checkpoint_digests.jsonl."""
     with open(os.path.join(out, DIGESTS), encoding="utf-8") as f:
         return [json.loads(line) for line in f]
@@ -44,6 +52,7 @@ class _Recorder:
         self.out = out
         self.inputs = tuple(inputs)
         self.manifest: Optional[_manifest.RunManifest] = None
+        self._begun = False
 
     def _begin(self, folder: str) -> None:
         """A folder of `lockstep run` has its manifest already."""
@@ -52,12 +61,13 @@ class _Recorder:
         path = os.path.join(self.out, DIGESTS)
         if os.path.exists(path):
             os.remove(path)
+        self._begun = True
         run = os.environ.get("LOCKSTEP_OUT")
         if not run or not os.path.isdir(run) or not os.path.samefile(run, self.out):
             self.manifest = _manifest.run_manifest(self.out, inputs=self.inputs)
 
     def _note(self, **fields: Any) -> None:
-        if self.out is None:
+        if not self._begun or self.out is None:
             return  # a checkpoint that is saved outside of a training
         with open(os.path.join(self.out, DIGESTS), "a", encoding="utf-8") as f:
             f.write(json.dumps(fields) + "\n")
@@ -78,8 +88,7 @@ class _Lightning(_Recorder):
     def on_save_checkpoint(self, trainer: Any, pl_module: Any, checkpoint: Dict[str, Any]) -> None:
         if trainer.is_global_zero:
             self._note(step=int(checkpoint["global_step"]), epoch=int(checkpoint["epoch"]),
-                       weights=_digest_or_none(checkpoint["state_dict"]),
-                       optimizers=_digest_or_none(checkpoint.get("optimizer_states", [])))
+                       **_digests(weights=checkpoint["state_dict"], optimizers=checkpoint.get("optimizer_states", [])))
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         if trainer.is_global_zero:
@@ -114,8 +123,8 @@ class _Transformers(_Recorder):
     def on_save(self, args: Any, state: Any, control: Any, model: Any = None, **more: Any) -> None:
         if state.is_world_process_zero:
             folder = os.path.join(args.output_dir, "checkpoint-%d" % state.global_step)
-            self._note(step=int(state.global_step), epoch=state.epoch, weights=None if model is None else _digest_or_none(model.state_dict()),
-                       files=_tensor_files(folder))
+            weights = {} if model is None else model.state_dict()
+            self._note(step=int(state.global_step), epoch=state.epoch, files=_tensor_files(folder), **_digests(weights=weights))
 
     def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         if state.is_world_process_zero:

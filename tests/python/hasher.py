@@ -19,6 +19,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import lockstep
+from lockstep import features
 from lockstep.features import Hasher, hash_column, hash_values
 
 PROGRAM = sys.argv[1]
@@ -110,6 +111,16 @@ def hashes():
     assert hash_values("a", ["b=c"], 1337, 10).tolist() == [17] and hash_values("a=b", ["c"], 1337, 10).tolist() == [783]
 
 
+def most_names():
+    """Beyond the limit the names that come first are kept, as the program keeps them."""
+    most, features._MOST_NAMES = features._MOST_NAMES, 3
+    try:
+        names = Hasher(["a", "b"], ["n"]).fit({"a": ["x", "y"], "b": ["p", "q"], "n": [1, 2]}).names_
+    finally:
+        features._MOST_NAMES = most
+    assert sorted(names.values()) == ["a=x", "b=p", "n"], names
+
+
 def pipeline():
     """In a pipeline of scikit-learn: the frame in, probabilities out."""
     frame = pandas.DataFrame(table(200, 3, [0, 1]))
@@ -141,6 +152,7 @@ def refusals():
 os.chdir(tempfile.mkdtemp())
 hashes()
 same_rows()
+most_names()
 pipeline()
 refusals()
 print("a Hasher makes the rows of fm convert")
