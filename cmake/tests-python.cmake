@@ -18,6 +18,7 @@ if(LS_USERS_BUILD)
   ls_python_test(checks-all checks.py FMRegressor FFMClassifier FFMRegressor FwFMClassifier FwFMRegressor)
   ls_label(python.checks-all python slow)
   ls_python_test(pages pages.py ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/docs/guide-python.md
+    ${CMAKE_SOURCE_DIR}/docs/guide-python-tools.md
     ${CMAKE_SOURCE_DIR}/examples/notebook/clicks.ipynb)
   add_test(NAME python.wheel COMMAND ${CMAKE_SOURCE_DIR}/tests/python/wheel)
   ls_label(python.wheel python slow)

@@ -8,6 +8,7 @@ have the same bits. It seeds its generators itself. Returns the first result.
 that skips itself: what was not judged has not passed. The summary names both kinds.
 """
 import ctypes
+import importlib
 import importlib.util
 import os
 from typing import Any, Callable, Generator, List, TypeVar
@@ -60,7 +61,7 @@ def assert_bitwise() -> Callable[..., Any]:
 def gpu_fault() -> str:
     """Why there is no GPU; empty where there is one."""
     if importlib.util.find_spec("torch") is not None:
-        import torch
+        torch = importlib.import_module("torch")
         return "" if torch.cuda.is_available() else "torch finds no GPU"
     try:
         cuda = ctypes.CDLL("libcuda.so.1")

@@ -140,6 +140,8 @@ def manifests():
     assert "finished" in told("manifest", "show", "out")
 
 
+assert set(lockstep.__all__) == {"LockstepError", *lockstep._WHERE, *lockstep._MODULES}
+assert all(getattr(lockstep, name) is not None for name in dir(lockstep))
 digests()
 judging()
 manifests()
