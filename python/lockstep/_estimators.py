@@ -142,7 +142,10 @@ class _Machine(BaseEstimator):  # type: ignore[misc]
     def _threads(self) -> Optional[int]:
         """None: as many as there are processors. No number of them changes a bit."""
         n = self.n_jobs
-        if n is None or n == -1:
+        if n is None:  # joblib sets this in its processes, so that they share the processors
+            limit = os.environ.get("OMP_NUM_THREADS", "")
+            return int(limit) if limit.isdigit() and int(limit) > 0 else None
+        if n == -1:
             return None
         if n < 0:
             return max(1, (os.cpu_count() or 1) + 1 + int(n))

@@ -140,16 +140,16 @@ class _Run:
                 done.set()
 
         thread = threading.Thread(target=work, name="lockstep-train", daemon=True)
-        thread.start()
         while not done.is_set():
             try:
+                if thread.ident is None:
+                    thread.start()
                 done.wait()
             except BaseException as fault:
-                # KeyboardInterrupt, or what a handler of a signal raises; the training says
-                # goodbye soon
+                # KeyboardInterrupt, or what a handler of a signal raises, at any place of
+                # this loop; the training ends soon
                 self.stop.value = 1
                 self.fault = fault
-        thread.join()
 
     def __call__(self) -> None:
         if threading.current_thread() is threading.main_thread() and self._is_watched():

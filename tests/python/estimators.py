@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import warnings
 
 import joblib
@@ -158,6 +159,8 @@ class Course(unittest.TestCase):
         want = digest(lockstep.FFMClassifier(), x, y)
         for n in (1, 2, 5, -1, -2):
             self.assertEqual(digest(lockstep.FFMClassifier(n_jobs=n), x, y), want)
+        with unittest.mock.patch.dict(os.environ, OMP_NUM_THREADS="3"):
+            self.assertEqual([lockstep.FMClassifier(n_jobs=n)._threads() for n in (None, -1, 2)], [3, None, 2])
         self.assertEqual(digest(lockstep.FFMClassifier(random_state=1337), x, y), want)
         a = digest(lockstep.FFMClassifier(random_state=np.random.RandomState(3)), x, y)
         self.assertEqual(a, digest(lockstep.FFMClassifier(random_state=np.random.RandomState(3)), x, y))
