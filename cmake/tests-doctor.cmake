@@ -11,6 +11,16 @@ add_dependencies(test_nvml fake_nvml_new fake_nvml_old)
 add_dependencies(test_nvml_meter fake_nvml_new fake_nvml_old)
 add_dependencies(test_watch_incidents fake_nvml_new)
 
+# A day of looks takes minutes, and a sanitizer's memory is not the program's.
+if(NOT LS_SANITIZE)
+  add_executable(watch_day tests/watch/day.c)
+  target_link_libraries(watch_day PRIVATE ls_core)
+  target_compile_definitions(watch_day PRIVATE LS_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  add_dependencies(watch_day fake_nvml_new)
+  add_test(NAME unit.watch_day COMMAND watch_day)
+  ls_label(unit.watch_day unit slow)
+endif()
+
 # A real torch, where the program is what users get; importing it takes seconds and
 # gigabytes elsewhere. PyPI's torch for x86-64 comes with NVIDIA's wheels; elsewhere it is
 # one for the CPU.

@@ -133,6 +133,7 @@ function drawHost(now) {
   if (h.io_wait !== undefined) list.push(["Disk wait", percent(h.io_wait * 100), "of the time"]);
   if (h.disk_total) list.push(["Disk of /", percent(100 - (100 * h.disk_available) / h.disk_total), gib(h.disk_available) + " free"]);
   facts(byId("host"), list);
+  byId("host").parentElement.hidden = !list.length;
 }
 
 // The time of an event is a button that shows the charts at that moment.
