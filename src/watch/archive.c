@@ -57,7 +57,8 @@ struct ls_archive {
 	char *folder; /* NULL: in memory */
 	int lock;
 	pthread_mutex_t mutex; /* for what follows; rings are never closed before the end */
-	struct subject *host, *gpus[LS_SAMPLE_GPUS]; /* by index, of the last sample */
+	/* By index, of the last sample; NULL: its rings cannot be opened. */
+	struct subject *host, *gpus[LS_SAMPLE_GPUS];
 	unsigned n_gpus;
 	struct subject *all[LS_SAMPLE_GPUS * 2]; /* GPUs that were ever seen; they are owned here */
 	unsigned n_all;
@@ -298,26 +299,26 @@ static void host_point(const struct ls_sample *s, enum ls_health worst, struct l
 	memcpy(p->v, v, sizeof v);
 }
 
+/* A ring that cannot be opened or written keeps no other one from going on. */
 int ls_archive_add(struct ls_archive *a, const struct ls_sample *s, enum ls_health worst,
 		   struct ls_err *err)
 {
 	struct ls_ring_point p = {.time = s->time};
-	struct subject *gpus[LS_SAMPLE_GPUS];
+	struct subject *gpus[LS_SAMPLE_GPUS] = {NULL};
 	host_point(s, worst, &p);
-	int rc = subject_add(a->host, &p, err);
-	for (unsigned i = 0; !rc && i < s->n_gpus; i++) {
-		rc = gpu_subject(a, &s->gpus[i], i, &gpus[i], err);
+	int first = subject_add(a->host, &p, err);
+	for (unsigned i = 0; i < s->n_gpus; i++) {
+		int rc = gpu_subject(a, &s->gpus[i], i, &gpus[i], err);
 		gpu_point(&s->gpus[i], &p);
 		if (!rc)
 			rc = subject_add(gpus[i], &p, err);
+		first = first ? first : rc;
 	}
-	if (rc)
-		return rc;
 	pthread_mutex_lock(&a->mutex);
 	memcpy(a->gpus, gpus, s->n_gpus * sizeof *gpus);
 	a->n_gpus = s->n_gpus;
 	pthread_mutex_unlock(&a->mutex);
-	return 0;
+	return first;
 }
 
 /* Means of spans of time, a column after another. */
@@ -382,6 +383,8 @@ json_t *ls_archive_json(struct ls_archive *a, double now, double range, double s
 	pthread_mutex_unlock(&a->mutex);
 	subject_json(a->host, spans, n, host);
 	for (unsigned i = 0; i < n_gpus; i++) {
+		if (!gpus[i])
+			continue;
 		json_t *o = json_pack("{s:i,s:s}", "index", (int)i, "uuid", gpus[i]->name + 4);
 		subject_json(gpus[i], spans, n, o);
 		json_array_append_new(list, o);

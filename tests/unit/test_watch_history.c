@@ -210,6 +210,33 @@ static void archives(void **state)
 	free(ring);
 }
 
+/* A GPU whose history cannot be kept takes it from no other one. */
+static void one_ring_that_cannot_be(void **state)
+{
+	struct ls_archive *a;
+	struct ls_err err = {0};
+	struct ls_watch_gpu two[2] = {{.uuid = "GPU-7"}, {.uuid = "GPU-8"}};
+	struct ls_sample s = {.time = 1000020, .has_nvml = true, .n_gpus = 2, .gpus = two};
+	char *path = in_folder("other"), *ring = in_folder("other/gpu-GPU-7.seconds.ring");
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		two[i].r.valid[LS_METER_UTILIZATION] = true;
+		two[i].r.value[LS_METER_UTILIZATION] = 50 + i;
+	}
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_int_equal(mkdir(ring, 0755), 0);
+	assert_int_equal(ls_archive_open(path, &a, &err), 0);
+	assert_int_not_equal(ls_archive_add(a, &s, LS_HEALTH_OK, &err), 0);
+	json_t *all = ls_archive_json(a, 1000020, 60, 0), *gpus = json_object_get(all, "gpus");
+	assert_int_equal(json_array_size(gpus), 1);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(gpus, 0), "index")), 1);
+	assert_true(json_real_value(json_array_get(column(all, "utilization"), 59)) == 51);
+	json_decref(all);
+	ls_archive_close(a);
+	free(path);
+	free(ring);
+}
+
 static size_t count(struct ls_events *e)
 {
 	json_t *list = ls_events_json(e, 0, 100000);
@@ -371,10 +398,15 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rings),     cmocka_unit_test(clock_set_back),
-		cmocka_unit_test(torn),      cmocka_unit_test(archives),
-		cmocka_unit_test(events),    cmocka_unit_test(cap),
-		cmocka_unit_test(disk_full), cmocka_unit_test(xid_once),
+		cmocka_unit_test(rings),
+		cmocka_unit_test(clock_set_back),
+		cmocka_unit_test(torn),
+		cmocka_unit_test(archives),
+		cmocka_unit_test(one_ring_that_cannot_be),
+		cmocka_unit_test(events),
+		cmocka_unit_test(cap),
+		cmocka_unit_test(disk_full),
+		cmocka_unit_test(xid_once),
 	};
 	return cmocka_run_group_tests_name("watch_history", tests, begin, end);
 }
