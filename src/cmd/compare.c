@@ -102,11 +102,14 @@ const struct ls_cmd ls_cmd_compare = {
 	.synopsis = "A B [--ignore GLOB] [--tolerance RULE] [--html FILE] [--markdown FILE] "
 		    "[--all] [--digest] "
 		    "[--threads N]",
-	.details = "Reads safetensors (also sharded), npy, npz, PyTorch checkpoints, ONNX, JSON, "
-		   "JSON lines and CSV by "
-		   "value,\n"
-		   "anything else by byte. Nothing in a file is ever run. Exit status 0: "
-		   "identical, 1: differs.",
+	.details =
+		"Reads by value: safetensors, PyTorch, numpy, pickle, ONNX, TensorFlow, Keras, "
+		"HDF5, "
+		"GGUF, MATLAB,\n"
+		"MessagePack, TensorBoard, JSON, YAML, CSV and notebooks; anything else by "
+		"byte.\n"
+		"Nothing in a file is ever run. Exit status 0: identical, 1: differs, 3: something "
+		"was not read.",
 	.opts = ls_compare_opts,
 	.min_pos = 2,
 	.max_pos = 2,

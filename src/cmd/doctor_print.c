@@ -205,7 +205,7 @@ static void add_problems(struct ls_str *out, const struct ls_findings *list,
 		if (rank(&list->items[i]) == 3)
 			add_name(&know, list->items[i].id);
 	add_names(out, "more", &more);
-	add_names(out, "to know", &know);
+	add_names(out, know.n == 1 ? "note" : "notes", &know);
 }
 
 static size_t lines_of(const struct ls_str *s)

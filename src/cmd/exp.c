@@ -14,7 +14,8 @@
 
 static const struct ls_opt init_opts[] = {
 	{"database", 0, "FILE",
-	 "keep the database there: where this folder is on a shared disk, a disk of this machine"},
+	 "keep the database in this file, on a disk of this machine, when the folder is on a "
+	 "shared one"},
 	{0},
 };
 
@@ -105,7 +106,7 @@ static int run_check(const struct ls_cmd *cmd, const struct ls_args *args)
 
 static const struct ls_cmd cmd_check = {
 	.name = "check",
-	.summary = "is the database whole, and is every experiment's history lawful?",
+	.summary = "check that the database is whole and every history consistent",
 	.synopsis = "",
 	.details = "Exit status 0: sound, 1: faults, which are listed.",
 	.run = run_check,
@@ -134,7 +135,7 @@ static int run_note(const struct ls_cmd *cmd, const struct ls_args *args)
 
 static const struct ls_cmd cmd_note = {
 	.name = "note",
-	.summary = "write a note beside an experiment",
+	.summary = "add a note to an experiment",
 	.synopsis = "NAME TEXT…",
 	.min_pos = 2,
 	.max_pos = -1,

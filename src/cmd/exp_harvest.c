@@ -155,7 +155,7 @@ static int run_harvest(const struct ls_cmd *cmd, const struct ls_args *args)
 
 const struct ls_cmd ls_cmd_exp_harvest = {
 	.name = "harvest",
-	.summary = "read the metrics that experiments have written into the store",
+	.summary = "collect the metrics that experiments have written, into the store",
 	.synopsis = "[--rule RULE] [--exp-id NAME] NAME…\n[--rule RULE] --all",
 	.details =
 		"Reads what `exp new --harvest` named, else every metrics.jsonl, log.jsonl, "

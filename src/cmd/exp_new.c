@@ -16,9 +16,9 @@
 	{"description", 0, "TEXT", "what it is for"},                                              \
 	{"partition", 0, "P", "where it shall run: a Slurm partition, or a name for this machine's GPUs"}, \
 	{"num-gpus", 0, "N", "how many GPUs it needs (default 0: it runs on processors)"},         \
-	{"batch-size", 0, "N", "samples a GPU and step: {batch}"},                                 \
+	{"batch-size", 0, "N", "samples per GPU and step: {batch}"},                               \
 	{"accum", 0, "N", "batches that are accumulated for one step: {accum}"},                   \
-	{"global-batch", 0, "N", "samples a step on all GPUs; the batch a GPU follows from it"},   \
+	{"global-batch", 0, "N", "samples per step on all GPUs; the batch per GPU follows from it"}, \
 	{"samples", 0, "N", "samples of the training data, to count epochs in steps"},             \
 	{"epochs", 0, "X", "length of the training, kept as steps: {total_steps}"},                \
 	{"warmup-epochs", 0, "X", "length of the warm-up, kept as steps: {warmup_steps}"},         \
@@ -36,8 +36,8 @@ static const struct ls_opt new_opts[] = {
 	{"template", 't', "T", "begin with this template (`lockstep exp template` makes them)"},
 	{"like", 0, "NAME",
 	 "begin with another experiment: its command, settings and global batch"},
-	{"seed", 0, "N", "{seed}"},
-	{"seeds", 0, "A,B,C", "one experiment a seed, in a group: NAME_seed42, …"},
+	{"seed", 0, "N", "the seed: {seed}"},
+	{"seeds", 0, "A,B,C", "one experiment per seed, in a group: NAME_seed42, …"},
 	{"after", 0, "NAME", "wait until that experiment is done; may be repeated"},
 	DESIGN_OPTS,
 	{0},
@@ -332,7 +332,7 @@ static int run_new(const struct ls_cmd *cmd, const struct ls_args *args)
 
 const struct ls_cmd ls_cmd_exp_new = {
 	.name = "new",
-	.summary = "make an experiment, or one a seed",
+	.summary = "make an experiment, or one per seed",
 	.synopsis = "[--template T] [--like NAME] [--seed N] [--seeds A,B,C] [--after NAME] "
 		    "[--partition "
 		    "P] [--num-gpus N] [--batch-size N] [--set KEY=VALUE] [--description TEXT] "
@@ -347,7 +347,7 @@ const struct ls_cmd ls_cmd_exp_new = {
 		"--set.\n"
 		"It records the git commit, the difference of a dirty work tree, and the "
 		"environment.\n"
-		"On other GPUs than those of its template or of --like, the batch a GPU and the "
+		"On other GPUs than those of its template or of --like, the batch per GPU and the "
 		"accumulation follow from\n"
 		"the global batch by `lockstep plan`, whose warnings become notes.\n"
 		"Nothing runs before `lockstep exp submit`.",

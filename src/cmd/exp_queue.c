@@ -221,7 +221,7 @@ static int run_retry(const struct ls_cmd *cmd, const struct ls_args *args)
 
 const struct ls_cmd ls_cmd_exp_retry = {
 	.name = "retry",
-	.summary = "run experiments again that have ended, in a new attempt folder",
+	.summary = "run ended experiments again, each in a new attempt folder",
 	.synopsis = "[--failed] [--seed N] [NAME…]",
 	.details = "Prints the names of those that are queued again.\n"
 		   "What earlier attempts have written stays.",

@@ -69,7 +69,7 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 
 const struct ls_cmd ls_cmd_run = {
 	.name = "run",
-	.summary = "launch a program deterministically and write down what happened",
+	.summary = "launch a program deterministically and record what happened",
 	.synopsis = "[--level 0|1|2|3] [--seed N] [--precision fp32|tf32|bf16|fp16] [--spec "
 		    "NAME|FILE] [--out DIR] "
 		    "[--trace kernels|ops] [--] COMMAND …",

@@ -217,13 +217,13 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 
 const struct ls_cmd ls_cmd_validate = {
 	.name = "validate",
-	.summary = "prove that this machine computes the bytes of every other",
+	.summary = "prove that this machine computes the same bytes as every other",
 	.synopsis = "[--device cpu|cuda[:N]] [--quick|--full] [-o REPORT.md]",
 	.details = "Trains every cell of the golden table on each device and thread count that is "
-		   "here, runs twins, "
-		   "moves\n"
-		   "trainings between devices, measures with transfers, and writes a report for a "
-		   "pull request.\n"
+		   "here, repeats a\n"
+		   "training with the same and with another seed, moves trainings between devices, "
+		   "and writes a\n"
+		   "report for a pull request.\n"
 		   "0: all passed and none skipped; 1: something differs; 3: the GPU part could "
 		   "not run.",
 	.opts = opts,

@@ -116,12 +116,11 @@ static int run(const struct ls_cmd *cmd, const struct ls_args *args)
 
 const struct ls_cmd ls_cmd_worker = {
 	.name = "worker",
-	.summary = "run queued experiments on this machine, one a GPU",
+	.summary = "run queued experiments on this machine, one per GPU",
 	.synopsis =
 		"[--gpus LIST] [--cpus N] [--soft-limit S] [--hard-limit S] [--grace S] [--once]",
 	.details =
-		"It may be killed at any moment: what runs goes on, and the next worker takes it "
-		"back.\n"
+		"If it is killed, running experiments go on, and the next worker takes them over.\n"
 		"With --once the exit status is 1 when an attempt did not succeed.",
 	.opts = opts,
 	.run = run,

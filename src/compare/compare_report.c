@@ -144,7 +144,7 @@ static void add_table(const struct ls_cmp_file *f, enum ls_cmp_kind kind, bool t
 	size_t shown = 0, all = 0;
 	ls_table_init(&t, tolerance ? 7 : 6,
 		      (const char *const[]){kinds[kind], "differing", "first", "max abs", "max ULP",
-					    tolerance ? "beyond" : "of them", "of them"});
+					    tolerance ? "beyond" : "special", "special"});
 	for (size_t i = 0; i < f->n_items; i++) {
 		const struct ls_cmp_item *item = &f->items[i];
 		if (item->kind != kind || item->status != LS_CMP_DIFFERS || item->own)

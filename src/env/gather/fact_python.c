@@ -25,8 +25,8 @@ static void not_found(struct ls_look *look, const char *key, const char *reason)
 		}
 	if (py->sites.program) {
 		ls_facts_unknown(look->facts, key, py->sites.program,
-				 "no site folder has it, but this file runs Python at start that "
-				 "may add folders; --deep asks");
+				 "no site folder has it, but a .pth file runs code at start that "
+				 "may add folders; --deep asks Python");
 		return;
 	}
 	if (py->minor)

@@ -290,9 +290,9 @@ static void markdown_rest(const struct ls_spec_diff *d, struct ls_str *out)
 	add_rows(d, false, &t);
 	if (t.rows > 1) {
 		ls_str_addf(out,
-			    "\n<details>\n<summary>%zu further difference%s that break%s "
-			    "nothing</summary>\n\n",
-			    t.rows - 1, t.rows == 2 ? "" : "s", t.rows == 2 ? "s" : "");
+			    "\n<details>\n<summary>%zu further row%s: no drift, or unknown "
+			    "here</summary>\n\n",
+			    t.rows - 1, t.rows == 2 ? "" : "s");
 		ls_table_markdown(&t, out);
 		ls_str_add(out, "\n</details>\n");
 	}

@@ -6,7 +6,7 @@ judge() { # TITLE OPTION…
 	doctor "${@:2}" --fail-on-mismatch >out
 	echo "status $?, $([ "$(wc -l <out)" -lt 24 ] && echo one screen || echo too long)"
 	head -n 1 out
-	awk '/^(DIFFERS|unknown) / { on = 1 } /^(differs|[0-9]+ (more|to know)|$)/ { on = 0 } on' out
+	awk '/^(DIFFERS|unknown) / { on = 1 } /^(differs|[0-9]+ (more|notes?)|$)/ { on = 0 } on' out
 }
 
 # a PyPI torch 2.15 in a venv: a stack of NVIDIA wheels under one requirement
