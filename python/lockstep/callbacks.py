@@ -82,8 +82,10 @@ class _Recorder:
 
 class _Lightning(_Recorder):
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
+        # all processes of the training ask for log_dir, which waits for each of them
+        folder = self.out or trainer.log_dir or trainer.default_root_dir
         if trainer.is_global_zero:
-            self._begin(trainer.log_dir or trainer.default_root_dir)
+            self._begin(folder)
 
     def on_save_checkpoint(self, trainer: Any, pl_module: Any, checkpoint: Dict[str, Any]) -> None:
         if trainer.is_global_zero:

@@ -31,7 +31,7 @@ def recorded(out, checkpoints):
     return lines, outputs
 
 
-def lightning(seed, out, broken=False):
+def lightning(seed, out, broken=False, processes=1):
     import lightning as L
     from lightning.pytorch.callbacks import ModelCheckpoint
 
@@ -51,10 +51,11 @@ def lightning(seed, out, broken=False):
     torch.manual_seed(seed)
     fit, x = Fit(), torch.randn(32, 6)
     loader = DataLoader(TensorDataset(x, x[:, :2]), batch_size=8, shuffle=True)
-    callbacks = [lockstep.callbacks.LightningCallback(out), ModelCheckpoint(out, save_top_k=-1)]
-    assert pickle.loads(pickle.dumps(callbacks[0])).out == out
+    callbacks = [lockstep.callbacks.LightningCallback(out if processes == 1 else None), ModelCheckpoint(out, save_top_k=-1)]
+    assert pickle.loads(pickle.dumps(callbacks[0])).out == callbacks[0].out
     trainer = L.Trainer(max_epochs=2, accelerator="cpu", logger=False, callbacks=callbacks, enable_progress_bar=False,
-                        enable_model_summary=False)
+                        enable_model_summary=False, devices=processes, strategy="auto" if processes == 1 else "ddp_fork",
+                        default_root_dir=out)
     trainer.fit(fit, loader)
     lines, outputs = recorded(out, 2)
     for line in lines:
@@ -93,6 +94,7 @@ def main():
         one, same, other = train(5, name + "1"), train(5, name + "2"), train(6, name + "3")
         assert one == same, name
         assert all(x[k] != y[k] for x, y in zip(one, other) for k in ("weights", "files", "optimizers") if k in x)
+    assert len(lightning(5, "ddp", processes=2)) == 2  # in the folder of the trainer, by the first process
     # what cannot be digested does not end a training
     told = lockstep.callbacks._digests(weights={"w": torch.eye(2).to_sparse()}, optimizers=[{"step": 1}])
     assert told["weights"] is None and "sparse" in told["unknown"]["weights"] and told["optimizers"] is None and len(told["unknown"]) == 1
