@@ -450,7 +450,11 @@ const struct ls_cmd ls_cmd_monitor = {
 		    "probe [--beside-jobs] [--within S]\n"
 		    "--print-config prometheus|alerts|grafana|systemd|compose|daemonset|dockerfile",
 	.details =
-		"Without a GPU it shows the host, and says why there is no GPU.\n"
+		"On a terminal it is a live view; with --listen 9495 it is a page for a browser, "
+		"at\n"
+		"http://127.0.0.1:9495/, with history, jobs and experiments. Without a GPU it "
+		"shows\n"
+		"the host, and says why there is no GPU.\n"
 		"check prints one line and ends with 0 (ok), 1 (warn), 2 (critical) or 3\n"
 		"(unknown), as monitoring plug-ins do. probe does a second of arithmetic on each\n"
 		"GPU whose result is known to the bit, and ends like check.",
