@@ -33,7 +33,7 @@ int ls_command_fill(const char *word, ls_placeholder value, void *ctx, struct ls
 		if (!v)
 			return ls_err_set(err, LS_EINPUT,
 					  "\"%s\": {%s} has no value: give it with --set %s=VALUE, "
-					  "or by the option of its name",
+					  "or by its option (`lockstep exp new --help`)",
 					  word, name, name);
 		ls_str_add(out, v);
 		p += n + 2;

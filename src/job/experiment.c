@@ -88,7 +88,9 @@ static int check_command(const json_t *design, struct ls_err *err)
 	int rc = ls_command_words(json_object_get(design, "command"), ls_experiment_value, values,
 				  &words, err);
 	if (!rc && !words[0])
-		rc = ls_err_set(err, LS_EINPUT, "there is no command to run");
+		rc = ls_err_set(
+			err, LS_EINPUT,
+			"there is no command to run: give it after --, or name a --template");
 	ls_command_free(words);
 	json_decref(values);
 	return rc;

@@ -91,12 +91,13 @@ static int submit_one(struct ls_store *s, const json_t *row, const void *ctx, st
 	const struct ls_submit *how = ctx;
 	const char *name = ls_col_text(row, "name");
 	if (!is(row, "new") && !is(row, "cancelled"))
-		return ls_err_set(err, LS_EINPUT, "%s is %s already%s%s", name,
-				  ls_col_text(row, "state"),
-				  is(row, "queued") || is(row, "running")
-					  ? ""
-					  : "; once more: `lockstep exp retry ",
-				  is(row, "queued") || is(row, "running") ? "" : name);
+		return is(row, "queued") || is(row, "running")
+			       ? ls_err_set(err, LS_EINPUT, "%s is %s already", name,
+					    ls_col_text(row, "state"))
+			       : ls_err_set(
+					 err, LS_EINPUT,
+					 "%s is %s already; `lockstep exp retry %s` runs it again",
+					 name, ls_col_text(row, "state"), name);
 	int rc = ls_sql_run(s, err,
 			    "UPDATE experiment SET engine = ?, priority = ?, retries = ?, slots = "
 			    "?, soft_limit = nullif(?, -1), hard_limit = nullif(?, -1), grace = "

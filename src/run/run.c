@@ -92,7 +92,8 @@ static int check_request(struct run *r, struct ls_err *err)
 	if (r->cmdline.shut)
 		return ls_err_set(
 			err, LS_EINPUT,
-			"%s: the policy would not reach the program, so it was not started",
+			"%s. The policy would not reach the program, so it was not started: "
+			"start it without this",
 			r->cmdline.shut);
 	return 0;
 }

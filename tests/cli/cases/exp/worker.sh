@@ -20,6 +20,7 @@ fails lockstep exp submit a
 quiet lockstep worker --once --gpus 4,7 --cpus 1
 cat order gpus
 table
+fails lockstep exp submit a
 lockstep exp cancel big --json
 fails lockstep exp cancel big
 
