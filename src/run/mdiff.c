@@ -429,7 +429,30 @@ static int by_weight(const void *a, const void *b)
 	const struct ls_difference *x = a, *y = b;
 	if (x->weight != y->weight)
 		return rank[x->weight] - rank[y->weight];
-	return strcmp(x->what, y->what);
+	int order = strcmp(x->what, y->what);
+	if (!order)
+		order = strcmp(x->a, y->a);
+	return order ? order : strcmp(x->b, y->b);
+}
+
+/* The facts and the observed environment may both have a variable: it is told once. The
+ * differences are sorted. */
+static void drop_repeated(struct ls_differences *d)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < d->n; i++) {
+		struct ls_difference *x = &d->items[i];
+		if (!kept || !ls_str_starts(x->what, "environment.env.") ||
+		    strcmp(d->items[kept - 1].what, x->what) != 0) {
+			d->items[kept++] = *x;
+			continue;
+		}
+		free(x->what);
+		free(x->a);
+		free(x->b);
+		free(x->why);
+	}
+	d->n = kept;
 }
 
 void ls_manifest_diff(const json_t *a, const json_t *b, struct ls_differences *ret)
@@ -460,5 +483,6 @@ void ls_manifest_diff(const json_t *a, const json_t *b, struct ls_differences *r
 	compare_kernels(&d, a, b);
 	if (d.n)
 		qsort(d.items, d.n, sizeof *d.items, by_weight);
+	drop_repeated(&d);
 	*ret = d;
 }
