@@ -22,17 +22,26 @@ static void print_forms(const char *parent, const char *name, const char *synops
 	}
 }
 
+static int code_points(const char *s)
+{
+	int n = 0;
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
 static void print_options(const struct ls_opt *opts, FILE *to)
 {
 	for (const struct ls_opt *o = opts; o && o->name; o++) {
-		char left[80];
+		char left[160];
 		snprintf(left, sizeof left, "%c%c%s --%s%s%s", o->letter ? '-' : ' ',
 			 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
 			 o->arg && !ls_opt_is_optional(o) ? " " : "", o->arg ? o->arg : "");
-		if (strlen(left) > 30)
+		int width = code_points(left);
+		if (width > 30)
 			fprintf(to, "  %s\n  %-30s %s\n", left, "", o->help);
 		else
-			fprintf(to, "  %-30s %s\n", left, o->help);
+			fprintf(to, "  %s%*s %s\n", left, 30 - width, "", o->help);
 	}
 }
 
@@ -52,7 +61,8 @@ void ls_cmd_print_help(const struct ls_cmd *parent, const struct ls_cmd *cmd, FI
 		print_commands(ls_cmds, to);
 		fputs("\n  --version    what this build is and has\n\n`lockstep COMMAND --help` "
 		      "tells more.\n"
-		      "Exit status: 0 yes, 1 no, 2 bad input, 3 cannot tell here, 4 failure.\n",
+		      "Exit status: 0 yes, 1 no, 2 bad input, 3 cannot tell here, 4 failure,\n"
+		      "5 the program of `lockstep verify` failed.\n",
 		      to);
 		return;
 	}
@@ -64,6 +74,7 @@ void ls_cmd_print_help(const struct ls_cmd *parent, const struct ls_cmd *cmd, FI
 	if (cmd->subs) {
 		fputs("\ncommands:\n", to);
 		print_commands(cmd->subs, to);
+		fprintf(to, "\n`lockstep %s COMMAND --help` tells more.\n", cmd->name);
 		return;
 	}
 	fputs("\noptions:\n", to);
