@@ -1,7 +1,8 @@
-"""bench/torch_step.py gpt2|vit [--exact] [--device cpu|cuda] [--steps N] [--batch N]: the
+"""bench/torch_step.py gpt2|vit|resnet18|resnet50 [--exact] [--device cpu|cuda] [--steps N] [--batch N]: the
 time of a training step, forward, backward, clipping and AdamW, in float32 without TF32, and
 the memory that it took. GPT-2 small by torch's own layers (12 layers, 768 wide, vocabulary
-of 50,304, sequences of 1024), or a ViT-B/16 (images of 224). One JSON line.
+of 50,304, sequences of 1024), a ViT-B/16 (images of 224), or a
+residual network on 128 images of 32. One JSON line.
 """
 import argparse
 import json
@@ -15,6 +16,7 @@ import torch.nn.functional as F
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "torch_exact"))
 from models import GPT, Block  # noqa: E402
+from vision import VISION  # noqa: E402
 
 
 class ViT(nn.Module):
@@ -43,14 +45,18 @@ def gpt2():
 
 
 def batch_of(name, model, n, device):
-    if name == "gpt2":
+    if name != "vit":
         return model.batch(n, device)
     return torch.randn(n, 3, 224, 224).to(device), torch.randint(0, 1000, (n,)).to(device)
 
 
+# by name: how it is made, and the samples of a batch
+MODELS = {"gpt2": (gpt2, 4), "vit": (ViT, 64), "resnet18": (VISION["resnet18"], 128), "resnet50": (VISION["resnet50"], 128)}
+
+
 def options():
     p = argparse.ArgumentParser()
-    p.add_argument("model", choices=["gpt2", "vit"])
+    p.add_argument("model", choices=list(MODELS))
     p.add_argument("--exact", action="store_true")
     p.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     p.add_argument("--steps", type=int, default=10)
@@ -65,9 +71,10 @@ def main():
         import lockstep.torch
         lockstep.torch.exact()
     torch.manual_seed(1)
-    model = (gpt2() if o.model == "gpt2" else ViT()).to(o.device)
+    make, samples = MODELS[o.model]
+    model = make().to(o.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
-    batch = batch_of(o.model, model, o.batch or (4 if o.model == "gpt2" else 64), o.device)
+    batch = batch_of(o.model, model, o.batch or samples, o.device)
 
     def step():
         loss = model.loss(*batch)

@@ -10,7 +10,7 @@ import types
 import lockstep.torch
 import torch
 from lockstep.torch import LockstepError, OutsideContract
-from train import digest, state_of, train
+from train import digest, state_of, train, weights_of
 
 GOLDEN = pathlib.Path(__file__).with_name("golden.txt")
 faults = []
@@ -23,9 +23,9 @@ def expect(what, truth):
 
 def run(**given):
     o = {"model": "tiny", "optimizer": "adamw", "form": "plain", "device": "cpu", "steps": 4, "seed": 1,
-         "recompute": False, "bf16": False, **given}
+         "samples": 8, "recompute": False, "bf16": False, **given}
     model, optimizer, losses = train(types.SimpleNamespace(**o))
-    return "%s %s %s" % (digest(losses), digest(model.parameters()), digest(state_of(optimizer)))
+    return "%s %s %s" % (digest(losses), digest(weights_of(model)), digest(state_of(optimizer)))
 
 
 def trainings():
@@ -35,6 +35,13 @@ def trainings():
         for model in ("tiny", "mlp"):
             made = run(model=model)
             expect("%s: 1 and 2 threads differ" % model, found.setdefault(model, made) == made)
+    for model in ("resnet18-tiny", "resnet50-tiny", "vit-tiny"):
+        torch.set_num_threads(1 + len(found) % 2)
+        found[model] = run(model=model, optimizer="sgd", steps=2)
+        expect("%s: another seed gives the same bits" % model,
+               run(model=model, optimizer="sgd", steps=2, seed=2).split()[1] != found[model].split()[1])
+    torch.set_num_threads(2)
+    expect("resnet18-tiny: 1 and 2 threads differ", run(model="resnet18-tiny", optimizer="sgd", steps=2) == found["resnet18-tiny"])
     expect("another seed gives the same bits", run(seed=2).split()[1] != found["tiny"].split()[1])
     expect("recomputed activations give other bits", run(recompute=True) == found["tiny"])
     for optimizer in ("adamw", "adam", "sgd"):
@@ -43,6 +50,7 @@ def trainings():
         for form in made:
             expect("%s: %s and plain differ" % (optimizer, form), made[form] == made["plain"])
     found["tiny bf16"] = run(bf16=True)
+    found["resnet18-tiny bf16"] = run(model="resnet18-tiny", optimizer="sgd", steps=2, bf16=True)
     covered = lockstep.torch.coverage()
     expect("outside: %s" % list(covered["outside"]), not covered["outside"])
     return found

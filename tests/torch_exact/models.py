@@ -6,9 +6,9 @@ from torch.utils.checkpoint import checkpoint
 
 
 class Block(nn.Module):
-    def __init__(self, width, heads, dropout):
+    def __init__(self, width, heads, dropout, causal=True):
         super().__init__()
-        self.heads = heads
+        self.heads, self.causal = heads, causal
         self.before, self.after = nn.LayerNorm(width), nn.LayerNorm(width)
         self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
@@ -17,7 +17,7 @@ class Block(nn.Module):
     def attend(self, x):
         batch, length, width = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
         return self.out(y.transpose(1, 2).reshape(batch, length, width))
 
     def forward(self, x):
@@ -62,6 +62,9 @@ class MLP(nn.Module):
 
 
 def make(name, recompute=False):
+    from vision import VISION
+    if name in VISION:
+        return VISION[name]()
     if name == "mlp":
         return MLP()
     if name == "small":

@@ -1,4 +1,4 @@
-"""train.py [--model tiny|small|mlp] …: trains and prints the SHA-256 of losses, weights and
+"""train.py [--model tiny|small|mlp|resnet18|vit …] …: trains and prints the SHA-256 of losses, weights and
 optimizer state. It may be run as it is, or made exact by `lockstep run --exact`, or by
 --exact here.
 """
@@ -24,6 +24,11 @@ def digest(tensors):
     return h.hexdigest()[:16]
 
 
+def weights_of(model):
+    """Parameters and buffers: the statistics of batch norm are some."""
+    return list(model.parameters()) + [b.float() for b in model.buffers()]
+
+
 def state_of(optimizer):
     return [v.float() for s in optimizer.state.values() for _, v in sorted(s.items()) if isinstance(v, torch.Tensor)]
 
@@ -31,10 +36,10 @@ def state_of(optimizer):
 def train(o):
     torch.manual_seed(o.seed)
     model = make(o.model, o.recompute).to(o.device)
-    optimizer = OPTIMIZERS[o.optimizer](model.parameters(), **FORMS[o.form])
+    optimizer = OPTIMIZERS[o.optimizer]([p for p in model.parameters() if p.requires_grad], **FORMS[o.form])
     losses = []
     for _ in range(o.steps):
-        batch = model.batch(8, o.device)
+        batch = model.batch(o.samples, o.device)
         with torch.autocast(o.device, torch.bfloat16, enabled=o.bf16):
             loss = model.loss(*batch)
         optimizer.zero_grad()
@@ -53,6 +58,7 @@ def options():
     p.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     p.add_argument("--steps", type=int, default=5)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--samples", type=int, default=8, help="of a batch")
     p.add_argument("--threads", type=int)
     p.add_argument("--recompute", action="store_true", help="checkpoint the activations")
     p.add_argument("--bf16", action="store_true", help="autocast")
@@ -69,7 +75,7 @@ def main():
         import lockstep.torch
         lockstep.torch.exact(strict=o.exact == "strict")
     model, optimizer, losses = train(o)
-    print("losses %s weights %s optimizer %s" % (digest(losses), digest(model.parameters()), digest(state_of(optimizer))))
+    print("losses %s weights %s optimizer %s" % (digest(losses), digest(weights_of(model)), digest(state_of(optimizer))))
     print("first %.6f last %.6f" % (losses[0], losses[-1]), file=sys.stderr)
     if o.save:
         torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "losses": losses}, o.save)
