@@ -155,11 +155,14 @@ static int64_t read_taps(const struct job *j, int64_t line, int64_t channel, int
 	int64_t taps = w_taps(j), n = least(taps - from, READ), group = line / c->lines;
 	const struct ls_conv_tensor *w = &c->other;
 	int64_t at = group * c->w_group + line % c->lines * w->sample + channel * w->channel;
-	bool even = w->place[1] == c->w_taps[2] * w->place[2] &&
-		    w->place[0] == c->w_taps[1] * w->place[1];
-	for (int64_t i = 0; i < n; i++)
-		ret[i] = even ? ls_reduce_get(w->at, w->type, at + (from + i) * w->place[2])
-			      : ls_conv_weight(c, group, line % c->lines, channel, from + i);
+	bool even = (c->w_taps[1] == 1 || w->place[1] == c->w_taps[2] * w->place[2]) &&
+		    (c->w_taps[0] == 1 || w->place[0] == c->w_taps[1] * c->w_taps[2] * w->place[2]);
+	if (even && w->type == LS_REDUCE_F32)
+		for (int64_t i = 0; i < n; i++)
+			ret[i] = ((const float *)w->at)[at + (from + i) * w->place[2]];
+	else
+		for (int64_t i = 0; i < n; i++)
+			ret[i] = ls_conv_weight(c, group, line % c->lines, channel, from + i);
 	return n;
 }
 
@@ -188,8 +191,7 @@ static void all_w_tops(struct job *j, struct room *r)
 			pair_of(j, i, &line, &channel);
 			for (int64_t t = 0, n; t < w_taps(j); t += n) {
 				n = read_taps(j, line, channel, t, r->read);
-				for (int64_t k = 0; k < n; k++)
-					top = ls_conv_top(top, r->read[k]);
+				top = j->loops->top(r->read, n, top);
 			}
 			j->w_pair[line * j->c.channels + channel] = top;
 		}
@@ -485,26 +487,35 @@ static void finish_places(const struct job *j, const struct block *b, struct roo
 	}
 }
 
-static void finish_weights(const struct job *j, const struct block *b, struct room *r)
+/* Channels that follow each other, of one line and tap. */
+static void put_weights(const struct job *j, const struct block *b, int64_t line, int64_t at,
+			int64_t tap, int64_t channel, int64_t n, const struct room *r)
 {
 	const struct ls_conv *c = b->c;
-	for (int64_t l = 0; l < b->rows; l++) {
-		int64_t line = b->row + l;
-		uint32_t g_top = j->other.top[b->group * c->lines + line];
-		for (int64_t k = 0; k < b->columns; k++) {
-			int64_t tap = (b->column + k) / c->channels,
-				channel = (b->column + k) % c->channels;
-			uint32_t top = j->source.top[b->group * c->channels + channel];
-			double t, odd;
-			values(j, r, l * j->columns + k, 1,
-			       ls_conv_exp(g_top) + ls_conv_exp(top) - 2 * c->bits, &t);
-			if (((g_top | top) & LS_CONV_NOT_FINITE) &&
-			    ls_conv_w_not_finite(c, b->group, line, channel, tap, &odd))
-				t = odd;
-			ls_reduce_put(c->out.at, c->out.type,
-				      ls_conv_w_out(c, b->group, line, channel, tap), t);
-		}
+	const uint32_t g_top = j->other.top[b->group * c->lines + line];
+	int64_t to = ls_conv_w_out(c, b->group, line, channel, tap);
+	for (int64_t i = 0; i < n; i++, to += c->out.channel) {
+		uint32_t top = j->source.top[b->group * c->channels + channel + i];
+		int e = ls_conv_exp(g_top) + ls_conv_exp(top) - 2 * c->bits;
+		double odd, t = j->wide ? ls_grid_value_wide(r->high[at + i], r->low[at + i], e)
+					: ls_grid_value(r->sum[at + i], e);
+		if (((g_top | top) & LS_CONV_NOT_FINITE) &&
+		    ls_conv_w_not_finite(c, b->group, line, channel + i, tap, &odd))
+			t = odd;
+		ls_reduce_put(c->out.at, c->out.type, to, t);
 	}
+}
+
+static void finish_weights(const struct job *j, const struct block *b, struct room *r)
+{
+	const int64_t channels = b->c->channels;
+	for (int64_t l = 0; l < b->rows; l++)
+		for (int64_t k = 0, n; k < b->columns; k += n) {
+			int64_t tap = (b->column + k) / channels,
+				channel = (b->column + k) % channels;
+			n = least(channels - channel, b->columns - k);
+			put_weights(j, b, b->row + l, l * j->columns + k, tap, channel, n, r);
+		}
 }
 
 /* --- blocks --- */
