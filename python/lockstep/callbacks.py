@@ -105,16 +105,22 @@ class _Lightning(_Recorder):
 _WEIGHTS = ("model", "pytorch_model", "adapter_model")
 
 
-def _tensor_files(folder: str) -> Dict[str, str]:
-    found = {}
-    for name in sorted(os.listdir(folder)):
+def _tensor_files(folder: str) -> Dict[str, Any]:
+    """Their digests, by name; "unknown" says why there is none."""
+    files: Dict[str, str] = {}
+    unknown: Dict[str, str] = {}
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as fault:
+        return {"files": files, "unknown": {"files": str(fault)}}
+    for name in names:
         if name.startswith(_WEIGHTS) and name.endswith((".safetensors", ".bin")) or name == "optimizer.pt":
             try:
-                found[name] = _library.call_hex("ls_digest_file", os.fsencode(os.path.join(folder, name)))
-            except _library.InputError as fault:
+                files[name] = _digest.digest_file(os.path.join(folder, name))
+            except _library.LockstepError as fault:
                 if "no tensors" not in str(fault):  # as of an optimizer without state
-                    raise
-    return found
+                    unknown[name] = str(fault)
+    return {"files": files, "unknown": unknown} if unknown else {"files": files}
 
 
 class _Transformers(_Recorder):
@@ -125,8 +131,10 @@ class _Transformers(_Recorder):
     def on_save(self, args: Any, state: Any, control: Any, model: Any = None, **more: Any) -> None:
         if state.is_world_process_zero:
             folder = os.path.join(args.output_dir, "checkpoint-%d" % state.global_step)
-            weights = {} if model is None else model.state_dict()
-            self._note(step=int(state.global_step), epoch=state.epoch, files=_tensor_files(folder), **_digests(weights=weights))
+            noted = _digests(weights={} if model is None else model.state_dict())
+            files = _tensor_files(folder)
+            unknown = {**noted.pop("unknown", {}), **files.pop("unknown", {})}
+            self._note(step=int(state.global_step), epoch=state.epoch, **noted, **files, **({"unknown": unknown} if unknown else {}))
 
     def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         if state.is_world_process_zero:

@@ -98,6 +98,11 @@ def main():
     # what cannot be digested does not end a training
     told = lockstep.callbacks._digests(weights={"w": torch.eye(2).to_sparse()}, optimizers=[{"step": 1}])
     assert told["weights"] is None and "sparse" in told["unknown"]["weights"] and told["optimizers"] is None and len(told["unknown"]) == 1
+    assert "No such file" in lockstep.callbacks._tensor_files("none")["unknown"]["files"]
+    with open("transformers1/model.bin", "wb") as f:
+        f.write(b"torn")
+    torn = lockstep.callbacks._tensor_files("transformers1")
+    assert torn["files"] == {} and torn["unknown"].keys() == {"model.bin"}, torn
     try:
         lightning(5, "c", broken=True)
     except RuntimeError:
