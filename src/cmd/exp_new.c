@@ -15,7 +15,7 @@
 #define DESIGN_OPTS                                                                               \
 	{"description", 0, "TEXT", "what it is for"},                                              \
 	{"partition", 0, "P", "where it shall run: a Slurm partition, or a name for this machine's GPUs"}, \
-	{"num-gpus", 0, "N", "how many GPUs it needs (default 0: it runs on processors)"},         \
+	{"num-gpus", 0, "N", "how many GPUs it needs (default 0: it runs on the CPU)"},            \
 	{"batch-size", 0, "N", "samples per GPU and step: {batch}"},                               \
 	{"accum", 0, "N", "batches that are accumulated for one step: {accum}"},                   \
 	{"global-batch", 0, "N", "samples per step on all GPUs; the batch per GPU follows from it"}, \
@@ -345,8 +345,7 @@ const struct ls_cmd ls_cmd_exp_new = {
 		"(the folder to\n"
 		"write to), {previous} (that folder of the attempt before) and every KEY of "
 		"--set.\n"
-		"It records the git commit, the difference of a dirty work tree, and the "
-		"environment.\n"
+		"It records the git commit, uncommitted changes, and the environment.\n"
 		"On other GPUs than those of its template or of --like, the batch per GPU and the "
 		"accumulation follow from\n"
 		"the global batch by `lockstep plan`, whose warnings become notes.\n"
@@ -390,7 +389,7 @@ const struct ls_cmd ls_cmd_exp_template = {
 	.summary = "keep a command with its usual settings under a name",
 	.synopsis = "[--replace] [--partition P] [--num-gpus N] [--batch-size N] [--set KEY=VALUE] "
 		    "NAME -- COMMAND …",
-	.details = "Written to .lockstep/templates/NAME.json, which may be edited and belongs into "
+	.details = "Written to .lockstep/templates/NAME.json, which may be edited and belongs in "
 		   "git.",
 	.opts = template_opts,
 	.min_pos = 2,
