@@ -94,7 +94,8 @@ def main():
         one, same, other = train(5, name + "1"), train(5, name + "2"), train(6, name + "3")
         assert one == same, name
         assert all(x[k] != y[k] for x, y in zip(one, other) for k in ("weights", "files", "optimizers") if k in x)
-    assert len(lightning(5, "ddp", processes=2)) == 2  # in the folder of the trainer, by the first process
+    # by the first process, in the folder of the trainer
+    assert len(lightning(5, "ddp", processes=2)) == 2
     # what cannot be digested does not end a training
     told = lockstep.callbacks._digests(weights={"w": torch.eye(2).to_sparse()}, optimizers=[{"step": 1}])
     assert told["weights"] is None and "sparse" in told["unknown"]["weights"] and told["optimizers"] is None and len(told["unknown"]) == 1

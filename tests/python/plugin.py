@@ -73,7 +73,7 @@ def values():
     weights = torch.ones(2)
 
     def in_place():
-        return weights.add_(1)  # one object, other values: a result is copied before the next run
+        return weights.add_(1)  # one object, other values
     try:
         check_bitwise(in_place)
     except AssertionError:
