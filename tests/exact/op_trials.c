@@ -219,7 +219,8 @@ static void make_not_finite(const struct op_row *row, uint64_t seed, struct op_t
 }
 
 /* Windows of all kinds; grid and kind of values by the seed. The second number is 1 for a
- * depth-wise convolution, 2 for many channels in one dimension. */
+ * depth-wise convolution, 2 for many channels in one dimension, 3 for one dimension and so
+ * many terms that several blocks of a GPU add to a sum. */
 static int64_t pick(uint64_t seed, uint32_t *purpose, uint32_t most)
 {
 	return op_random(seed, ++*purpose) % most;
@@ -246,10 +247,25 @@ static void make_window(uint64_t seed, uint32_t *p, int variant, struct op_trial
 	}
 }
 
+static void make_long(uint64_t seed, uint32_t *p, bool weight, struct op_trial *t, int64_t *x,
+		      int64_t *w, int64_t *y)
+{
+	for (int d = 0; d < 3; d++) {
+		x[d] = w[d] = y[d] = 1;
+		t->number[2 + d] = t->number[8 + d] = 1;
+		t->number[5 + d] = 0;
+	}
+	/* the first trials are what the tests' emulation of a GPU has time for */
+	const bool few = seed < 6;
+	w[2] = weight ? 1 + pick(seed, p, 3) : few ? 50 : 1050;
+	y[2] = weight ? 1100 + pick(seed, p, few ? 90 : 4000) : 1 + pick(seed, p, 9);
+	x[2] = y[2] + w[2] - 1;
+}
+
 static void make_conv(const struct op_row *row, uint64_t seed, struct op_trial *t)
 {
 	static const int types[] = {LS_EXACT_F32, LS_EXACT_F32, LS_EXACT_BF16, LS_EXACT_F16};
-	static const uint32_t most[3][3] = {{3, 7, 9}, {6, 1, 2}, {2, 90, 80}};
+	static const uint32_t most[4][3] = {{3, 7, 9}, {6, 1, 2}, {2, 90, 80}, {1, 2, 3}};
 	const int variant = (int)row->number[1];
 	int64_t x[5], w[5], y[5];
 	uint32_t p = 0;
@@ -261,9 +277,12 @@ static void make_conv(const struct op_row *row, uint64_t seed, struct op_trial *
 	x[0] = y[0] = 1 + pick(seed, &p, 3);
 	t->number[0] = row->number[0];
 	t->number[1] = (double)groups;
-	make_window(seed, &p, variant, t, x + 2, w + 2, y + 2);
 	bool input = strcmp(row->name, "conv_back_input") == 0,
 	     weight = strcmp(row->name, "conv_back_weight") == 0;
+	if (variant == 3)
+		make_long(seed, &p, weight, t, x + 2, w + 2, y + 2);
+	else
+		make_window(seed, &p, variant, t, x + 2, w + 2, y + 2);
 	const int64_t *size[4] = {input || weight ? y : x, weight ? x : w,
 				  input    ? x
 				  : weight ? w
@@ -286,12 +305,14 @@ const struct op_row op_rows[] = {
 	{"conv", make_conv, {22, 0}, 2, "33b1b478a7619ae4"},
 	{"conv", make_conv, {22, 1}, 2, "c885ba79a86b7671"},
 	{"conv", make_conv, {15, 2}, 2, "86c8e6313d420af2"},
+	{"conv", make_conv, {22, 3}, 2, "b731a9d24cc9c174"},
 	{"conv_back_input", make_conv, {22, 0}, 2, "8edad3dc89bc536d"},
 	{"conv_back_input", make_conv, {22, 1}, 2, "8f56552eda0e5cc4"},
 	{"conv_back_input", make_conv, {15, 2}, 2, "fe571d9a19b2892e"},
 	{"conv_back_weight", make_conv, {22, 0}, 2, "2fc18c49fd39b1fc"},
 	{"conv_back_weight", make_conv, {22, 1}, 2, "063ca7b314b86353"},
 	{"conv_back_weight", make_conv, {15, 2}, 2, "2787e8230c8216a0"},
+	{"conv_back_weight", make_conv, {22, 3}, 2, "942e3604ba4c508d"},
 	{"copy", make_elem, {0}, 0, "7a3e4d0d79a28f33"},
 	{"neg", make_elem, {0}, 0, "394d2d6098190657"},
 	{"abs", make_elem, {0}, 0, "176f47ec811c508f"},

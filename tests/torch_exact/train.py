@@ -1,6 +1,6 @@
-"""train.py [--model tiny|small|mlp|resnet18|vit …] …: trains and prints the SHA-256 of losses, weights and
-optimizer state. It may be run as it is, or made exact by `lockstep run --exact`, or by
---exact here.
+"""train.py [--model tiny|small|mlp|resnet18|vit] …: trains and prints the SHA-256 of
+losses, weights and optimizer state. It may be run as it is, or made exact by `lockstep run
+--exact`, or by --exact here.
 """
 import argparse
 import hashlib

@@ -109,7 +109,7 @@ static void test_random_shapes(void **state)
 			for (const char *const *isa = ls_exact_isas(); *isa; isa++)
 				wrong += !compare(row, seed, *isa, 1 + (int)(seed % 3));
 	}
-	assert_int_equal(rows, 9);
+	assert_int_equal(rows, 11);
 	assert_int_equal(wrong, 0);
 }
 
