@@ -8,7 +8,7 @@
 
 /* Changes whenever any result of src/num or of the arithmetic in src/fm changes a bit.
  * Every model file carries it. */
-#define LS_NUMERICS_VERSION 3
+#define LS_NUMERICS_VERSION 4
 
 /* Sets round to nearest, no trap, no flush to zero, as a library loaded earlier may have
  * changed them; returns what was there. Every thread that computes calls it first. */

@@ -148,12 +148,12 @@ static void scalar_sums(struct ls_cpu *c, struct ls_batch *batch, struct worker 
 
 /* --- bias, field weights --- */
 
-static void update_one(const struct ls_fm_model *m, const struct ls_update *u, float *v, size_t n,
-		       size_t i, float g)
+static void update_one(const struct ls_fm_model *m, const struct ls_update *u,
+		       enum ls_fm_part_of part, float *v, size_t n, size_t i, float g)
 {
 	struct ls_param p = {v[i], m->states > 0 ? v[n + i] : 0.0f,
 			     m->states > 1 ? v[2 * n + i] : 0.0f};
-	p = ls_cell_update(p, g, u);
+	p = ls_cell_update(p, g, u, &u->penalty[part]);
 	v[i] = p.v;
 	if (m->states > 0)
 		v[n + i] = p.s1;
@@ -167,7 +167,7 @@ static void update_bias(struct ls_cpu *c, const struct ls_batch *batch, struct w
 		int64_t sum = 0;
 		for (int t = 0; t < c->active.now; t++)
 			sum += c->workers[t].bias_sum[o];
-		update_one(c->m, &batch->update, w->bias, c->m->outputs, o,
+		update_one(c->m, &batch->update, LS_ON_BIAS, w->bias, c->m->outputs, o,
 			   ls_sum_float(sum, batch->grids.bias));
 	}
 }
@@ -180,7 +180,7 @@ static void update_pairs(struct ls_cpu *c, const struct ls_batch *batch, int thr
 		int64_t sum = 0;
 		for (int t = 0; t < c->active.now; t++)
 			sum += c->workers[t].w.pair_sums[i];
-		update_one(c->m, &batch->update, c->m->pair, n, i,
+		update_one(c->m, &batch->update, LS_ON_FIELDS, c->m->pair, n, i,
 			   ls_sum_float(sum, batch->grids.pair));
 	}
 }

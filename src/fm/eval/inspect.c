@@ -155,7 +155,8 @@ void ls_fm_rank_model(const struct ls_fm_model *m, uint32_t output, uint32_t n,
 	ls_fm_ranks_init(ret, n);
 	ret->n_features = (uint32_t)top(m, output, n, ls_rank_by_linear, true, ret->feature);
 	ret->n_pairs =
-		(uint32_t)(m->opts.kind == LS_FM ? fm_pairs(m, output, n, ret->pair, &ret->exact)
+		(uint32_t)(!m->opts.factors        ? 0
+			   : m->opts.kind == LS_FM ? fm_pairs(m, output, n, ret->pair, &ret->exact)
 			   : m->opts.kind == LS_FWFM ? fwfm_pairs(m, output, n, ret->pair)
 						     : ffm_lengths(m, output, n, ret->pair));
 	ls_fp_leave(saved);

@@ -112,6 +112,8 @@ static void scan_row(const struct scan *s, struct worker *w, uint64_t row)
 {
 	uint32_t n = take_entries(s, s->rows->start[row], s->rows->start[row + 1], w->entry),
 		 K = s->m->padded;
+	if (!s->m->opts.factors)
+		return;
 	if (K == 4)
 		scan_pairs(s, w, n, 4);
 	else if (K == 8)

@@ -52,7 +52,7 @@ static void add_metadata(struct ls_str *to, const struct ls_params *p, const cha
 {
 	const struct ls_fm_model *m = p->m;
 	add_pair(to, MODEL_METADATA, "lockstep.digest", digest);
-	add_pair(to, MODEL_METADATA, "lockstep.kind", ls_fm_kind_name(m->opts.kind));
+	add_pair(to, MODEL_METADATA, "lockstep.kind", ls_fm_kind_of(&m->opts));
 	add_pair(to, MODEL_METADATA, "lockstep.task", ls_fm_task_name(m->opts.task));
 	add_pair(to, MODEL_METADATA, "lockstep.form", ls_export_form_name(p->form));
 	add_pair_take(to, MODEL_METADATA, "lockstep.features",

@@ -34,14 +34,19 @@
 #include "num/port.h"
 #include "num/sum.h"
 
+/* The penalties of one part of the parameters. */
+struct ls_penalty {
+	float l1, l2;
+	int on; /* one of them is not 0 */
+};
+
 /* What an optimizer needs beside the parameter: constants of the step. */
 struct ls_update {
 	int optimizer; /* enum ls_fm_optimizer */
 	/* of this step; for SGD divided by the rows of the batch, for Adam
 	 * bias-corrected */
 	float lr;
-	int regular; /* l1 or l2 is not 0 */
-	float l1, l2;
+	struct ls_penalty penalty[LS_FM_PARTS];
 	float beta1, beta2, eps;
 	float ftrl_alpha_inv, ftrl_beta; /* 1 / lr, beta */
 };
@@ -98,28 +103,31 @@ LS_FN float ls_cell_sign(float v)
 }
 
 /* The gradient with the penalties' part, if there are any. */
-LS_FN float ls_cell_regular(float g, float v, const struct ls_update *u)
+LS_FN float ls_cell_regular(float g, float v, const struct ls_penalty *y)
 {
-	return u->regular ? g + u->l2 * v + u->l1 * ls_cell_sign(v) : g;
+	return y->on ? g + y->l2 * v + y->l1 * ls_cell_sign(v) : g;
 }
 
-LS_FN struct ls_param ls_cell_sgd(struct ls_param p, float g, const struct ls_update *u)
+LS_FN struct ls_param ls_cell_sgd(struct ls_param p, float g, const struct ls_update *u,
+				  const struct ls_penalty *y)
 {
-	g = ls_cell_regular(g, p.v, u);
+	g = ls_cell_regular(g, p.v, y);
 	p.v = p.v - u->lr * g;
 	return p;
 }
 
-LS_FN struct ls_param ls_cell_adagrad(struct ls_param p, float g, const struct ls_update *u)
+LS_FN struct ls_param ls_cell_adagrad(struct ls_param p, float g, const struct ls_update *u,
+				      const struct ls_penalty *y)
 {
-	g = ls_cell_regular(g, p.v, u);
+	g = ls_cell_regular(g, p.v, y);
 	LS_CELL_ADAGRAD(p.v, p.s1, g, u->lr, ls_sqrtf);
 	return p;
 }
 
-LS_FN struct ls_param ls_cell_adam(struct ls_param p, float g, const struct ls_update *u)
+LS_FN struct ls_param ls_cell_adam(struct ls_param p, float g, const struct ls_update *u,
+				   const struct ls_penalty *y)
 {
-	g = ls_cell_regular(g, p.v, u);
+	g = ls_cell_regular(g, p.v, y);
 	p.s1 = u->beta1 * p.s1 + (1.0f - u->beta1) * g;
 	p.s2 = u->beta2 * p.s2 + (1.0f - u->beta2) * g * g;
 	p.v = p.v - u->lr * p.s1 / (ls_sqrtf(p.s2) + u->eps);
@@ -127,44 +135,47 @@ LS_FN struct ls_param ls_cell_adam(struct ls_param p, float g, const struct ls_u
 }
 
 /* Follow the regularised leader: s1 is z, s2 is n. */
-LS_FN float ls_cell_ftrl_weight(float z, float n, const struct ls_update *u)
+LS_FN float ls_cell_ftrl_weight(float z, float n, const struct ls_update *u,
+				const struct ls_penalty *y)
 {
 	float size = z < 0.0f ? -z : z;
-	if (!(size > u->l1))
+	if (!(size > y->l1))
 		return 0.0f;
-	float shrunk = size - u->l1;
-	float v = shrunk / ((u->ftrl_beta + ls_sqrtf(n)) * u->ftrl_alpha_inv + u->l2);
+	float shrunk = size - y->l1;
+	float v = shrunk / ((u->ftrl_beta + ls_sqrtf(n)) * u->ftrl_alpha_inv + y->l2);
 	return z < 0.0f ? v : -v;
 }
 
-LS_FN struct ls_param ls_cell_ftrl(struct ls_param p, float g, const struct ls_update *u)
+LS_FN struct ls_param ls_cell_ftrl(struct ls_param p, float g, const struct ls_update *u,
+				   const struct ls_penalty *y)
 {
 	float n = p.s2 + g * g;
 	float sigma = (ls_sqrtf(n) - ls_sqrtf(p.s2)) * u->ftrl_alpha_inv;
 	p.s1 = p.s1 + g - sigma * p.v;
 	p.s2 = n;
-	p.v = ls_cell_ftrl_weight(p.s1, p.s2, u);
+	p.v = ls_cell_ftrl_weight(p.s1, p.s2, u, y);
 	return p;
 }
 
-/* The z for which FTRL's closed form gives v when n is 0, so that the first step does not
- * forget the start. */
+/* The z for which FTRL's closed form without penalties gives v when n is 0: the first
+ * step starts at v, and its penalties act on v, too. */
 LS_FN float ls_cell_ftrl_start(float v, const struct ls_update *u)
 {
-	return -(v * (u->ftrl_beta * u->ftrl_alpha_inv + u->l2) + ls_cell_sign(v) * u->l1);
+	return -(v * (u->ftrl_beta * u->ftrl_alpha_inv));
 }
 
-LS_FN struct ls_param ls_cell_update(struct ls_param p, float g, const struct ls_update *u)
+LS_FN struct ls_param ls_cell_update(struct ls_param p, float g, const struct ls_update *u,
+				     const struct ls_penalty *y)
 {
 	switch (u->optimizer) {
 	case 0:
-		return ls_cell_sgd(p, g, u);
+		return ls_cell_sgd(p, g, u, y);
 	case 1:
-		return ls_cell_adagrad(p, g, u);
+		return ls_cell_adagrad(p, g, u, y);
 	case 2:
-		return ls_cell_adam(p, g, u);
+		return ls_cell_adam(p, g, u, y);
 	default:
-		return ls_cell_ftrl(p, g, u);
+		return ls_cell_ftrl(p, g, u, y);
 	}
 }
 

@@ -17,7 +17,7 @@ static int set_sizes(struct ls_fm_model *m, struct ls_err *err)
 	const struct ls_fm_opts *o = &m->opts;
 	m->outputs = ls_fm_outputs(o);
 	m->blocks = o->kind == LS_FFM ? m->n_fields : 1;
-	m->padded = (o->factors + 3) / 4 * 4;
+	m->padded = o->factors ? (o->factors + 3) / 4 * 4 : 4;
 	m->n_pairs = o->kind == LS_FWFM ? m->n_fields * (m->n_fields + 1) / 2 : 0;
 	uint64_t width = (uint64_t)m->outputs * m->blocks * m->padded,
 		 most = 1u << 31; /* kernels count in 32 bits */
@@ -133,6 +133,7 @@ void ls_fm_model_free(struct ls_fm_model *m)
 	ls_huge_free(m->linear, m->bytes);
 	free(m->bias);
 	free(m->pair);
+	free(m->exps);
 	free(m);
 }
 
@@ -218,34 +219,51 @@ void ls_fm_model_start_states(struct ls_fm_model *m)
 	ls_fp_leave(saved);
 }
 
-/* Whether v is a parameter's first value. FTRL computes it anew from its state at each
- * step, which may round differently. */
-static bool is_first(const struct ls_fm_opts *o, float v, float first)
+/* The first value as FTRL has it after a step without a gradient, which computes it anew
+ * from its state: pulled by its penalties, and perhaps rounded differently. */
+static float touched(const struct ls_fm_opts *o, enum ls_fm_part_of part, float first)
 {
-	if (ls_bits_f(v) == ls_bits_f(first) || o->optimizer != LS_FTRL)
-		return ls_bits_f(v) == ls_bits_f(first);
 	struct ls_update u = ls_fm_update(o, 0, 1);
-	return ls_bits_f(v) ==
-	       ls_bits_f(ls_cell_ftrl_weight(ls_cell_ftrl_start(first, &u), 0.0f, &u));
+	return ls_cell_ftrl_weight(ls_cell_ftrl_start(first, &u), 0.0f, &u, &u.penalty[part]);
+}
+
+/* The power of two that makes `first` v, if one does. */
+static double scale_of(float v, float first)
+{
+	return v == 0.0f || first == 0.0f ? 1.0 : ls_pow2(ls_exp_of(v) - ls_exp_of(first));
+}
+
+/* Whether n factors from v on are the first ones, or, with after, those ones touched. */
+static bool are_first(const struct ls_fm_model *m, uint64_t feature, size_t lane, size_t n,
+		      bool after)
+{
+	const float *v = m->record + feature * ls_fm_stride(m);
+	uint64_t key = ls_seed_key(m->opts.seed, PURPOSE_INIT);
+	double scale = 1.0;
+	for (size_t d = lane; d < lane + n; d += 4) {
+		float four[4];
+		first_four(m, key, feature, d, four);
+		for (size_t i = 0; i < 4; i++)
+			four[i] = after ? touched(&m->opts, LS_ON_FACTORS, four[i]) : four[i];
+		scale = d == lane && m->opts.scale ? scale_of(v[d], four[0]) : scale;
+		for (size_t i = 0; i < 4; i++)
+			if (ls_bits_f(v[d + i]) != ls_bits_f((float)((double)four[i] * scale)))
+				return false;
+	}
+	return true;
 }
 
 bool ls_fm_first_factors(const struct ls_fm_model *m, uint64_t feature, size_t lane, size_t n)
 {
-	const float *v = m->record + feature * ls_fm_stride(m);
-	uint64_t key = ls_seed_key(m->opts.seed, PURPOSE_INIT);
-	bool first = true;
-	for (size_t d = lane; d < lane + n && first; d += 4) {
-		float four[4];
-		first_four(m, key, feature, d, four);
-		for (size_t i = 0; i < 4; i++)
-			first &= is_first(&m->opts, v[d + i], four[i]);
-	}
-	return first;
+	return are_first(m, feature, lane, n, false) ||
+	       (m->opts.optimizer == LS_FTRL && are_first(m, feature, lane, n, true));
 }
 
 bool ls_fm_first_pair(const struct ls_fm_model *m, size_t i)
 {
-	return is_first(&m->opts, m->pair[i], first_pair);
+	return ls_bits_f(m->pair[i]) == ls_bits_f(first_pair) ||
+	       (m->opts.optimizer == LS_FTRL &&
+		ls_bits_f(m->pair[i]) == ls_bits_f(touched(&m->opts, LS_ON_FIELDS, first_pair)));
 }
 
 static double schedule(const struct ls_fm_opts *o, uint64_t step)
@@ -275,16 +293,17 @@ static double power(double beta, uint64_t n)
 
 struct ls_update ls_fm_update(const struct ls_fm_opts *o, uint64_t step, uint32_t n_rows)
 {
+	step += o->steps_before;
 	double lr = (double)o->lr * schedule(o, step);
 	struct ls_update u = {.optimizer = (int)o->optimizer,
-			      .regular = o->l1 > 0.0f || o->l2 > 0.0f,
-			      .l1 = o->l1,
-			      .l2 = o->l2,
 			      .beta1 = o->beta1,
 			      .beta2 = o->beta2,
 			      .eps = o->eps,
 			      .ftrl_alpha_inv = 1.0f / o->lr,
 			      .ftrl_beta = o->ftrl_beta};
+	for (int i = 0; i < LS_FM_PARTS; i++)
+		u.penalty[i] = (struct ls_penalty){
+			.l1 = o->l1[i], .l2 = o->l2[i], .on = o->l1[i] > 0.0f || o->l2[i] > 0.0f};
 	if (o->optimizer == LS_SGD)
 		lr = lr / (double)n_rows;
 	if (o->optimizer == LS_ADAM)
@@ -310,6 +329,7 @@ struct ls_fm_opts ls_fm_defaults(enum ls_fm_kind kind, enum ls_fm_task task,
 			       .lr = kind == LS_FM && optimizer == LS_ADAGRAD ? 0.04f
 									      : rate[optimizer],
 			       .init_scale = 0.01f,
+			       .scale = true,
 			       .initial_sum = 1.0f,
 			       .beta1 = 0.9f,
 			       .beta2 = 0.999f,
@@ -345,6 +365,11 @@ int ls_fm_word(const char *option, const char *value)
 const char *ls_fm_kind_name(enum ls_fm_kind kind)
 {
 	return words[KINDS].names[kind];
+}
+
+const char *ls_fm_kind_of(const struct ls_fm_opts *o)
+{
+	return o->factors ? ls_fm_kind_name(o->kind) : "linear";
 }
 
 const char *ls_fm_task_name(enum ls_fm_task task)

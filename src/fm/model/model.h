@@ -20,6 +20,7 @@
 
 enum ls_fm_decay { LS_DECAY_NONE, LS_DECAY_LINEAR, LS_DECAY_INVSQRT };
 
+enum { LS_FM_MOST_EXP = 60 }; /* of the powers that values are divided by */
 enum { LS_FM_MAX_FACTORS = 256, LS_FM_MAX_CLASSES = 4096, LS_FM_MAX_BATCH = 1 << 24 };
 
 /* All that decides the bytes of a model, besides the data. Goes into the model file
@@ -28,22 +29,25 @@ struct ls_fm_opts {
 	enum ls_fm_kind kind;
 	enum ls_fm_task task;
 	enum ls_fm_optimizer optimizer;
-	uint32_t factors, classes; /* classes: 1 unless multiclass */
+	uint32_t factors, classes; /* factors 0: linear; classes: 1 unless multiclass */
 	uint32_t batch;            /* rows a step: micro-batch × accumulation */
-	float lr, l1, l2;
-	float init_scale;        /* standard deviation of the initial factors */
-	float initial_sum;       /* AdaGrad: where the sums of squares start */
-	float beta1, beta2, eps; /* Adam */
+	float lr;
+	float l1[LS_FM_PARTS], l2[LS_FM_PARTS]; /* by enum ls_fm_part_of */
+	float init_scale;                       /* standard deviation of the initial factors */
+	float initial_sum;                      /* AdaGrad: where the sums of squares start */
+	float beta1, beta2, eps;                /* Adam */
 	float ftrl_beta;
 	float label_smoothing;
 	uint32_t n_class_weights; /* 0: every class weighs 1 */
 	/* by class; binary: of label 0 (or -1) and of label 1 */
 	float class_weight[LS_FM_MAX_CLASSES];
 	bool normalize; /* each row scaled to length 1 */
+	bool scale;     /* values and labels scaled by powers of two (fm/train/scale.h) */
 	enum ls_fm_shuffle shuffle;
 	enum ls_fm_decay decay;
 	uint64_t warmup_steps, decay_steps;
 	uint64_t seed;
+	uint64_t steps_before; /* taken by the training whose state this one goes on from */
 };
 
 struct ls_fm_model {
@@ -52,7 +56,9 @@ struct ls_fm_model {
 	uint32_t n_fields;
 	uint32_t outputs; /* 1, or the number of classes */
 	uint32_t blocks;  /* 1, or n_fields for ffm */
-	uint32_t padded;  /* factors rounded up to a multiple of 4 */
+	/* factors rounded up to a multiple of 4; at least 4, which are 0 in a linear model
+	 * and stay so: their gradients are products with them */
+	uint32_t padded;
 	/* floats from factors to their state: outputs × blocks × padded */
 	uint32_t width;
 	/* optimizer floats a parameter: 0, 1 or 2; 0 of a model that is not trained */
@@ -65,6 +71,10 @@ struct ls_fm_model {
 	float *bias;   /* outputs × (1 + states) */
 	float *pair;   /* outputs × n_pairs × (1 + states), or NULL */
 	size_t bytes;  /* of all features, from linear on */
+	/* Of a model in training (fm/train/scale.h): by feature, the power of two that its
+	 * values are divided by; NULL: 1. And the power of four of the labels. */
+	float *exps;
+	int label_exp;
 };
 
 /* Scores of a row, and classes that its label may be of. */
@@ -100,8 +110,8 @@ void ls_fm_model_init(struct ls_fm_model *m, struct ls_pool *pool);
  *
  * l1 and l2 also shrink factors that a row does not use: all factors of a feature that is
  * in a row, ffm's for other fields included, and the weights of all pairs. Then only
- * features in no row are known to have first values. FTRL's penalties are part of the
- * first value. */
+ * features in no row are known to have first values. Values that a power of two has
+ * scaled (fm/train/scale.h) are first values, too. */
 bool ls_fm_first_factors(const struct ls_fm_model *m, uint64_t feature, size_t lane, size_t n);
 bool ls_fm_first_pair(const struct ls_fm_model *m, size_t i);
 /* Puts the optimizer's state of every parameter at its start. */
@@ -170,6 +180,8 @@ static inline size_t ls_fm_stride(const struct ls_fm_model *m)
 uint64_t ls_fm_model_bytes(const struct ls_fm_opts *opts, uint64_t n_features, uint32_t n_fields);
 
 const char *ls_fm_kind_name(enum ls_fm_kind kind);
+/* The same, but "linear" of an fm without factors. */
+const char *ls_fm_kind_of(const struct ls_fm_opts *o);
 const char *ls_fm_task_name(enum ls_fm_task task);
 const char *ls_fm_optimizer_name(enum ls_fm_optimizer optimizer);
 const char *ls_fm_shuffle_name(enum ls_fm_shuffle shuffle);

@@ -33,18 +33,29 @@ static void add_count(struct ls_str *text, const char *key, uint64_t value)
 	ls_str_addf(text, ", \"%s\": %llu", key, (unsigned long long)value);
 }
 
+/* What the parts are called in the keys of penalties. */
+static const char *const part_names[] = {"bias", "linear", "factors", "fields"};
+
+static void add_penalties(struct ls_str *text, const char *which, const float *penalty)
+{
+	for (int i = 0; i < LS_FM_PARTS; i++) {
+		char key[24];
+		snprintf(key, sizeof key, "%s_%s", which, part_names[i]);
+		add_float(text, key, penalty[i]);
+	}
+}
+
 char *ls_fm_opts_text(const struct ls_fm_opts *o)
 {
 	struct ls_str text = {0};
 	ls_str_addf(&text, "{\"kind\": \"%s\", \"task\": \"%s\", \"optimizer\": \"%s\"",
-		    ls_fm_kind_name(o->kind), ls_fm_task_name(o->task),
-		    ls_fm_optimizer_name(o->optimizer));
+		    ls_fm_kind_of(o), ls_fm_task_name(o->task), ls_fm_optimizer_name(o->optimizer));
 	add_count(&text, "factors", o->factors);
 	add_count(&text, "classes", o->classes);
 	add_count(&text, "batch", o->batch);
 	add_float(&text, "lr", o->lr);
-	add_float(&text, "l1", o->l1);
-	add_float(&text, "l2", o->l2);
+	add_penalties(&text, "l1", o->l1);
+	add_penalties(&text, "l2", o->l2);
 	add_float(&text, "init_scale", o->init_scale);
 	add_float(&text, "initial_sum", o->initial_sum);
 	add_float(&text, "beta1", o->beta1);
@@ -57,12 +68,15 @@ char *ls_fm_opts_text(const struct ls_fm_opts *o)
 		ls_str_add(&text, i ? ", " : "");
 		add_number(&text, o->class_weight[i]);
 	}
-	ls_str_addf(&text, "], \"normalize\": %s, \"shuffle\": \"%s\", \"decay\": \"%s\"",
-		    o->normalize ? "true" : "false", ls_fm_shuffle_name(o->shuffle),
-		    ls_fm_decay_name(o->decay));
+	ls_str_addf(&text,
+		    "], \"normalize\": %s, \"scale\": %s, \"shuffle\": \"%s\", \"decay\": \"%s\"",
+		    o->normalize ? "true" : "false", o->scale ? "true" : "false",
+		    ls_fm_shuffle_name(o->shuffle), ls_fm_decay_name(o->decay));
 	add_count(&text, "warmup_steps", o->warmup_steps);
 	add_count(&text, "decay_steps", o->decay_steps);
 	add_count(&text, "seed", o->seed);
+	if (o->steps_before)
+		add_count(&text, "steps_before", o->steps_before);
 	ls_str_add(&text, "}");
 	return ls_str_take(&text);
 }
@@ -113,6 +127,23 @@ static int get_word(struct opts_source *s, const char *key)
 	return i < 0 ? 0 : i;
 }
 
+static void get_penalties(struct opts_source *s, const char *which, float *ret)
+{
+	for (int i = 0; i < LS_FM_PARTS; i++) {
+		char key[24];
+		snprintf(key, sizeof key, "%s_%s", which, part_names[i]);
+		ret[i] = get_float(s, key);
+	}
+}
+
+/* "linear" is an fm without factors. */
+static enum ls_fm_kind get_kind(struct opts_source *s, bool *ret_linear)
+{
+	const char *value = json_string_value(json_object_get(s->object, "kind"));
+	*ret_linear = value && strcmp(value, "linear") == 0;
+	return *ret_linear ? LS_FM : (enum ls_fm_kind)get_word(s, "kind");
+}
+
 static void get_class_weights(struct opts_source *s, struct ls_fm_opts *o)
 {
 	const json_t *list = json_object_get(s->object, "class_weight");
@@ -129,20 +160,21 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 		     struct ls_err *err)
 {
 	struct opts_source s = {object, !json_is_object(object)};
-	struct ls_fm_opts o = {.kind = (enum ls_fm_kind)get_word(&s, "kind"),
+	bool linear;
+	enum ls_fm_kind kind = get_kind(&s, &linear);
+	struct ls_fm_opts o = {.kind = kind,
 			       .task = (enum ls_fm_task)get_word(&s, "task"),
 			       .optimizer = (enum ls_fm_optimizer)get_word(&s, "optimizer"),
 			       .shuffle = (enum ls_fm_shuffle)get_word(&s, "shuffle"),
 			       .decay = (enum ls_fm_decay)get_word(&s, "decay"),
-			       .factors = (uint32_t)get_count(&s, "factors", 1, LS_FM_MAX_FACTORS),
+			       .factors = (uint32_t)get_count(&s, "factors", !linear,
+							      linear ? 0 : LS_FM_MAX_FACTORS),
 			       .classes = (uint32_t)get_count(&s, "classes", 1, LS_FM_MAX_CLASSES),
 			       .batch = (uint32_t)get_count(&s, "batch", 1, LS_FM_MAX_BATCH),
 			       .warmup_steps = get_count(&s, "warmup_steps", 0, INT64_MAX),
 			       .decay_steps = get_count(&s, "decay_steps", 0, INT64_MAX),
 			       .seed = get_count(&s, "seed", 0, INT64_MAX),
 			       .lr = get_float(&s, "lr"),
-			       .l1 = get_float(&s, "l1"),
-			       .l2 = get_float(&s, "l2"),
 			       .init_scale = get_float(&s, "init_scale"),
 			       .initial_sum = get_float(&s, "initial_sum"),
 			       .beta1 = get_float(&s, "beta1"),
@@ -150,8 +182,13 @@ static int read_opts(const json_t *object, const char *path, struct ls_fm_opts *
 			       .eps = get_float(&s, "eps"),
 			       .ftrl_beta = get_float(&s, "ftrl_beta"),
 			       .label_smoothing = get_float(&s, "label_smoothing"),
-			       .normalize = get_bool(&s, "normalize")};
+			       .normalize = get_bool(&s, "normalize"),
+			       .scale = get_bool(&s, "scale")};
+	get_penalties(&s, "l1", o.l1);
+	get_penalties(&s, "l2", o.l2);
 	get_class_weights(&s, &o);
+	if (json_object_get(object, "steps_before"))
+		o.steps_before = get_count(&s, "steps_before", 1, INT64_MAX);
 	if (o.n_class_weights && o.n_class_weights != ls_fm_classes(&o))
 		s.bad = true;
 	if (json_object_get(object, "online"))
@@ -194,7 +231,7 @@ static void common_meta(struct meta *meta, const struct ls_fm_model *m, const ch
 	*meta = (struct meta){.n = 0};
 	add_meta_take(meta, "format", ls_xstrdup(format));
 	add_meta_take(meta, "numerics_version", ls_xasprintf("%d", LS_NUMERICS_VERSION));
-	add_meta_take(meta, "kind", ls_xstrdup(ls_fm_kind_name(m->opts.kind)));
+	add_meta_take(meta, "kind", ls_xstrdup(ls_fm_kind_of(&m->opts)));
 	add_meta_take(meta, "task", ls_xstrdup(ls_fm_task_name(m->opts.task)));
 	add_meta_take(meta, "n_features", ls_xasprintf("%llu", (unsigned long long)m->n_features));
 	add_meta_take(meta, "n_fields", ls_xasprintf("%u", m->n_fields));
@@ -301,6 +338,7 @@ int ls_fm_save_checkpoint(const char *path, const struct ls_fm_model *m,
 	add_meta_take(&meta, "metric", ls_xstrdup(at->metric));
 	add_meta_take(&meta, "best_digest", ls_xstrdup(at->best_digest));
 	add_meta_take(&meta, "warm_start", ls_xstrdup(at->warm_digest));
+	add_meta_take(&meta, "label_exponent", ls_xasprintf("%d", m->label_exp));
 	int rc = write_groups(path, m, m->states, threads, &meta, NULL, err ? err : &mine);
 	meta_done(&meta);
 	return rc;
@@ -343,8 +381,8 @@ static bool says_kind(const struct ls_bundle *b, const struct ls_fm_opts *o)
 {
 	char seed[24];
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
-	return says(b, "kind", ls_fm_kind_name(o->kind)) &&
-	       says(b, "task", ls_fm_task_name(o->task)) && says(b, "seed", seed);
+	return says(b, "kind", ls_fm_kind_of(o)) && says(b, "task", ls_fm_task_name(o->task)) &&
+	       says(b, "seed", seed);
 }
 
 static int read_header(const struct ls_bundle *b, const char *path, const char *format,
@@ -395,8 +433,12 @@ static int check_claim(const struct ls_bundle *b, const struct ls_fm_opts *opts,
 		       uint64_t n_features, uint32_t n_fields, const char *path, struct ls_err *err)
 {
 	const struct ls_tensor *t = ls_bundle_find(b, "factors"), *l = ls_bundle_find(b, "linear");
-	if (!t || !l || t->ndim < 2 || t->shape[0] != n_features ||
-	    t->shape[t->ndim - 1] != opts->factors || l->ndim < 1 || l->shape[0] != n_features)
+	if (!l || l->ndim < 1 || l->shape[0] != n_features)
+		return wrong(path, "its tensors do not match its metadata", err);
+	if (!opts->factors)
+		return 0;
+	if (!t || t->ndim < 2 || t->shape[0] != n_features ||
+	    t->shape[t->ndim - 1] != opts->factors)
 		return wrong(path, "its tensors do not match its metadata", err);
 	if (opts->kind == LS_FFM && n_fields != 1 &&
 	    (t->ndim < 3 || t->shape[t->ndim - 2] != n_fields))
@@ -460,6 +502,32 @@ static int open_file(const char *path, struct ls_bundle **ret, struct ls_err *er
 			       : "; a model is what `lockstep fm train -o` writes");
 }
 
+/* How a checkpoint's training scales values and labels; room for the former, which are
+ * read with the parameters. */
+static int read_scale(const struct ls_bundle *b, const char *path, struct ls_fm_model *m,
+		      struct ls_err *err)
+{
+	const char *text = ls_bundle_meta(b, "label_exponent");
+	double exp;
+	if (!text ||
+	    ls_str_to_double(text, -LS_FM_MOST_EXP, LS_FM_MOST_EXP, "label_exponent", &exp, NULL))
+		return wrong(path, "its metadata is not complete", err);
+	m->label_exp = (int)exp;
+	if (!ls_bundle_find(b, "exponents"))
+		return 0;
+	m->exps = ls_alloc_array(m->n_features ? m->n_features : 1, sizeof *m->exps);
+	return m->exps ? 0 : ls_err_set(err, LS_ENOMEM, "%s: no memory for its exponents", path);
+}
+
+static int check_exps(const struct ls_fm_model *m, const char *path, struct ls_err *err)
+{
+	for (uint64_t j = 0; m->exps && j < m->n_features; j++)
+		if (!(m->exps[j] >= -LS_FM_MOST_EXP && m->exps[j] <= LS_FM_MOST_EXP) ||
+		    m->exps[j] != (float)(int)m->exps[j])
+			return wrong(path, "its exponents cannot be", err);
+	return 0;
+}
+
 /* A model without states, or a checkpoint, by its format. */
 static int load(const char *path, const char *format, int threads, struct ls_bundle **ret_bundle,
 		struct ls_fm_model **ret, struct ls_err *err)
@@ -484,6 +552,8 @@ static int load(const char *path, const char *format, int threads, struct ls_bun
 		if (rc == LS_ENOMEM)
 			ls_err_advise(err, "it takes a machine with more, or a higher limit");
 	}
+	if (rc == 0 && !bare)
+		rc = read_scale(b, path, m, err);
 	for (uint32_t s = 0; rc == 0 && s <= m->states; s++) {
 		struct ls_fm_group groups[LS_FM_GROUPS];
 		/* padding, which is in no file */
@@ -495,6 +565,8 @@ static int load(const char *path, const char *format, int threads, struct ls_bun
 	}
 	if (rc == 0)
 		rc = check_sum(b, m, path, threads, err);
+	if (rc == 0)
+		rc = check_exps(m, path, err);
 	if (rc) {
 		ls_fm_model_free(m);
 		ls_bundle_free(b);

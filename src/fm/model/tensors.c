@@ -14,7 +14,7 @@ size_t ls_fm_groups(const struct ls_fm_model *m, uint32_t state, struct ls_fm_gr
 {
 	static const char *const suffix[] = {"", ".state1", ".state2"};
 	uint64_t outputs = m->outputs, pairs = outputs * m->n_pairs;
-	size_t n = pairs ? 4 : 3;
+	size_t n = 0;
 	const struct ls_fm_group all[LS_FM_GROUPS] = {
 		{"bias", m->bias + state * outputs, false, 1, 0, {outputs, 1, 1}, 1},
 		{"linear",
@@ -38,10 +38,16 @@ size_t ls_fm_groups(const struct ls_fm_model *m, uint32_t state, struct ls_fm_gr
 		 0,
 		 {outputs, m->n_pairs, 1},
 		 1},
+		{"exponents", state ? NULL : m->exps, true, m->n_features, 1, {1, 1, 1}, 1},
 	};
-	for (size_t i = 0; i < n; i++) {
-		ret[i] = all[i];
-		memcpy(ret[i].name + strlen(all[i].name), suffix[state], strlen(suffix[state]) + 1);
+	const bool has[LS_FM_GROUPS] = {true, true, m->opts.factors > 0, pairs > 0,
+					m->exps && !state};
+	for (size_t i = 0; i < LS_FM_GROUPS; i++) {
+		if (!has[i])
+			continue;
+		ret[n] = all[i];
+		memcpy(ret[n].name + strlen(all[i].name), suffix[state], strlen(suffix[state]) + 1);
+		n++;
 	}
 	return n;
 }
@@ -260,7 +266,7 @@ void ls_fm_model_digest(const struct ls_fm_model *m, char ret_hex[LS_SHA256_HEX]
 	float *chunk = ls_xalloc(sizeof *chunk * DIGEST_CHUNK);
 	char text[128];
 	snprintf(text, sizeof text, "lockstep-fm %d %s %s\n", LS_NUMERICS_VERSION,
-		 ls_fm_kind_name(m->opts.kind), ls_fm_task_name(m->opts.task));
+		 ls_fm_kind_of(&m->opts), ls_fm_task_name(m->opts.task));
 	ls_sha256_add(h, text, strlen(text));
 	for (size_t i = 0; i < n; i++) {
 		const struct ls_fm_group *g = &groups[i];

@@ -13,7 +13,7 @@
 #include "fm/model/model.h"
 #include "tensor/tensor.h"
 
-enum { LS_FM_GROUPS = 4 }; /* at most, for each state */
+enum { LS_FM_GROUPS = 5 }; /* at most, for each state */
 
 /* Features (or one row) × outputs × blocks × factors floats. */
 struct ls_fm_group {
@@ -25,7 +25,8 @@ struct ls_fm_group {
 	uint64_t inner; /* floats from one run of dims[2] to the next */
 };
 
-/* In file order; state 0 is the parameters, 1 and 2 the optimizer's. Returns how many. */
+/* In file order; state 0 is the parameters and, of a model in training, its exponents;
+ * states 1 and 2 are the optimizer's. Returns how many. */
 size_t ls_fm_groups(const struct ls_fm_model *m, uint32_t state, struct ls_fm_group *ret);
 
 /* As readers see it: a row a feature where there is one, then the dimensions that are not

@@ -38,19 +38,21 @@ struct block {
 };
 
 /* From sums to new parameters, n lanes. optimizer, regular and mostly n are compile-time
- * constants, so that this is a plain vector loop. */
+ * constants, so that this is a plain vector loop. regular 0: `part` has no penalties. */
 INLINE void update_lanes(float *restrict v, float *restrict s1, float *restrict s2, uint32_t n,
 			 const float *restrict sums, float unit, bool self, float cross,
-			 const struct ls_update *all, int optimizer, int regular)
+			 const struct ls_update *all, enum ls_fm_part_of part, int optimizer,
+			 int regular)
 {
 	struct ls_update u = *all;
+	struct ls_penalty y = all->penalty[part];
 	u.optimizer = optimizer;
-	u.regular = regular;
+	y.on = regular ? y.on : 0;
 	bool with1 = optimizer != LS_SGD, with2 = optimizer == LS_ADAM || optimizer == LS_FTRL;
 	for (uint32_t i = 0; i < n; i++) {
 		struct ls_param p = {v[i], with1 ? s1[i] : 0.0f, with2 ? s2[i] : 0.0f};
 		float g = self ? LS_CELL_GRADIENT(sums[i], unit, v[i], cross) : sums[i] * unit;
-		p = ls_cell_update(p, g, &u);
+		p = ls_cell_update(p, g, &u, &y);
 		v[i] = p.v;
 		if (with1)
 			s1[i] = p.s1;
@@ -70,7 +72,7 @@ INLINE void update_linear(const struct ls_batch *batch, const struct block *q, i
 		for (uint32_t s = 0; s <= states; s++)
 			values[s][c] = q->linear[c][s * outputs];
 	update_lanes(values[0], values[1], values[2], q->n, q->linear_sum, q->linear_unit, false,
-		     0.0f, &batch->update, optimizer, regular);
+		     0.0f, &batch->update, LS_ON_LINEAR, optimizer, regular);
 	for (uint32_t c = 0; c < q->n; c++)
 		for (uint32_t s = 0; s <= states; s++)
 			q->linear[c][s * outputs] = values[s][c];
@@ -288,10 +290,10 @@ INLINE void update_wide(const struct ls_batch *batch, const struct block *q, uin
 		wide_sums(q->wide + q->at[c], q->at[c + 1] - q->at[c], N, q->acc, sums);
 		if (q->self)
 			update_lanes(v, v + n1, v + 2 * n1, N, sums, q->unit, true, q->cross[c],
-				     &batch->update, optimizer, regular);
+				     &batch->update, LS_ON_FACTORS, optimizer, regular);
 		else
 			update_lanes(v, v + n1, v + 2 * n1, N, sums, q->unit, false, 0.0f,
-				     &batch->update, optimizer, regular);
+				     &batch->update, LS_ON_FACTORS, optimizer, regular);
 	}
 }
 
@@ -303,7 +305,7 @@ INLINE void update_short(const struct ls_batch *batch, struct block *q, uint32_t
 		float *v = q->factors[c];
 		prefetch_column(q, stride);
 		update_lanes(v, v + n1, v + 2 * n1, N, q->sums + (size_t)c * N, q->unit, true,
-			     q->cross[c], &batch->update, optimizer, regular);
+			     q->cross[c], &batch->update, LS_ON_FACTORS, optimizer, regular);
 	}
 	update_linear(batch, q, optimizer, regular);
 }
@@ -377,7 +379,8 @@ static inline void update_waiting(const struct ls_batch *batch, struct block *q,
 {
 	bool usual = !q->wide && batch->update.optimizer == LS_ADAGRAD && batch->m->outputs == 1 &&
 		     (N == 16 || N == 8);
-	if (batch->update.regular)
+	const struct ls_penalty *y = batch->update.penalty;
+	if (y[LS_ON_LINEAR].on || y[LS_ON_FACTORS].on)
 		update_regular(batch, q, N);
 	else if (usual)
 		update_usual(batch, q, N);

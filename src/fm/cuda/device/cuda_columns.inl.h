@@ -97,25 +97,26 @@ LS_DEVICE void begin_columns(const struct ls_cuda_args &a, struct column_step *c
 
 /* --- parameters --- */
 
-/* n parameters by one optimizer, so that it is chosen once. */
+/* n parameters of a part by one optimizer, so that it is chosen once. */
 template <int N>
-LS_DEVICE void update_all(struct ls_param *p, const float *g, const struct ls_update *u)
+LS_DEVICE void update_all(struct ls_param *p, const float *g, const struct ls_update *u, int part)
 {
+	const struct ls_penalty *y = &u->penalty[part];
 	switch (u->optimizer) {
 	case 0:
 #pragma unroll
 		for (int i = 0; i < N; i++)
-			p[i] = ls_cell_sgd(p[i], g[i], u);
+			p[i] = ls_cell_sgd(p[i], g[i], u, y);
 		break;
 	case 1:
 #pragma unroll
 		for (int i = 0; i < N; i++)
-			p[i] = ls_cell_adagrad(p[i], g[i], u);
+			p[i] = ls_cell_adagrad(p[i], g[i], u, y);
 		break;
 	default:
 #pragma unroll
 		for (int i = 0; i < N; i++)
-			p[i] = ls_cell_update(p[i], g[i], u);
+			p[i] = ls_cell_update(p[i], g[i], u, y);
 	}
 }
 
@@ -126,10 +127,10 @@ LS_DEVICE struct ls_param load_one(const struct ls_cuda_args &a, const float *v,
 	return p;
 }
 
-LS_DEVICE void update_one(const struct ls_cuda_args &a, const struct ls_update *u,
+LS_DEVICE void update_one(const struct ls_cuda_args &a, const struct ls_update *u, int part,
 			  struct ls_param p, float *v, uint32_t n, float g)
 {
-	update_all<1>(&p, &g, u);
+	update_all<1>(&p, &g, u, part);
 	v[0] = p.v;
 	if (a.states > 0)
 		v[n] = p.s1;
@@ -172,7 +173,7 @@ LS_DEVICE void update_four(const struct ls_cuda_args &a, const struct column_ste
 #pragma unroll
 	for (int i = 0; i < 4; i++)
 		g[i] = ls_cell_gradient((int64_t)sum[i], unit, p[i].v, cross);
-	update_all<4>(p, g, &c->update);
+	update_all<4>(p, g, &c->update, LS_ON_FACTORS);
 	store4(v, make_float4(p[0].v, p[1].v, p[2].v, p[3].v));
 	if (a.states > 0)
 		store4(v + a.width, make_float4(p[0].s1, p[1].s1, p[2].s1, p[3].s1));
@@ -195,7 +196,7 @@ LS_DEVICE float *record_at(const struct ls_cuda_args &a, uint32_t feature, uint3
 LS_DEVICE void update_linear(const struct ls_cuda_args &a, const struct column_step *c,
 			     struct ls_param p, float *w, uint32_t outputs, int64_t sum)
 {
-	update_one(a, &c->update, p, w, outputs,
+	update_one(a, &c->update, LS_ON_LINEAR, p, w, outputs,
 		   ls_cell_gradient(sum, c->grids.linear_unit, p.v, 0.0f));
 }
 
@@ -586,8 +587,8 @@ LS_DEVICE void end_step(const struct ls_cuda_args &a, const struct column_step *
 	struct ls_cuda_state *s = a.state;
 	for (uint32_t o = threadIdx.x; o < a.outputs && c->go; o += blockDim.x) {
 		int64_t sum = take_heavy(a.bias_sum + o);
-		update_one(a, &c->update, load_one(a, a.bias + o, a.outputs), a.bias + o, a.outputs,
-			   ls_sum_float(sum, c->grids.bias));
+		update_one(a, &c->update, LS_ON_BIAS, load_one(a, a.bias + o, a.outputs),
+			   a.bias + o, a.outputs, ls_sum_float(sum, c->grids.bias));
 	}
 	for (uint32_t i = threadIdx.x; i < LS_TOPS; i += blockDim.x)
 		s->top[i] = 0;

@@ -618,7 +618,7 @@ template <int K> LS_DEVICE void fwfm_pairs(const struct ls_cuda_args &a, uint64_
 		return;
 	uint32_t n = a.outputs * a.n_pairs;
 	for (uint32_t i = threadIdx.x; i < n && c.go; i += blockDim.x)
-		update_one(a, &c.update, load_one(a, a.pair + i, n), a.pair + i, n,
+		update_one(a, &c.update, LS_ON_FIELDS, load_one(a, a.pair + i, n), a.pair + i, n,
 			   ls_sum_float(take_heavy(a.pair_sum + i), c.grids.pair));
 	end_step(a, &c);
 }
