@@ -144,7 +144,7 @@ static int scores_of_file(const struct journey *j, const struct ls_val_way *way,
 	if (rc == 0)
 		rc = way->make_engine(way->context, m, NULL, way->pool, &e, err);
 	if (rc == 0)
-		rc = ls_trial_scores(&e, j->rows, m->outputs, ret, err);
+		rc = ls_trial_scores(&e, j->rows, m->outputs, 0, ret, err);
 	if (e.free)
 		e.free(e.state);
 	ls_fm_model_free(m);

@@ -13,6 +13,8 @@ int ls_fm_check_options(const struct ls_fm_opts *o, ls_fm_given *given, const vo
 		   {"beta2", LS_ADAM},
 		   {"eps", LS_ADAM},
 		   {"ftrl-beta", LS_FTRL}};
+	static const char *const not_linear[] = {"factors", "init-scale", "l1-factors",
+						 "l2-factors"};
 	if (o->decay != LS_DECAY_NONE && !o->decay_steps)
 		return ls_err_set(err, LS_EINPUT, "--decay needs --decay-steps");
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -27,6 +29,16 @@ int ls_fm_check_options(const struct ls_fm_opts *o, ls_fm_given *given, const vo
 				  "--warmup-steps, --decay and --decay-steps do nothing with "
 				  "--optimizer ftrl, which "
 				  "has a rate of its own for each parameter");
+	for (size_t i = 0; i < sizeof not_linear / sizeof *not_linear && !o->factors; i++)
+		if (given(context, not_linear[i]))
+			return ls_err_set(err, LS_EINPUT,
+					  "--%s is about factors, and --kind linear has none",
+					  not_linear[i]);
+	if (o->kind != LS_FWFM && (given(context, "l1-fields") || given(context, "l2-fields")))
+		return ls_err_set(err, LS_EINPUT,
+				  "--l1-fields and --l2-fields are for --kind fwfm; with %s they "
+				  "would do nothing",
+				  ls_fm_kind_of(o));
 	if (o->decay == LS_DECAY_NONE && given(context, "decay-steps"))
 		return ls_err_set(err, LS_EINPUT, "--decay-steps needs --decay linear or invsqrt");
 	if (o->task == LS_REGRESSION && given(context, "label-smoothing"))

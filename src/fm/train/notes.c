@@ -68,16 +68,19 @@ void ls_train_notes(const struct ls_train *t, const struct ls_fm_model *m,
 		    "an "
 		    "epoch",
 		    (unsigned long long)n);
-	if (t->valid && r->best_epoch == t->epochs)
+	if (t->valid && !r->best_epoch && r->epochs)
+		add(r,
+		    "no epoch was better than the start, which is the model: another --lr or more "
+		    "--early-stop may help");
+	else if (t->valid && r->best_epoch == t->epochs)
 		add(r, "the last epoch was the best: more --epochs may be better");
 	against_constant(t, m, r);
 }
 
 /* The mean of 1 + |x|^2, which bounds the curvature of the mean loss in the weights; for
  * the logistic loss four times less. */
-static double curvature(const struct ls_train *t)
+static double curvature(const struct ls_train *t, const struct ls_rows *rows)
 {
-	const struct ls_rows *rows = t->rows;
 	double sum = 0, weights = 0;
 	for (uint64_t i = 0; i < rows->n_rows; i++) {
 		double squares = 0, w = (double)ls_row_weight(&t->opts, rows, i, rows->label[i]);
@@ -90,9 +93,9 @@ static double curvature(const struct ls_train *t)
 	return (t->opts.task == LS_REGRESSION ? sum : sum / 4.0) / weights;
 }
 
-void ls_train_advise_rate(const struct ls_train *t, struct ls_err *err)
+void ls_train_advise_rate(const struct ls_train *t, const struct ls_rows *rows, struct ls_err *err)
 {
-	double rate = 0.5 / curvature(t), most = (double)t->opts.lr / 10.0;
+	double rate = 0.5 / curvature(t, rows), most = (double)t->opts.lr / 10.0;
 	char advice[80];
 	snprintf(advice, sizeof advice, "for sgd try --lr %.1g", rate < most ? rate : most);
 	ls_err_advise(err, advice);

@@ -9,7 +9,8 @@
 void ls_train_notes(const struct ls_train *t, const struct ls_fm_model *m,
 		    struct ls_train_result *r);
 
-/* Adds to the error of an SGD that left the finite numbers a rate that would stay. */
-void ls_train_advise_rate(const struct ls_train *t, struct ls_err *err);
+/* Adds to the error of an SGD that left the finite numbers a rate that would stay. rows: as
+ * the training has them. */
+void ls_train_advise_rate(const struct ls_train *t, const struct ls_rows *rows, struct ls_err *err);
 
 #endif

@@ -39,6 +39,11 @@ extern const struct ls_opt ls_fm_train_opts[], ls_fm_predict_opts[], ls_fm_eval_
 int ls_fm_model_options(const struct ls_args *args, struct ls_fm_opts *ret, struct ls_err *err);
 int ls_fm_data_options(const struct ls_args *args, const struct ls_rows *rows, struct ls_fm_opts *o,
 		       struct ls_err *err);
+/* The same for a whole training, after ls_fm_run_options: also epochs and patience, and
+ * whether the number of epochs is to be found by cross-validation. */
+int ls_fm_course_options(const struct ls_args *args, bool valid, struct ls_train *t,
+			 struct ls_fm_split *split, struct ls_fm_device *device,
+			 struct ls_err *err);
 /* After them, the course of a training, with validation data or without, and its engine;
  * t->opts must be set. */
 int ls_fm_run_options(const struct ls_args *args, bool valid, struct ls_train *t,

@@ -14,6 +14,7 @@ enum { LS_FM_MAX_FOLDS = 1000 };
 struct ls_fm_split {
 	double fraction;
 	uint32_t folds;
+	bool by_size; /* folds that nobody asked for (defaults.h) */
 };
 
 /* Rows to train on and rows set aside, with their digests. */
@@ -36,8 +37,11 @@ struct ls_fm_fold {
 typedef void ls_fm_tell_fold(void *context, uint32_t fold, const struct ls_fm_fold *result);
 
 /* One training a fold, in memory: fold f of K is validated on the rows whose place is from
- * n f / K on and below n (f + 1) / K. Then sets t to train on all rows for the mean of the
- * best epochs, rounded, at least 1. ret has room for `folds`. */
+ * n f / K on and below n (f + 1) / K. Then sets t to train on all rows for the number of
+ * epochs after which the mean of the metric over the folds is the best. Where a fold stopped
+ * early, its last value stands for the epochs that it left out. It is 0, and the model a
+ * constant, unless that mean is better than at the start by more than 1.5 of its standard errors.
+ * ret has room for `folds`. One fold is the first of five. */
 int ls_fm_cross_validate(struct ls_train *t, uint32_t folds, ls_fm_tell_fold *tell_fold,
 			 struct ls_fm_fold *ret, struct ls_err *err);
 

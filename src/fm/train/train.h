@@ -43,12 +43,16 @@ struct ls_train {
 	const char *checkpoint; /* NULL: none */
 	uint64_t checkpoint_every, tell_every; /* steps; 0: at the end of an epoch */
 	bool resume;
-	const char *warm_start;               /* a model to start from, or NULL */
-	const struct ls_fm_model *warm_model; /* the same in memory, or NULL */
+	const char *warm_start; /* a model or checkpoint to start from, or NULL */
+	/* the same in memory, or NULL; with the optimizer's state, and so many steps */
+	const struct ls_fm_model *warm_model;
+	bool warm_state;
+	uint64_t warm_steps;
 	struct ls_pool *pool;
 	ls_train_engine *make_engine;
 	/* before anything is reported or written; may be NULL */
 	ls_train_check *check;
+	double *start_value; /* gets the metric before the first step; may be NULL */
 	ls_train_warn *warn; /* may be NULL */
 	ls_train_tell *tell; /* may be NULL */
 	void *context;       /* of these four */
@@ -57,9 +61,11 @@ struct ls_train {
 };
 
 /* A model that stays in memory: with the optimizer's state, unless it is that of the best
- * epoch. Freed by the caller (ls_fm_model_free). */
+ * epoch. Where the training had other units than the data, the state is that of a second
+ * model, in those units. Freed by the caller (ls_fm_model_free). */
 struct ls_train_kept {
-	struct ls_fm_model *model;
+	struct ls_fm_model *model, *trained;
+	bool state;
 	struct ls_fm_position at; /* where its training stood */
 };
 

@@ -4,7 +4,9 @@
 
 #include "base/mem.h"
 #include "fm/model/batch.h"
-#include "fm/model/tensors.h"
+#include "fm/train/begin.h"
+#include "fm/train/scale.h"
+#include "num/sum.h"
 
 /* Steps in one call of the engine. */
 enum { STRETCH = 4096 };
@@ -21,13 +23,15 @@ static int take_steps(const struct ls_trial *t, const struct ls_engine *e, struc
 }
 
 int ls_trial_scores(const struct ls_engine *e, const struct ls_rows *rows, uint32_t outputs,
-		    char ret[LS_SHA256_HEX], struct ls_err *err)
+		    int label_exp, char ret[LS_SHA256_HEX], struct ls_err *err)
 {
 	float *score = ls_alloc_array(rows->n_rows * outputs, sizeof *score);
 	if (!score)
 		return ls_err_set(err, LS_ENOMEM, "no memory for the scores of %llu rows",
 				  (unsigned long long)rows->n_rows);
 	int rc = e->predict(e->state, rows, score, err);
+	for (uint64_t i = 0; rc == 0 && label_exp && i < rows->n_rows * outputs; i++)
+		score[i] *= (float)ls_pow2(2 * label_exp);
 	if (rc == 0)
 		ls_sha256(score, rows->n_rows * outputs * sizeof *score, ret);
 	free(score);
@@ -47,23 +51,27 @@ int ls_trial_run(const struct ls_trial *t, struct ls_trial_result *ret, struct l
 	struct ls_trial_result res = {.rows = rows_passed(t)};
 	struct ls_engine e = {0};
 	struct ls_fm_model *m;
-	int rc = ls_fm_model_new(t->opts, t->rows->n_features, t->rows->n_fields, &m, err);
+	struct ls_fm_scaled rows = {.value = NULL};
+	int rc = ls_fm_begin(t->opts, t->rows, t->rows->n_features, t->rows->n_fields, t->pool, &m,
+			     err);
 	if (rc)
 		return rc;
-	ls_fm_model_init(m, t->pool);
-	rc = t->make_engine(t->context, m, t->rows, t->pool, &e, err);
+	rc = ls_fm_scale_rows(m, t->rows, true, &rows, err);
+	if (rc == 0)
+		rc = t->make_engine(t->context, m, &rows.rows, t->pool, &e, err);
 	if (rc == 0)
 		rc = take_steps(t, &e, err);
 	if (rc == 0)
 		rc = e.fetch(e.state, err);
 	if (rc == 0 && t->predict)
-		rc = ls_trial_scores(&e, t->rows, m->outputs, res.scores, err);
-	if (rc == 0) {
-		ls_fm_model_digest(m, res.digest);
+		rc = ls_trial_scores(&e, &rows.rows, m->outputs, m->label_exp, res.scores, err);
+	if (rc == 0)
+		rc = ls_fm_scale_digest(m, res.digest, err);
+	if (rc == 0)
 		*ret = res;
-	}
 	if (e.free)
 		e.free(e.state);
 	ls_fm_model_free(m);
+	ls_fm_scaled_done(&rows);
 	return rc;
 }

@@ -35,9 +35,9 @@ struct ls_trial_result {
  * range. */
 int ls_trial_run(const struct ls_trial *t, struct ls_trial_result *ret, struct ls_err *err);
 
-/* The digest of the scores that an engine gives rows, under a model of so many
- * outputs. */
+/* The digest of the scores that an engine gives rows, under a model of so many outputs,
+ * whose training divides labels by that power of four. */
 int ls_trial_scores(const struct ls_engine *e, const struct ls_rows *rows, uint32_t outputs,
-		    char ret[LS_SHA256_HEX], struct ls_err *err);
+		    int label_exp, char ret[LS_SHA256_HEX], struct ls_err *err);
 
 #endif
