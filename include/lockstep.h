@@ -177,17 +177,21 @@ struct ls_training {
 	struct ls_dataset *rows;
 	/* validation after each epoch; NULL: by the file that the option valid names, if any */
 	struct ls_dataset *valid;
-	const struct ls_model *start; /* to start from (as --warm-start does), or NULL */
-	ls_train_tell *tell;          /* or NULL */
-	void *context;                /* its first argument */
-	const volatile int *stop;     /* stops when it becomes other than 0; or NULL */
+	/* to start from (as --warm-start does), or NULL. If it has the optimizer's state, and
+	 * the optimizer is the same, the training goes on with that, as if there had been no
+	 * end: so rows can come in parts, a call each. */
+	const struct ls_model *start;
+	ls_train_tell *tell;      /* or NULL */
+	void *context;            /* its first argument */
+	const volatile int *stop; /* stops when it becomes other than 0; or NULL */
 };
 
 enum { LS_TRAIN_NOTES = 3, LS_TRAIN_NOTE = 240 };
 
 struct ls_train_result {
 	uint64_t steps;
-	uint32_t epochs, best_epoch; /* best_epoch 0: there were no validation data */
+	/* best_epoch 0: there were no validation data, or no epoch was better than the start */
+	uint32_t epochs, best_epoch;
 	double best_value;
 	bool resumed;
 	char digest[65];      /* of the model's file; empty where none was written */
@@ -211,6 +215,11 @@ LS_API int ls_model_train(const struct ls_training *t, struct ls_model **ret_mod
 			  struct ls_train_result *ret, struct ls_err *err);
 LS_API int ls_model_load(const char *path, struct ls_model **ret, struct ls_err *err);
 LS_API int ls_model_save(const struct ls_model *m, const char *path, struct ls_err *err);
+/* The same with the optimizer's state, which ls_model_load_state reads. A model has it that
+ * ls_model_train has left in memory, without validation data. The file is a checkpoint,
+ * which the option warm-start takes, too. */
+LS_API int ls_model_save_state(const struct ls_model *m, const char *path, struct ls_err *err);
+LS_API int ls_model_load_state(const char *path, struct ls_model **ret, struct ls_err *err);
 LS_API void ls_model_free(struct ls_model *m);
 /* What must agree everywhere. 64 digits and a NUL. */
 LS_API int ls_model_digest(const struct ls_model *m, char ret_hex[65], struct ls_err *err);

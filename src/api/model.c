@@ -16,11 +16,12 @@
 #include "fm/eval/metric.h"
 #include "fm/model/tensors.h"
 #include "fm/train/options.h"
+#include "fm/train/scale.h"
 
 struct ls_model *ls_model_of_take(struct ls_fm_model *m, const struct ls_fm_position *at)
 {
 	struct ls_model *model = ls_xalloc(sizeof *model);
-	*model = (struct ls_model){m, *at};
+	*model = (struct ls_model){.m = m, .at = *at};
 	return model;
 }
 
@@ -29,6 +30,7 @@ void ls_model_free(struct ls_model *m)
 	if (!m)
 		return;
 	ls_fm_model_free(m->m);
+	ls_fm_model_free(m->trained);
 	free(m);
 }
 
@@ -52,6 +54,47 @@ int ls_model_load(const char *path, struct ls_model **ret, struct ls_err *err)
 int ls_model_save(const struct ls_model *m, const char *path, struct ls_err *err)
 {
 	LS_CALL(err, ls_fm_save_model(path, m->m, &m->at, ls_cpus(), NULL, err));
+}
+
+static int save_state(const struct ls_model *m, const char *path, struct ls_err *err)
+{
+	if (!m->state)
+		return ls_err_set(err, LS_EINPUT,
+				  "%s: not written: the model has no optimizer's state, which one "
+				  "has that a training without validation left in memory",
+				  path);
+	return ls_fm_save_checkpoint(path, m->trained ? m->trained : m->m, &m->at, ls_cpus(), err);
+}
+
+int ls_model_save_state(const struct ls_model *m, const char *path, struct ls_err *err)
+{
+	LS_CALL(err, save_state(m, path, err));
+}
+
+static int load_state(const char *path, struct ls_model **ret, struct ls_err *err)
+{
+	struct ls_fm_model *m, *out = NULL;
+	struct ls_fm_position at;
+	int rc = ls_fm_load_checkpoint(path, ls_cpus(), &m, &at, err);
+	if (rc)
+		return rc;
+	if (ls_fm_is_scaled(m))
+		rc = ls_fm_model_new_bare(&m->opts, m->n_features, m->n_fields, &out, err);
+	if (rc) {
+		ls_fm_model_free(m);
+		return rc;
+	}
+	if (out)
+		ls_fm_scale_out(m, out);
+	*ret = ls_model_of_take(out ? out : m, &at);
+	(*ret)->state = true;
+	(*ret)->trained = out ? m : NULL;
+	return 0;
+}
+
+int ls_model_load_state(const char *path, struct ls_model **ret, struct ls_err *err)
+{
+	LS_CALL(err, load_state(path, ret, err));
 }
 
 /* --- what it is --- */
@@ -78,7 +121,7 @@ static int info(const struct ls_model *model, char **ret_json, struct ls_err *er
 	if (rc)
 		return rc;
 	json_t *o = json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:i,s:I,s:s,s:s,s:o}", "kind",
-			      ls_fm_kind_name(m->opts.kind), "task", ls_fm_task_name(m->opts.task),
+			      ls_fm_kind_of(&m->opts), "task", ls_fm_task_name(m->opts.task),
 			      "n_features", (json_int_t)m->n_features, "n_fields",
 			      (json_int_t)m->n_fields, "outputs", (json_int_t)m->outputs, "factors",
 			      (json_int_t)m->opts.factors, "numerics_version", LS_NUMERICS_VERSION,

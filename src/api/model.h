@@ -10,6 +10,10 @@
 struct ls_model {
 	struct ls_fm_model *m;
 	struct ls_fm_position at; /* where its training stood */
+	/* Of a model that stayed in memory after its last step: m has the optimizer's state, or,
+	 * where the training had other units than the data, this one, in those units. */
+	bool state;
+	struct ls_fm_model *trained; /* or NULL */
 };
 
 /* Of parameters that a call has made; they belong to the result. */

@@ -121,7 +121,18 @@ static int take_data(struct session *s, struct ls_err *err)
 		ls_data_digest(s->valid->data, s->valid_digest);
 		t->valid_digest = s->valid_digest;
 	}
-	return ls_fm_data_options(s->args, t->rows, &t->opts, err);
+	return ls_fm_course_options(s->args, will_validate(s) || s->split.folds, t, &s->split,
+				    &s->device, err);
+}
+
+/* With the optimizer's state, where it has that. */
+static void take_start(struct ls_train *t, const struct ls_model *start)
+{
+	if (!start)
+		return;
+	t->warm_model = start->trained ? start->trained : start->m;
+	t->warm_state = start->state;
+	t->warm_steps = start->at.step + t->warm_model->opts.steps_before;
 }
 
 static int prepare(struct session *s, struct ls_err *err)
@@ -133,7 +144,7 @@ static int prepare(struct session *s, struct ls_err *err)
 	if (rc)
 		return rc;
 	t->kept = t->output ? NULL : &s->kept;
-	t->warm_model = s->asked->start ? s->asked->start->m : NULL;
+	take_start(t, s->asked->start);
 	t->make_engine = make_engine;
 	t->check = check_data;
 	t->tell = tell;
@@ -150,7 +161,9 @@ static int hand_over(struct session *s, struct ls_model **ret, struct ls_err *er
 	if (s->train.output)
 		return ls_model_read(s->train.output, s->device.threads, ret, err);
 	*ret = ls_model_of_take(s->kept.model, &s->kept.at);
-	s->kept.model = NULL;
+	(*ret)->state = s->kept.state;
+	(*ret)->trained = s->kept.trained;
+	s->kept.model = s->kept.trained = NULL;
 	return 0;
 }
 
@@ -165,7 +178,7 @@ static void fold_spread(const struct session *s, struct ls_train_result *ret)
 		squares += (s->folds[f].value - sum / n) * (s->folds[f].value - sum / n);
 	ret->folds = n;
 	ret->fold_mean = sum / n;
-	ret->fold_deviation = sqrt(squares / (n - 1));
+	ret->fold_deviation = n > 1 ? sqrt(squares / (n - 1)) : 0.0;
 }
 
 static void tell_fold(void *context, uint32_t fold, const struct ls_fm_fold *r)
@@ -215,6 +228,7 @@ static int train(const struct ls_training *t, struct ls_model **ret_model,
 		rc = run(&s, ret_model, ret, err);
 	ls_pool_free(s.train.pool);
 	ls_fm_model_free(s.kept.model);
+	ls_fm_model_free(s.kept.trained);
 	ls_dataset_free(s.own_valid);
 	ls_fm_held_done(&s.held);
 	free(s.folds);

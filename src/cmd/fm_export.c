@@ -255,7 +255,7 @@ static void print_text(const struct export *e)
 {
 	const struct ls_export_result *r = &e->result;
 	ls_cmd_print_name(e->to);
-	printf(": %s, %s, %s, %" PRIu64 " bytes\n", ls_fm_kind_name(e->m->opts.kind),
+	printf(": %s, %s, %s, %" PRIu64 " bytes\n", ls_fm_kind_of(&e->m->opts),
 	       ls_fm_task_name(e->m->opts.task), ls_export_form_name(e->form), r->bytes);
 	if (r->data_path) {
 		ls_cmd_print_name(r->data_path);
@@ -288,11 +288,11 @@ static json_t *verdict_json(const struct ls_verdict *v)
 static void print_json(const struct export *e)
 {
 	const struct ls_export_result *r = &e->result;
-	json_t *v = json_pack(
-		"{s:o,s:I,s:s,s:s,s:s,s:s,s:i,s:o}", "file", ls_json_lossy(e->to), "bytes",
-		(json_int_t)r->bytes, "digest", r->digest, "kind", ls_fm_kind_name(e->m->opts.kind),
-		"task", ls_fm_task_name(e->m->opts.task), "form", ls_export_form_name(e->form),
-		"opset", LS_ONNX_OPSET, "checked", verdict_json(&e->verdict));
+	json_t *v = json_pack("{s:o,s:I,s:s,s:s,s:s,s:s,s:i,s:o}", "file", ls_json_lossy(e->to),
+			      "bytes", (json_int_t)r->bytes, "digest", r->digest, "kind",
+			      ls_fm_kind_of(&e->m->opts), "task", ls_fm_task_name(e->m->opts.task),
+			      "form", ls_export_form_name(e->form), "opset", LS_ONNX_OPSET,
+			      "checked", verdict_json(&e->verdict));
 	if (r->data_path) {
 		json_object_set_new(v, "data_file", ls_json_lossy(r->data_path));
 		json_object_set_new(v, "data_bytes", json_integer((json_int_t)r->data_bytes));

@@ -177,11 +177,11 @@ static void print_ranks_json(const struct inspection *in)
 {
 	const struct ls_fm_model *m = in->m;
 	const char *const *is = pair_heading(in);
-	json_t *o = json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:o}", "kind",
-			      ls_fm_kind_name(m->opts.kind), "task", ls_fm_task_name(m->opts.task),
-			      "factors", (json_int_t)m->opts.factors, "features",
-			      (json_int_t)m->n_features, "fields", (json_int_t)m->n_fields, "of",
-			      in->data ? "data" : "model", "top_features", features_json(in));
+	json_t *o =
+		json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:o}", "kind", ls_fm_kind_of(&m->opts), "task",
+			  ls_fm_task_name(m->opts.task), "factors", (json_int_t)m->opts.factors,
+			  "features", (json_int_t)m->n_features, "fields", (json_int_t)m->n_fields,
+			  "of", in->data ? "data" : "model", "top_features", features_json(in));
 	json_object_set_new(o, "pair",
 			    json_pack("{s:s,s:s,s:s}", "a", is[0], "b", is[1], "strength", is[2]));
 	json_object_set_new(o, "top_pairs", pairs_json(in));

@@ -72,17 +72,33 @@ static void print_data(const struct ls_train *t, const struct ls_progress *p)
 	ls_str_done(&text);
 }
 
+static void add_penalties(const struct ls_fm_opts *o, struct ls_str *text)
+{
+	if (o->l2[LS_ON_LINEAR] > 0.0f || o->l2[LS_ON_FACTORS] > 0.0f)
+		ls_str_addf(text, "l2 %.3g", (double)o->l2[LS_ON_LINEAR]);
+	if (o->l2[LS_ON_FACTORS] != o->l2[LS_ON_LINEAR] && o->factors)
+		ls_str_addf(text, " (factors %.3g)", (double)o->l2[LS_ON_FACTORS]);
+	if (o->l2[LS_ON_LINEAR] > 0.0f || o->l2[LS_ON_FACTORS] > 0.0f)
+		ls_str_add(text, ", ");
+}
+
 static void print_options(const struct ls_train *t, const struct ls_progress *p)
 {
 	const struct ls_fm_opts *o = &t->opts;
 	uint64_t steps = ls_fm_steps_per_epoch(o, t->rows->n_rows);
 	struct ls_str text = {0};
-	ls_str_addf(&text,
-		    "%s, %s, %u factors, %s with rate %.3g, batch %u: %" PRIu64 " step%s an "
-		    "epoch, %u epoch%s",
-		    ls_fm_kind_name(o->kind), ls_fm_task_name(o->task), o->factors,
-		    ls_fm_optimizer_name(o->optimizer), (double)o->lr, o->batch, steps,
-		    steps == 1 ? "" : "s", t->epochs, t->epochs == 1 ? "" : "s");
+	ls_str_addf(&text, "%s, %s, ", ls_fm_kind_of(o), ls_fm_task_name(o->task));
+	if (o->factors)
+		ls_str_addf(&text, "%u factors, ", o->factors);
+	ls_str_addf(&text, "%s with rate %.3g, ", ls_fm_optimizer_name(o->optimizer),
+		    (double)o->lr);
+	add_penalties(o, &text);
+	ls_str_addf(&text, "batch %u: %" PRIu64 " step%s an epoch, ", o->batch, steps,
+		    steps == 1 ? "" : "s");
+	if (t->epochs)
+		ls_str_addf(&text, "%u epoch%s", t->epochs, t->epochs == 1 ? "" : "s");
+	else
+		ls_str_add(&text, "none of them, for none was better than a constant");
 	if (t->valid && t->early_stop)
 		ls_str_addf(&text, " or until %u %s no better by %s", t->early_stop,
 			    t->early_stop == 1 ? "is" : "are", ls_metric_name(t->metric));

@@ -301,7 +301,7 @@ static void fold_spread(const struct session *s, double *ret_mean, double *ret_d
 	for (uint32_t f = 0; f < n; f++)
 		squares += (s->folds[f].value - sum / n) * (s->folds[f].value - sum / n);
 	*ret_mean = sum / n;
-	*ret_deviation = sqrt(squares / (n - 1));
+	*ret_deviation = n > 1 ? sqrt(squares / (n - 1)) : 0.0;
 }
 
 static void tell_fold(void *context, uint32_t fold, const struct ls_fm_fold *r)
@@ -428,16 +428,18 @@ static int close_log(struct session *s, struct ls_err *err)
 			  ls_args_get(s->args, "log"), strerror(s->log_errno), s->train.output);
 }
 
+static bool will_validate(const struct session *s)
+{
+	return ls_args_has(s->args, "valid") || s->split.fraction > 0 || s->split.folds;
+}
+
 static int prepare(struct session *s, struct ls_err *err)
 {
 	int rc = ls_fm_model_options(s->args, &s->train.opts, err);
 	if (rc == 0)
 		rc = ls_fm_split_options(s->args, &s->split, err);
 	if (rc == 0)
-		rc = ls_fm_run_options(s->args,
-				       ls_args_has(s->args, "valid") || s->split.fraction > 0 ||
-					       s->split.folds,
-				       &s->train, &s->engine, err);
+		rc = ls_fm_run_options(s->args, will_validate(s), &s->train, &s->engine, err);
 	if (rc == 0)
 		rc = file_options(s, err);
 	if (rc == 0)
@@ -445,7 +447,8 @@ static int prepare(struct session *s, struct ls_err *err)
 	if (rc == 0)
 		rc = load_data(s, err);
 	if (rc == 0)
-		rc = ls_fm_data_options(s->args, s->train.rows, &s->train.opts, err);
+		rc = ls_fm_course_options(s->args, will_validate(s), &s->train, &s->split,
+					  &s->engine, err);
 	if (rc == 0)
 		rc = open_log(s, err);
 	return rc ? rc : ls_pool_new(s->engine.threads, &s->train.pool, err);

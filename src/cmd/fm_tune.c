@@ -248,7 +248,8 @@ static void draw_trials(struct tuning *t)
 	struct ls_tune_space s = {.opts = t->train.opts,
 				  .n_rows = t->train.rows->n_rows,
 				  .seed = t->train.opts.seed,
-				  .fixed_factors = ls_args_has(t->args, "factors"),
+				  .fixed_factors = ls_args_has(t->args, "factors") ||
+							   !t->train.opts.factors,
 				  .fixed_lr = ls_args_has(t->args, "lr"),
 				  .fixed_l1 = ls_args_has(t->args, "l1"),
 				  .fixed_l2 = ls_args_has(t->args, "l2"),
@@ -379,7 +380,7 @@ static const struct ls_opt opts[] = {
 	{"trials", 0, "N",
 	 "how many sets of options to try (default 16); the first is the defaults"},
 	{"epochs", 0, "N", "of the last trials (default 16); the first have N / trials"},
-	{"kind", 0, "fm|ffm|fwfm", "as fm train, and so are those below"},
+	{"kind", 0, "fm|ffm|fwfm|linear", "as fm train, and so are those below"},
 	{"task", 0, "binary|regression|multiclass", "what the labels are"},
 	{"classes", 0, "N", "classes of a multiclass task"},
 	{"optimizer", 0, "adagrad|sgd|adam|ftrl", "how parameters move"},
