@@ -161,5 +161,5 @@ if(LS_USERS_BUILD OR (LS_FULL AND NOT LS_SANITIZE AND NOT CMAKE_CROSSCOMPILING))
   add_test(NAME bitwise.cuda.golden COMMAND ${none} ${CMAKE_SOURCE_DIR}/tests/bitwise/check $<TARGET_FILE:lockstep> --device cuda)
   ls_label(bitwise.cuda.golden bitwise long)
   set_tests_properties(bitwise.cuda.golden PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77
-    ENVIRONMENT "${stand_in};LS_TABLE_ONLY=fwfm-multiclass-(adam|sgd)|factors-(16|33)|fm-blocks|ffm-values")
+    ENVIRONMENT "${stand_in};LS_TABLE_ONLY=fwfm-multiclass-(adam|sgd)|factors-(16|33)|fm-blocks|ffm-values|units|linear-binary|penalties")
 endif()

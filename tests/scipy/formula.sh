@@ -16,6 +16,9 @@ for kind in fm ffm fwfm; do
 	train three.ffm "$kind-multiclass" --kind $kind --task multiclass --init-scale 0.2
 	train numbers.ffm "$kind-regression" --kind $kind --task regression --init-scale 0.2
 done
+train two.ffm linear-binary --kind linear --lr 0.3
+train three.ffm linear-multiclass --kind linear --task multiclass
+train "$d/units.ffm" units-regression --kind ffm --task regression # trained in other units
 "$python" - "$ROOT/docs/FORMATS.md" valid.ffm ./*.model <<'P'
 import re
 import sys

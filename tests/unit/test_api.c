@@ -159,23 +159,27 @@ static void test_warm_start(void **state)
 	temporary(second, "2");
 	temporary(third, "3");
 	struct ls_dataset *rows = load(data_path);
-	struct ls_options *plain = options("fm train", NULL);
+	struct ls_options *plain = options("fm train", "epochs", "1", NULL);
 	struct ls_training t = {.options = plain, .rows = rows};
 	struct ls_err err;
-	struct ls_model *m = train(&t, NULL);
+	struct ls_model *m = train(&t, NULL), *loaded;
 	assert_int_equal(ls_model_save(m, first, &err), 0);
-	struct ls_options *warm = options("fm train", "warm-start", first, "output", second, NULL);
+	assert_int_equal(ls_model_load(first, &loaded, &err), 0);
+	struct ls_options *warm =
+		options("fm train", "epochs", "1", "warm-start", first, "output", second, NULL);
 	t.options = warm;
 	struct ls_train_result r;
 	ls_model_free(train(&t, &r));
 	t.options = plain;
-	t.start = m;
+	t.start = loaded;
 	struct ls_model *n = train(&t, NULL);
 	assert_int_equal(ls_model_save(n, third, &err), 0);
 	assert_same_files(second, third);
+	assert_int_equal(ls_model_save_state(loaded, third, &err), LS_EINPUT);
 	t.options = warm;
 	assert_int_equal(ls_model_train(&t, NULL, NULL, &err), LS_EINPUT);
 	ls_model_free(m);
+	ls_model_free(loaded);
 	ls_model_free(n);
 	ls_dataset_free(rows);
 	ls_options_free(plain);
@@ -183,6 +187,88 @@ static void test_warm_start(void **state)
 	unlink(first);
 	unlink(second);
 	unlink(third);
+}
+
+/* With the optimizer's state two trainings of an epoch are one of two, if the rows keep
+ * their order: in memory, by a file, and by --warm-start. Values of 100 and more make the
+ * training one in other units. */
+static void goes_on(const char *optimizer, const char *task, struct ls_dataset *rows)
+{
+	char path[64], digest[65], by_file[65], by_option[65];
+	temporary(path, "state");
+	struct ls_err err;
+	struct ls_options *one = options("fm train", "epochs", "1", "shuffle", "none", "optimizer",
+					 optimizer, "task", task, NULL),
+			  *two = options("fm train", "epochs", "2", "shuffle", "none", "optimizer",
+					 optimizer, "task", task, NULL);
+	struct ls_training t = {.options = two, .rows = rows};
+	struct ls_model *whole = train(&t, NULL), *half, *back, *end;
+	t.options = one;
+	half = train(&t, NULL);
+	t.start = half;
+	end = train(&t, NULL);
+	assert_int_equal(ls_model_digest(whole, digest, &err), 0);
+	assert_int_equal(ls_model_digest(end, by_file, &err), 0);
+	assert_string_equal(digest, by_file);
+	ls_model_free(end);
+	assert_int_equal(ls_model_save_state(half, path, &err), 0);
+	assert_int_equal(ls_model_load_state(path, &back, &err), 0);
+	assert_int_equal(ls_model_digest(half, by_file, &err), 0);
+	assert_int_equal(ls_model_digest(back, by_option, &err), 0);
+	assert_string_equal(by_file, by_option);
+	t.start = back;
+	end = train(&t, NULL);
+	assert_int_equal(ls_model_digest(end, by_file, &err), 0);
+	assert_string_equal(digest, by_file);
+	ls_model_free(end);
+	t.start = NULL;
+	assert_int_equal(ls_options_set(one, "warm-start", path, &err), 0);
+	end = train(&t, NULL);
+	assert_int_equal(ls_model_digest(end, by_option, &err), 0);
+	assert_string_equal(digest, by_option);
+	ls_model_free(end);
+	ls_model_free(whole);
+	ls_model_free(half);
+	ls_model_free(back);
+	ls_options_free(one);
+	ls_options_free(two);
+	unlink(path);
+}
+
+static void test_state(void **state)
+{
+	(void)state;
+	enum { N = 60, EACH = 3 };
+	int64_t indptr[N + 1];
+	int32_t indices[N * EACH];
+	float values[N * EACH], labels[N], binary[N];
+	for (int r = 0; r <= N; r++)
+		indptr[r] = r * EACH;
+	for (int e = 0; e < N * EACH; e++) {
+		indices[e] = e % EACH * 4 + e / EACH % 4;
+		values[e] = (float)(1 + e * 7 % 11) * (e % EACH == 1 ? 100.0f : 0.01f);
+	}
+	for (int r = 0; r < N; r++) {
+		labels[r] = (float)(1000 + 40 * (r % 7));
+		binary[r] = (float)(r % 3 == 0);
+	}
+	struct ls_csr_arrays a = {.columns = 12,
+				  .indptr = {indptr, N + 1, "int64"},
+				  .indices = {indices, N * EACH, "int32"},
+				  .values = {values, N * EACH, "float32"},
+				  .labels = {labels, N, "float32"}};
+	struct ls_err err;
+	struct ls_dataset *regression, *classes;
+	assert_int_equal(ls_dataset_from_csr(&a, &regression, &err), 0);
+	a.labels.data = binary;
+	assert_int_equal(ls_dataset_from_csr(&a, &classes, &err), 0);
+	static const char *const optimizers[] = {"sgd", "adagrad", "adam", "ftrl"};
+	for (int i = 0; i < 4; i++) {
+		goes_on(optimizers[i], "regression", regression);
+		goes_on(optimizers[i], "binary", classes);
+	}
+	ls_dataset_free(regression);
+	ls_dataset_free(classes);
 }
 
 /* --- stopping --- */
@@ -570,12 +656,13 @@ static void test_features(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_options),        cmocka_unit_test(test_same),
-		cmocka_unit_test(test_warm_start),     cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_resume),         cmocka_unit_test(test_split),
-		cmocka_unit_test(test_threads),        cmocka_unit_test(test_array_types),
-		cmocka_unit_test(test_arrays_refused), cmocka_unit_test(test_predict),
-		cmocka_unit_test(test_needs),          cmocka_unit_test(test_features),
+		cmocka_unit_test(test_options),     cmocka_unit_test(test_same),
+		cmocka_unit_test(test_warm_start),  cmocka_unit_test(test_state),
+		cmocka_unit_test(test_stop),        cmocka_unit_test(test_resume),
+		cmocka_unit_test(test_split),       cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_array_types), cmocka_unit_test(test_arrays_refused),
+		cmocka_unit_test(test_predict),     cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_features),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

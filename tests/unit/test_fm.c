@@ -443,7 +443,7 @@ static void optimizers_follow_the_textbook(void **state)
 {
 	(void)state;
 	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_ADAM);
-	o.l2 = 0.01f;
+	o.l2[LS_ON_FACTORS] = 0.01f;
 	double m = 0, u = 0, v = 0.3, beta1 = 0.9, beta2 = 0.999, b1 = 1, b2 = 1;
 	struct ls_param p = {0.3f, 0, 0}, a = {0.3f, 1, 0};
 	double sum = 1, w = 0.3;
@@ -451,7 +451,7 @@ static void optimizers_follow_the_textbook(void **state)
 	for (uint64_t step = 0; step < 50; step++) {
 		double g = 0.5 - 0.03 * (double)step, r = g + 0.01 * v;
 		struct ls_update update = ls_fm_update(&o, step, 1);
-		p = ls_cell_update(p, (float)g, &update);
+		p = ls_cell_update(p, (float)g, &update, &update.penalty[LS_ON_FACTORS]);
 		m = beta1 * m + (1 - beta1) * r;
 		u = beta2 * u + (1 - beta2) * r * r;
 		b1 *= beta1;
@@ -459,7 +459,7 @@ static void optimizers_follow_the_textbook(void **state)
 		v -= 0.001 * (m / (1 - b1)) / (sqrt(u / (1 - b2)) + 1e-8 / sqrt(1 - b2));
 		close_to((double)p.v, v, 1);
 		update = ls_fm_update(&ada, step, 1);
-		a = ls_cell_update(a, (float)g, &update);
+		a = ls_cell_update(a, (float)g, &update, &update.penalty[LS_ON_FACTORS]);
 		sum += g * g;
 		w -= 0.04 * g / sqrt(sum);
 		close_to((double)a.v, w, 1);
@@ -488,20 +488,26 @@ static void rates_follow_their_schedule(void **state)
 	}
 }
 
-/* FTRL keeps the start it is given, and L1 makes small weights exactly zero. */
+/* FTRL keeps the start that it is given without penalties; they pull it towards 0 even where
+ * the gradient is 0, and L1 makes small weights exactly zero. */
 static void ftrl_starts_and_shrinks(void **state)
 {
 	(void)state;
 	struct ls_fm_opts o = ls_fm_defaults(LS_FM, LS_BINARY, LS_FTRL);
-	o.l1 = 0.5f;
-	o.l2 = 0.1f;
+	o.l1[LS_ON_LINEAR] = 0.5f;
+	o.l2[LS_ON_LINEAR] = 0.1f;
+	o.l2[LS_ON_FACTORS] = 10.0f;
 	struct ls_update u = ls_fm_update(&o, 0, 1);
+	const struct ls_penalty *none = &u.penalty[LS_ON_BIAS], *both = &u.penalty[LS_ON_LINEAR];
 	struct ls_param p = {0.02f, ls_cell_ftrl_start(0.02f, &u), 0};
-	close_to((double)ls_cell_ftrl_weight(p.s1, 0, &u), 0.02, 0.01);
-	p = ls_cell_ftrl(p, 0.3f, &u);
+	close_to((double)ls_cell_ftrl(p, 0.0f, &u, none).v, 0.02, 1e-8);
+	/* z is -0.2: half of it is left by an L2 as large as beta / lr, nothing by an L1 of 0.5 */
+	close_to((double)ls_cell_ftrl(p, 0.0f, &u, &u.penalty[LS_ON_FACTORS]).v, 0.01, 1e-8);
+	assert_true(ls_cell_ftrl(p, 0.0f, &u, both).v == 0.0f);
+	p = ls_cell_ftrl(p, 0.3f, &u, both);
 	assert_true(p.v == 0.0f);
 	for (int i = 0; i < 20; i++)
-		p = ls_cell_ftrl(p, 0.3f, &u);
+		p = ls_cell_ftrl(p, 0.3f, &u, both);
 	assert_true(p.v < 0.0f);
 }
 

@@ -226,8 +226,10 @@ static void twins_by_optimizer(const struct twin *t, struct ls_pool *const pools
 		o.classes = multiclass ? CLASSES : 1;
 		o.batch = BATCH;
 		o.init_scale = 0.2f;
-		o.l1 = regular ? 1e-4f : 0;
-		o.l2 = regular ? 1e-3f : 0;
+		for (int i = 0; i < LS_FM_PARTS && regular; i++) {
+			o.l1[i] = 1e-4f;
+			o.l2[i] = i == LS_ON_LINEAR ? 0 : 1e-3f;
+		}
 		train_twins(t, &o, with_x, pools[__builtin_parity((unsigned)variant) ^ turn]);
 	}
 }

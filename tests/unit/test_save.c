@@ -145,7 +145,7 @@ static void positions_that_cannot_be(void **state)
 		{0, 0, 0, false, true},  {7, 0, 0, false, true},          {7, 1, 0, false, false},
 		{7, 0, 1, false, false}, {0, 0, 0, true, true},           {4, 0, 0, true, true},
 		{5, 1, 0, true, true},   {14, 1, 1, true, true},          {4, 1, 0, true, false},
-		{5, 0, 0, true, false},  {5, 0, 1, true, false},          {14, 2, 1, true, false},
+		{5, 0, 0, true, false},  {5, 0, 1, true, true},           {14, 2, 1, true, false},
 		{14, 3, 0, true, false}, {5, UINT32_MAX, 2, true, false},
 	};
 	uint64_t start[ROWS + 1] = {0};

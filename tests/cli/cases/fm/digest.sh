@@ -11,6 +11,6 @@ try() { # NAME OPTION…
 for n in 1 2; do
 	try "$n threads" --threads $n --epochs 2
 	try "$n threads, valid" --threads $n --epochs 1 --valid $D/small-valid.svm
-	try "$n threads, best before the last" --threads $n --epochs 5 --lr 2 --valid $D/small-valid.svm --early-stop 2 --checkpoint c
-	try "$n threads, best before a resume" --threads $n --epochs 6 --lr 2 --valid $D/small-valid.svm --early-stop 5 --checkpoint c --resume
+	try "$n threads, best before the last" --threads $n --epochs 5 --lr 2 --batch 128 --l2 0 --metric accuracy --valid $D/small-valid.svm --early-stop 3 --checkpoint c
+	try "$n threads, best before a resume" --threads $n --epochs 6 --lr 2 --batch 128 --l2 0 --metric accuracy --valid $D/small-valid.svm --early-stop 5 --checkpoint c --resume
 done

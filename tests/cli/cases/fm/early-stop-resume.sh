@@ -1,13 +1,13 @@
 # early stopping counts epochs in a row that are no better, and does not know of
 # interruptions
 D=$ROOT/tests/data
-args=($D/small.svm --valid $D/small-valid.svm --batch 128 --early-stop 2 -q --json)
-brief() { grep -E '"(epochs|best_epoch|logloss|digest)"'; }
-lockstep fm train "${args[@]}" --lr 0.05 --epochs 12 -o whole --log log | brief >want
+args=($D/small.svm --valid $D/small-valid.svm --batch 128 --l2 0 --metric auc --early-stop 2 -q --json)
+brief() { grep -E '"(epochs|best_epoch|auc|digest)"'; }
+lockstep fm train "${args[@]}" --lr 0.3 --epochs 12 -o whole --log log | brief >want
 grep -o '"best":[a-z]*' log | tr '\n' ' '
 # an epoch at a time, always resumed, it ends where a training in one go does
 for epochs in 1 2 3 4 5 6 7 8 9; do
-	lockstep fm train "${args[@]}" --lr 0.05 --epochs $epochs -o m --checkpoint c $resume >r || break
+	lockstep fm train "${args[@]}" --lr 0.3 --epochs $epochs -o m --checkpoint c $resume >r || break
 	resume=--resume
 done
 brief <r | cmp - want && cmp m whole && echo same

@@ -1,11 +1,12 @@
 # what would fail or do harm after the training is refused before it: status 2, a
 # sentence, and nothing is touched
+plain="--epochs 1 --batch 1024 --l2 0" # whatever the defaults are
 D=$ROOT/tests/data
 no() { "$@" >/dev/null; echo "status $?" >&2; }
-train() { no lockstep fm train "$@" -q; }
+train() { no lockstep fm train $plain "$@" -q; }
 cp $D/small-valid.svm tr.svm
 lockstep fm convert tr.svm -o tr.lsd >/dev/null
-lockstep fm train tr.svm -o warm -q
+lockstep fm train $plain tr.svm -o warm -q
 ln tr.svm hard
 ln -s tr.lsd soft
 mkdir folder
@@ -38,7 +39,7 @@ sha256sum -- * 2>/dev/null | cmp - ../before && ls
 limited() { # its messages to a pipe, for what they are gathered in is a file, too
 	{ (ulimit -f 1 && exec lockstep "$@" >m); echo "status $?"; } 2>&1 | cat >&2
 }
-limited fm train tr.svm -q -o x
+limited fm train $plain tr.svm -q -o x
 limited fm predict warm $D/small.svm -o x
 limited fm convert tr.svm -o x
 limited fm predict warm $D/small.svm
@@ -61,7 +62,7 @@ train tr.svm -o /dev/null --checkpoint /dev/null --log /dev/null
 train tr.svm -o m --log log && train tr.svm -o m --log log && wc -l <log
 # a log that cannot be written is said, and costs nothing else
 train tr.svm -o full --checkpoint c --log /dev/full
-cmp full m && lockstep fm train tr.svm -o again --checkpoint c --resume -q && cmp again m
+cmp full m && lockstep fm train $plain tr.svm -o again --checkpoint c --resume -q && cmp again m
 # nor does a last checkpoint that cannot be written cost the model; with validation it is
 # there already
 train tr.svm -o kept --checkpoint /dev/full

@@ -1,16 +1,17 @@
 # with validation the best epoch's model is written on the way: at the end it must still
 # be that, whatever --threads
+plain="--epochs 1 --batch 1024 --l2 0" # whatever the defaults are
 D=$ROOT/tests/data
 # its log, more than pipes hold, goes to one, so that it waits where the test wants it to;
 # epoch 1 is the best of a training that learns nothing
 args=($D/small.ffm --kind ffm --batch 2 --epochs 32 --valid $D/small-valid.ffm --early-stop 0 --lr 1e-30 -q --log log --log-every 1)
-lockstep fm train $D/small.ffm -o other -q
-lockstep fm train "${args[@]}" --epochs 1 --log /dev/null -o same
+lockstep fm train $plain $D/small.ffm -o other -q
+lockstep fm train $plain "${args[@]}" --epochs 1 --log /dev/null -o same
 mkfifo log
 exec 3<>log
 begin() { # begin OPTION…: until its first epoch is done
 	rm -f m
-	lockstep fm train "${args[@]}" "$@" >out 2>err 3>&- &
+	lockstep fm train $plain "${args[@]}" "$@" >out 2>err 3>&- &
 	pid=$!
 	while read -r -t 300 line <&3 && [[ $line != *'"event":"epoch"'* ]]; do :; done
 }
@@ -32,7 +33,7 @@ echo "= no file at all; a file by another name"
 for threads in 1 2; do
 	begin --threads $threads -o /dev/null --json
 	end
-	lockstep fm train $D/small.svm --valid $D/small-valid.svm --lr 0.01 --epochs 3 --threads $threads -q -o /dev/fd/4 4>file && lockstep fm digest file | cut -c 1-16
+	lockstep fm train $plain $D/small.svm --valid $D/small-valid.svm --lr 0.01 --epochs 3 --threads $threads -q -o /dev/fd/4 4>file && lockstep fm digest file | cut -c 1-16
 done
 ls
 echo "= stopped without a checkpoint"
@@ -45,7 +46,7 @@ for change in "cp other m" "cp same m"; do
 done
 echo "= before it is resumed: another epoch's model, of the same options"
 args=($D/small.svm --valid $D/small-valid.svm --lr 0.01 -q)
-lockstep fm train "${args[@]}" --epochs 2 -o m --checkpoint c --json | grep best_epoch
-lockstep fm train "${args[@]}" --epochs 1 -o m
-lockstep fm train "${args[@]}" --epochs 2 -o m --checkpoint c --resume 2>&1
+lockstep fm train $plain "${args[@]}" --epochs 2 -o m --checkpoint c --json | grep best_epoch
+lockstep fm train $plain "${args[@]}" --epochs 1 -o m
+lockstep fm train $plain "${args[@]}" --epochs 2 -o m --checkpoint c --resume 2>&1
 echo "status $?"

@@ -1,11 +1,12 @@
 # What --l1 and --l2 do in one step to factors that nothing else moves, against the
 # formulas of docs/NUMERICS.md: a feature whose values are 0 has no gradient. The batch
 # has two rows, by whose number SGD alone divides.
+plain="--epochs 1 --batch 1024 --l2 0" # whatever the defaults are
 printf '0 1:0 2:1\n1 1:0 2:-1\n' >d.svm
 for o in sgd adagrad adam ftrl; do
-	lockstep fm train d.svm -o $o -q -k 4 --optimizer $o --lr 0.5 --l1 0.001 --l2 0.1 || exit
+	lockstep fm train $plain d.svm -o $o -q -k 4 --optimizer $o --lr 0.5 --l1 0.001 --l2 0.1 || exit
 done
-lockstep fm train d.svm -o start -q -k 4 --optimizer sgd --lr 1e-30
+lockstep fm train $plain d.svm -o start -q -k 4 --optimizer sgd --lr 1e-30
 python3 - <<'PY'
 import json, math, struct
 
@@ -22,7 +23,11 @@ def adam(v, g):
     a, b, c = 0.1 * g, 0.001 * g * g, math.sqrt(1 - 0.999) / (1 - 0.9)
     return v - 0.5 * c * a / (math.sqrt(b) + 1e-8)
 
-step = {"sgd": lambda v, g: v - 0.5 / 2 * g, "adagrad": lambda v, g: v - 0.5 * g / math.sqrt(1 + g * g), "adam": adam, "ftrl": lambda v, g: v}
+def ftrl(v, g):
+    z = -v * 1 / 0.5
+    return 0.0 if abs(z) <= 0.001 else -sign(z) * (abs(z) - 0.001) / (1 / 0.5 + 0.1)
+
+step = {"sgd": lambda v, g: v - 0.5 / 2 * g, "adagrad": lambda v, g: v - 0.5 * g / math.sqrt(1 + g * g), "adam": adam, "ftrl": ftrl}
 start = factors("start")
 for name, of in step.items():
     want = [of(v, 0.1 * v + 0.001 * sign(v)) for v in start]
