@@ -248,8 +248,8 @@ static void draw_trials(struct tuning *t)
 	struct ls_tune_space s = {.opts = t->train.opts,
 				  .n_rows = t->train.rows->n_rows,
 				  .seed = t->train.opts.seed,
-				  .fixed_factors = ls_args_has(t->args, "factors") ||
-							   !t->train.opts.factors,
+				  .fixed_factors =
+					  ls_args_has(t->args, "factors") || !t->train.opts.factors,
 				  .fixed_lr = ls_args_has(t->args, "lr"),
 				  .fixed_l1 = ls_args_has(t->args, "l1"),
 				  .fixed_l2 = ls_args_has(t->args, "l2"),
