@@ -16,7 +16,7 @@ try() { # try FAULTS CONFIG [OPTION…]
 	shift 2
 	echo "== ${faults:-no fault}${config:+, $config}${*:+, $*}"
 	LD_LIBRARY_PATH=${lib:-lib} LS_FAKE_CUDA=$faults LS_FAKE_CUDA_CONFIG=$config \
-		lockstep fm train rows.ffm -o model -q --batch 4 --device cuda "$@" >said 2>&1
+		lockstep fm train rows.ffm -o model -q --epochs 1 --batch 4 --device cuda "$@" >said 2>&1
 	status=$?
 	sed 's/[0-9.]* KiB of \(GPU memory,\|memory to lock\)/N KiB of \1/' said
 	echo "status $status"
