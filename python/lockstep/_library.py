@@ -122,6 +122,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ls_options_describe": [_P, _P],
     "ls_dataset_load": [_S, _P, _P], "ls_dataset_from_csr": [_P, _P], "ls_dataset_digest": [_P, _P],
     "ls_model_train": [_P, _P, _P], "ls_model_load": [_S, _P], "ls_model_save": [_P, _S],
+    "ls_model_load_state": [_S, _P], "ls_model_save_state": [_P, _S],
     "ls_model_digest": [_P, _P], "ls_model_info": [_P, _P], "ls_model_predict": [_P, _P, _P, _P],
     "ls_model_eval": [_P, _P, _P, _P], "ls_model_tensor_at": [_P, ctypes.c_size_t, _P],
     "ls_model_tensor_find": [_P, _S, _P],
