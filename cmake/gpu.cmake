@@ -78,6 +78,10 @@ if(NOT by STREQUAL off)
     set(command ${ptx_command})
     if(name MATCHES "_80$" AND by STREQUAL nvcc) # for newer GPUs alone
       list(TRANSFORM command REPLACE "^compute_.*" compute_80)
+    elseif(name MATCHES "_90a$" AND by STREQUAL nvcc) # machine code
+      set(command ${CMAKE_SOURCE_DIR}/tools/cubin ${LS_NVCC} sm_90a)
+    elseif(name MATCHES "_90a$")
+      continue()
     endif()
     add_custom_command(OUTPUT ${ptx_dir}/${name}
       COMMAND ${command} ${CMAKE_SOURCE_DIR}/src/${cu} ${ptx_dir}/${name} ${ptx_options}

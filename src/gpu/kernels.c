@@ -166,11 +166,21 @@ static int load_ptx(struct job *j, const char *ptx, size_t len, unsigned *ret_cu
 	return rc;
 }
 
+/* Machine code, of files that are for one architecture alone. */
+static bool is_code(const struct ls_blob *b)
+{
+	return b->len > 4 && memcmp(b->data, "\177ELF", 4) == 0;
+}
+
 static int load_embedded(struct job *j, const struct ls_blob *ptx, unsigned *ret_cu,
 			 struct ls_err *err)
 {
 	char *text;
 	size_t len;
+	if (is_code(ptx)) {
+		snprintf(j->how.text, sizeof j->how.text, "embedded machine code");
+		return ls_gpu_module_load(j->gpu, j->module, ptx->data, &j->loaded, ret_cu, err);
+	}
 	int rc = cut(j, (const char *)ptx->data, ptx->len, &text, &len, err);
 	if (rc)
 		return rc;

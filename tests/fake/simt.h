@@ -309,6 +309,14 @@ static inline unsigned __umulhi(unsigned a, unsigned b)
 {
 	return (unsigned)((unsigned long long)a * b >> 32);
 }
+static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
+{
+	unsigned long long both = (unsigned long long)y << 32 | x;
+	unsigned out = 0;
+	for (int i = 0; i < 4; i++)
+		out |= (unsigned)(both >> (selector >> (4 * i) & 7) * 8 & 0xff) << (8 * i);
+	return out;
+}
 template <typename T> T __ldg(const T *p)
 {
 	return *p;
@@ -406,6 +414,95 @@ void ls_mma(int32_t c[4], const uint32_t a[4], const uint32_t b[2])
 			c[i] += simt_byte(A_SIGNED, x.a[k / 16 * 2 + i / 2], k % 4) *
 				simt_byte(B_SIGNED, y.b[k / 16], k % 4);
 		}
+}
+
+/* --- exact/cuda/device/exact_wgmma.h --- */
+
+/* A barrier's word: threads that it waits for, how many have not arrived, the parity of
+ * the phase under way, and bytes that are missing. Copies are done at once. */
+struct simt_barrier {
+	uint16_t count, missing, phase, bytes; /* bytes: in units of 16 */
+};
+static inline void simt_advance(uint64_t *word, int arrivals, int units)
+{
+	simt_barrier b = simt_cast<simt_barrier>(*word);
+	b.missing = (uint16_t)(b.missing - arrivals);
+	b.bytes = (uint16_t)(b.bytes + units);
+	if (b.missing == 0 && b.bytes == 0) {
+		b.missing = b.count;
+		b.phase ^= 1;
+	}
+	*word = simt_cast<uint64_t>(b);
+}
+static inline void ls_barrier_init(uint64_t *word, unsigned count)
+{
+	simt_barrier b = {(uint16_t)count, (uint16_t)count, 0, 0};
+	*word = simt_cast<uint64_t>(b);
+}
+static inline void ls_barriers_made()
+{
+}
+static inline void ls_barrier_arrive(uint64_t *word)
+{
+	simt_advance(word, 1, 0);
+}
+static inline void ls_barrier_expect(uint64_t *word, unsigned bytes)
+{
+	simt_advance(word, 1, (int)bytes / 16);
+}
+static inline void ls_barrier_wait(uint64_t *word, unsigned parity)
+{
+	while (simt_cast<simt_barrier>(*(volatile uint64_t *)word).phase == parity)
+		simt::yield();
+}
+static inline void ls_copy_block(void *to, const void *from, unsigned bytes, uint64_t *word)
+{
+	simt::check_aligned(to);
+	simt::check_aligned(from);
+	memcpy(to, from, bytes);
+	simt_advance(word, 0, -(int)(bytes / 16));
+}
+template <int N> void ls_registers_give()
+{
+}
+template <int N> void ls_registers_take()
+{
+}
+static inline void ls_wgmma_begin()
+{
+}
+static inline void ls_wgmma_commit()
+{
+}
+template <int N> void ls_wgmma_wait()
+{
+	simt::sync_warp(0xffffffffu);
+}
+/* Byte k of a line, where its 16 bytes are exchanged by bits 7 to 9 of the address. */
+static inline int simt_block_byte(bool is_signed, const void *side, unsigned line, unsigned k)
+{
+	uintptr_t at = (uintptr_t)side + line * 128 + k;
+	return simt_byte(is_signed, *(const uint8_t *)(at ^ (at >> 7 & 7) << 4), 0);
+}
+template <bool A_SIGNED, bool B_SIGNED, int N>
+void simt_wgmma(int32_t *c, const void *a, const void *b)
+{
+	const unsigned lane = simt::lane(), warp = simt::thread_index.x / 32 % 4;
+	for (unsigned i = 0; i < N / 2; i++) {
+		const unsigned row = warp * 16 + lane / 4 + i / 2 % 2 * 8;
+		const unsigned column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+		for (unsigned k = 0; k < 32; k++)
+			c[i] += simt_block_byte(A_SIGNED, a, row, k) *
+				simt_block_byte(B_SIGNED, b, column, k);
+	}
+}
+template <bool A_SIGNED, bool B_SIGNED> void ls_wgmma_64(int32_t *c, const void *a, const void *b)
+{
+	simt_wgmma<A_SIGNED, B_SIGNED, 64>(c, a, b);
+}
+template <bool A_SIGNED, bool B_SIGNED> void ls_wgmma_128(int32_t *c, const void *a, const void *b)
+{
+	simt_wgmma<A_SIGNED, B_SIGNED, 128>(c, a, b);
 }
 
 #endif

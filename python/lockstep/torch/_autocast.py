@@ -11,6 +11,8 @@ FLOAT32 = """acos asin cosh erfinv exp expm1 log log10 log1p log2 logsumexp pow.
 # … and these: the result is float32
 RESULT_FLOAT32 = """cumprod cumsum log_softmax.int prod prod.dim_int softmax.int sum sum.dim_IntList
     linalg_vector_norm""".split()
+# What is in float32 on the CPU alone: its parts are cast as on CUDA instead
+PARTS = ["cross_entropy_loss"]
 _HALF = (torch.bfloat16, torch.float16)
 _state = {"library": None}
 
@@ -48,6 +50,8 @@ def _result_float32(op):
 
 def register():
     made = _state["library"] = torch.library.Library("aten", "IMPL")
+    for name in PARTS:
+        made.impl(name, torch.library.fallthrough_kernel, "AutocastCPU")
     for names, policy in ((FLOAT32, _float32), (RESULT_FLOAT32, _result_float32)):
         for name in names:
             base, _, overload = name.partition(".")

@@ -120,10 +120,14 @@ def _adam(decoupled):
         _check(params, grads, m, v)
         lr = lr.item() if isinstance(lr, torch.Tensor) else lr
         flags = (_DECOUPLED if decoupled else 0) | (_MAXIMIZE if maximize else 0)
+        word = "adam_max" if amsgrad else "adam"
         for i, p in enumerate(params):
             state = (m[i], v[i], top[i]) if amsgrad else (m[i], v[i])
-            call("adam_max" if amsgrad else "adam", (p, grads[i], *state, p, *state, steps[i].to(p.device)),
-                 (lr, beta1, beta2, eps, weight_decay, 0, flags))
+            tensors, count = (p, grads[i], *state, p, *state), steps[i]
+            if count.device == p.device:
+                call(word, (*tensors, count), (lr, beta1, beta2, eps, weight_decay, 0, flags))
+            else:  # on the CPU: a number, which needs no copy
+                call(word, tensors, (lr, beta1, beta2, eps, weight_decay, count.item(), flags))
     return step
 
 

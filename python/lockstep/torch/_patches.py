@@ -7,6 +7,7 @@ import sys
 import torch
 import torch.nn.functional as F
 from lockstep import LockstepError
+from lockstep.torch._call import FLOATS
 
 
 def _no_compiler(*args, **kwargs):
@@ -29,6 +30,31 @@ def rms_norm(x, normalized_shape, weight=None, eps=None):
     return y if weight is None else y * weight
 
 
+def _one_launch(original, decoupled):
+    """The foreach form of Adam by the operation of its fused form, which has the same bits
+    and reads and writes everything once."""
+    def step(params, grads, m, v, top, steps, grad_scale, found_inf, *, amsgrad, beta1, beta2, lr, weight_decay, eps,
+             maximize, capturable, differentiable, has_complex, **more):
+        plain = not (capturable or differentiable or has_complex or grad_scale is not None or found_inf is not None)
+        if not plain or not params or any(isinstance(n, torch.Tensor) for n in (lr, beta1, beta2)) or \
+                not all(p.is_cuda and p.dtype in FLOATS and s.device.type == "cpu" for p, s in zip(params, steps)):
+            return original(params, grads, m, v, top, steps, grad_scale, found_inf, amsgrad=amsgrad, beta1=beta1, beta2=beta2,
+                            lr=lr, weight_decay=weight_decay, eps=eps, maximize=maximize, capturable=capturable,
+                            differentiable=differentiable, has_complex=has_complex, **more)
+        torch._foreach_add_(steps, 1.0)
+        fused = torch._fused_adamw_ if more.get("decoupled_weight_decay", decoupled) else torch._fused_adam_
+        fused(params, grads, m, v, top, steps, lr=lr, beta1=beta1, beta2=beta2, weight_decay=weight_decay, eps=eps,
+              amsgrad=amsgrad, maximize=maximize)
+    return step
+
+
+def _optimizers():
+    for word, decoupled in (("adam", False), ("adamw", True)):
+        module, name = sys.modules["torch.optim." + word], "_multi_tensor_" + word
+        if hasattr(module, name):
+            setattr(module, name, _one_launch(getattr(module, name), decoupled))
+
+
 def apply():
     """Attention by products and softmax, which are exact; no fused layers; no compiler."""
     for part in ("flash", "mem_efficient", "cudnn"):
@@ -38,5 +64,6 @@ def apply():
     torch.backends.cuda.enable_math_sdp(True)
     torch.backends.mha.set_fastpath_enabled(False)
     torch.compile = _refuse_compile
+    _optimizers()
     if hasattr(F, "rms_norm"):
         F.rms_norm = rms_norm

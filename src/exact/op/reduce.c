@@ -169,8 +169,11 @@ static int describe(const struct ls_exact_call *c, struct ls_reduce *ret, struct
 		axes[d].reduced = out->size[d] != x->size[d];
 		for (size_t k = 0; k < inputs_of(c); k++)
 			axes[d].in[k] = c->tensor[k].at ? c->tensor[k].stride[d] : 0;
+		/* a result's stride along what is reduced, where its size is 1, says nothing */
 		for (size_t k = 0; inputs_of(c) + k < c->tensors; k++)
-			axes[d].out[k] = r.out[k].at ? c->tensor[inputs_of(c) + k].stride[d] : 0;
+			axes[d].out[k] = r.out[k].at && !axes[d].reduced
+						 ? c->tensor[inputs_of(c) + k].stride[d]
+						 : 0;
 	}
 	int rc = ls_reduce_plan(&r, axes, x->ndim, err);
 	if (rc)

@@ -1,6 +1,7 @@
 /* The products of digits and their sums, by tensor cores. A block of 8 warps owns 128 ×
  * 64 elements of the output, a warp 32 × 32 of them. */
 #include "exact/cuda/device/exact_args.h"
+#include "exact/cuda/device/exact_finish.h"
 #include "exact/cuda/device/exact_mma.h"
 #include "gpu/device.h"
 
@@ -23,19 +24,42 @@ template <int P> struct stage {
 	};
 };
 
-/* One stage. A thread copies the same 16 bytes of line l of both sides, and of line l +
- * 64 of a, in each plane. */
+/* What a thread copies of a side: 16 bytes of line threadIdx.x / 4 of each digit. */
+struct source {
+	const uint8_t *from;
+	unsigned chunk, line;
+};
+
 template <int P>
-static __device__ __forceinline__ void fill(uint8_t *to, const uint8_t *a, const uint8_t *b,
-					    int64_t a_plane, int64_t b_plane, int64_t a_half)
+static __device__ __forceinline__ source source_of(const uint8_t *side, const ls_exact_gemm &g,
+						   int64_t line)
 {
-	const unsigned at = place(threadIdx.x / 4, threadIdx.x % 4);
+	int64_t block = line / LS_EXACT_BLOCK_LINES * g.depth_blocks + g.from / LS_EXACT_BLOCK_DEPTH;
+	const unsigned own = threadIdx.x / 4;
+	source s = {side + block * P * LS_EXACT_BLOCK + own * LS_EXACT_BLOCK_DEPTH, threadIdx.x % 4,
+		    own & 7};
+	return s;
+}
+
+/* Stage k of it: half of a block. */
+template <int P>
+static __device__ __forceinline__ void fill_side(uint8_t *to, int size, const source &s, int k)
+{
+	const uint8_t *from = s.from + (int64_t)(k / 2) * P * LS_EXACT_BLOCK +
+			      (((k % 2 * 4 + s.chunk) ^ s.line) << 4);
+	to += place(threadIdx.x / 4, threadIdx.x % 4);
 #pragma unroll
-	for (int p = 0; p < P; p++) {
-		ls_copy16(to + p * stage<P>::A + at, a + p * a_plane);
-		ls_copy16(to + p * stage<P>::A + stage<P>::A / 2 + at, a + p * a_plane + a_half);
-		ls_copy16(to + P * stage<P>::A + p * stage<P>::B + at, b + p * b_plane);
-	}
+	for (int p = 0; p < P; p++)
+		ls_copy16(to + p * size, from + p * LS_EXACT_BLOCK);
+}
+
+template <int P>
+static __device__ __forceinline__ void fill(uint8_t *to, const source &a, const source &a_half,
+					    const source &b, int k)
+{
+	fill_side<P>(to, stage<P>::A, a, k);
+	fill_side<P>(to + stage<P>::A / 2, stage<P>::A, a_half, k);
+	fill_side<P>(to + P * stage<P>::A, stage<P>::B, b, k);
 }
 
 /* --- a warp's part --- */
@@ -53,10 +77,10 @@ static __device__ __forceinline__ void multiply(sums<P> &s, const uint32_t a[ROW
 	for (int i = 0; i < ROWS; i++)
 #pragma unroll
 		for (int j = 0; j < COLUMNS; j++) {
-			ls_mma<I == P - 1, false>(s.c[I][i][j], a[i], b[0][j]);
+			ls_mma<P == 3 || I == 1, P == 3>(s.c[I][i][j], a[i], b[0][j]);
+			ls_mma<P == 3 || I == 1, true>(s.c[I + 1][i][j], a[i], b[1][j]);
 			if (P == 3)
-				ls_mma<I == P - 1, false>(s.c[I + 1][i][j], a[i], b[1][j]);
-			ls_mma<I == P - 1, true>(s.c[I + P - 1][i][j], a[i], b[P - 1][j]);
+				ls_mma<true, true>(s.c[I + P - 1][i][j], a[i], b[P - 1][j]);
 		}
 }
 
@@ -98,67 +122,6 @@ static __device__ __forceinline__ void work(sums<P> &s, const uint8_t *at, unsig
 
 /* --- after the sums --- */
 
-static __device__ __forceinline__ float element(const ls_exact_place &x, int64_t batch, int64_t i,
-						int64_t j)
-{
-	int64_t at = batch * x.batch + i * x.row + j * x.column;
-	if (x.type == LS_EXACT_IS_F32)
-		return ((const float *)x.at)[at];
-	uint16_t h = ((const uint16_t *)x.at)[at];
-	return x.type == LS_EXACT_IS_BF16 ? ls_bf16_value(h) : ls_f16_value(h);
-}
-
-static __device__ __forceinline__ double not_finite(const ls_exact_gemm &g, int64_t batch,
-						    int64_t i, int64_t j)
-{
-	double t = 0;
-	for (int64_t l = 0; l < g.k; l++)
-		t += (double)element(g.x, batch, i, l) * (double)element(g.y, batch, l, j);
-	return t;
-}
-
-static __device__ __forceinline__ void put(const ls_exact_place &x, int64_t batch, int64_t i,
-					   int64_t j, double t)
-{
-	int64_t at = batch * x.batch + i * x.row + j * x.column;
-	if (x.type == LS_EXACT_IS_F32)
-		((float *)x.at)[at] = ls_f32_from(t);
-	else
-		((uint16_t *)x.at)[at] =
-			x.type == LS_EXACT_IS_BF16 ? ls_bf16_from(t) : ls_f16_from(t);
-}
-
-static __device__ __forceinline__ void finish(const ls_exact_gemm &g, int64_t batch, int64_t i,
-					      int64_t j, int64_t sum)
-{
-	const int64_t at = (batch * g.m + i) * g.n + j;
-	const uint32_t top_a = g.top_a[batch * g.top_a_batch + i],
-		       top_b = g.top_b[batch * g.top_b_batch + j];
-	const int e = ls_grid_exp(top_a) + ls_grid_exp(top_b) - 2 * g.bits;
-	int64_t high = 0, low = 0;
-	if (g.high) {
-		high = (g.first ? 0 : g.high[at]) + (sum >> LS_GRID_SPLIT);
-		low = (g.first ? 0 : g.low[at]) + (sum & ((1 << LS_GRID_SPLIT) - 1));
-		g.high[at] = high;
-		g.low[at] = low;
-		if (!g.last)
-			return;
-	}
-	double t;
-	if (top_a >= 0x7f800000u || top_b >= 0x7f800000u)
-		t = not_finite(g, batch, i, j);
-	else
-		t = g.high ? ls_grid_value_wide(high, low, e) : ls_grid_value(sum, e);
-	t = (double)g.alpha * t;
-	if (g.c.at) {
-		double term = (double)g.beta * (double)element(g.c, batch, i, j);
-		t = t + term;
-	}
-	if (g.bias.at)
-		t = t + (double)element(g.bias, batch, i, j);
-	put(g.out, batch, i, j, t);
-}
-
 /* The sums of 16 rows of the warp, through shared memory, so that it writes whole
  * rows. */
 template <int P>
@@ -182,22 +145,8 @@ static __device__ __forceinline__ void finish_rows(const ls_exact_gemm &g, const
 	column += lane;
 #pragma unroll 1
 	for (int l = 0; l < 16 && row + l < g.m && column < g.n; l++)
-		finish(g, batch, row + l, column, own[l * WARP_N + lane]);
+		ls_finish_one(g, batch, row + l, column, own[l * WARP_N + lane]);
 	__syncwarp();
-}
-
-/* Tiles in groups of eight rows of tiles, so that what blocks read at a time stays in the
- * second-level cache. */
-static __device__ __forceinline__ void tile_of(const ls_exact_gemm &g, int64_t tile,
-					       int64_t *ret_row, int64_t *ret_column)
-{
-	const int64_t rows = (g.m + LS_EXACT_TILE_M - 1) / LS_EXACT_TILE_M;
-	const int64_t columns = (g.n + LS_EXACT_TILE_N - 1) / LS_EXACT_TILE_N;
-	const int64_t first = tile / (8 * columns) * 8,
-		      height = rows - first < 8 ? rows - first : 8;
-	const int64_t within = tile % (8 * columns);
-	*ret_row = (first + within % height) * LS_EXACT_TILE_M;
-	*ret_column = within / height * LS_EXACT_TILE_N;
 }
 
 template <int P> static __device__ __forceinline__ void gemm(const ls_exact_gemm &given)
@@ -209,13 +158,12 @@ template <int P> static __device__ __forceinline__ void gemm(const ls_exact_gemm
 		g = given;
 	__syncthreads();
 	int64_t row, column;
-	tile_of(g, blockIdx.x, &row, &column);
+	ls_finish_tile(g, blockIdx.x, LS_EXACT_TILE_N, &row, &column);
 	const int64_t batch = blockIdx.z;
-	/* where this thread's copies begin */
-	const int64_t at = threadIdx.x / 4 * g.pad_depth + g.from + threadIdx.x % 4 * 16;
-	const uint8_t *a = g.a + batch * g.a_batch + row * g.pad_depth + at;
-	const uint8_t *b = g.b + batch * g.b_batch + column * g.pad_depth + at;
-	const int64_t a_plane = g.a_plane, b_plane = g.b_plane, a_half = 64 * g.pad_depth;
+	const uint8_t *side_a = g.a + batch * g.a_batch, *side_b = g.b + batch * g.b_batch;
+	const source a = source_of<P>(side_a, g, row);
+	const source a_half = source_of<P>(side_a, g, row + LS_EXACT_BLOCK_LINES);
+	const source b = source_of<P>(side_b, g, column);
 	const int steps = (int)(g.depth / LS_EXACT_TILE_K);
 	const unsigned warp = threadIdx.x / 32, warp_m = warp % 4 * WARP_M,
 		       warp_n = warp / 4 * WARP_N;
@@ -223,8 +171,7 @@ template <int P> static __device__ __forceinline__ void gemm(const ls_exact_gemm
 	sums<P> s = {};
 	for (int k = 0; k < stages - 1; k++) {
 		if (k < steps)
-			fill<P>(memory + k * stage<P>::SIZE, a + k * LS_EXACT_TILE_K,
-				b + k * LS_EXACT_TILE_K, a_plane, b_plane, a_half);
+			fill<P>(memory + k * stage<P>::SIZE, a, a_half, b, k);
 		ls_commit_copies();
 	}
 	for (int k = 0; k < steps; k++) {
@@ -235,8 +182,7 @@ template <int P> static __device__ __forceinline__ void gemm(const ls_exact_gemm
 			ls_wait_copies<0>();
 		__syncthreads();
 		if (next < steps)
-			fill<P>(memory + (next & ring) * stage<P>::SIZE, a + next * LS_EXACT_TILE_K,
-				b + next * LS_EXACT_TILE_K, a_plane, b_plane, a_half);
+			fill<P>(memory + (next & ring) * stage<P>::SIZE, a, a_half, b, next);
 		ls_commit_copies();
 		if (stages == 1) {
 			ls_wait_copies<0>();

@@ -62,9 +62,10 @@ static __device__ __forceinline__ void add_term(int kind, const ls_reduce &r, co
 		s->sum[k] += ls_term_steps(t[k], g.scale[k]);
 }
 
-/* Elements l, l + step … of operand k; all loads are under way before the first is used. */
+/* Elements l, l + step … of operand k, before `to`; all loads are under way before the
+ * first is used. */
 static __device__ __forceinline__ void load_batch(const ls_reduce &r, int k, int64_t base,
-						  int64_t l, int64_t step,
+						  int64_t l, int64_t to, int64_t step,
 						  float (*v)[LS_TERM_OPERANDS])
 {
 	const ls_reduce_in &in = r.in[k];
@@ -78,13 +79,13 @@ static __device__ __forceinline__ void load_batch(const ls_reduce &r, int k, int
 	if (in.at && in.type == LS_REDUCE_F32) {
 #pragma unroll
 		for (int u = 0; u < BATCH; u++)
-			v[u][k] = ((const float *)in.at)[at[u]];
+			v[u][k] = l + u * step < to ? ((const float *)in.at)[at[u]] : 0.0f;
 		return;
 	}
 	uint16_t half[BATCH];
 #pragma unroll
 	for (int u = 0; u < BATCH; u++)
-		half[u] = in.at ? ((const uint16_t *)in.at)[at[u]] : 0;
+		half[u] = in.at && l + u * step < to ? ((const uint16_t *)in.at)[at[u]] : 0;
 #pragma unroll
 	for (int u = 0; u < BATCH; u++) {
 		v[u][k] =
@@ -103,6 +104,76 @@ static __device__ __forceinline__ void add_one(int kind, const ls_reduce &r, con
 		add_term(kind, r, v, g, s);
 }
 
+/* Terms that grow with the magnitude of their one operand, and are 0 where that is: their
+ * bound is that of the largest magnitude, and elements that are not there, 0, change no
+ * sum. */
+template <int KIND> struct plain {
+	enum { IS = KIND == LS_TERM_SUM || KIND == LS_TERM_SQUARE };
+};
+
+/* What a thread has found while it walks. */
+struct found {
+	uint32_t magnitude; /* the largest, of a plain kind */
+	uint64_t sum;       /* with LS_MAGIC_BITS in each term */
+	uint32_t terms;
+};
+
+template <int KIND, int HALF>
+static __device__ __forceinline__ void add_batch(const ls_reduce &r,
+						 const float (*v)[LS_TERM_OPERANDS], int64_t l,
+						 int64_t to, int64_t step, const ls_grids &g,
+						 found &f, ls_sum_state *s)
+{
+#pragma unroll
+	for (int u = 0; u < BATCH; u++) {
+		if (!plain<KIND>::IS) {
+			if (l + u * step < to)
+				add_one<HALF>(KIND, r, v[u], l + u * step, g, s);
+		} else if (HALF == BOUNDS)
+			f.magnitude = ls_team_larger(f.magnitude, ls_bits_f(v[u][0]) & 0x7fffffffu);
+		else {
+			double t[2];
+			ls_terms_of(KIND, v[u], r.number, 0.0, t);
+			f.sum += ls_bits_d(t[0] * g.scale[0] + LS_MAGIC);
+		}
+	}
+	f.terms += BATCH;
+}
+
+/* Into the state. What is not finite is rare: only then its flags are looked for, by
+ * again(), which adds all bounds. */
+template <int KIND, int HALF, typename F>
+static __device__ __forceinline__ void add_found(const ls_reduce &r, const found &f,
+						 ls_sum_state *s, F again)
+{
+	if (!plain<KIND>::IS)
+		return;
+	if (HALF == SUMS)
+		s->sum[0] += f.sum - f.terms * LS_MAGIC_BITS;
+	else if (f.magnitude >= 0x7f800000u)
+		again();
+	else {
+		const float v[LS_TERM_OPERANDS] = {ls_f_bits(f.magnitude)};
+		double t[2];
+		ls_terms_of(KIND, v, r.number, 0.0, t);
+		s->top[0] = ls_team_larger(s->top[0], ls_term_top(t[0]));
+	}
+}
+
+/* One element at a time, of the kind of r. */
+template <int HALF>
+static __device__ __noinline__ void walk_slowly(const ls_reduce &r, const int64_t *base,
+						int64_t from, int64_t to, int64_t step,
+						const ls_grids &g, ls_sum_state *s)
+{
+#pragma unroll 1
+	for (int64_t l = from; l < to; l += step) {
+		float v[LS_TERM_OPERANDS];
+		load(r, ls_term_operands(r.kind), base, l, v);
+		add_one<HALF>(r.kind, r, v, l, g, s);
+	}
+}
+
 /* The elements from, from + step … of one output. KIND: -1 for that of r, which takes one
  * element at a time, for its formulas are long. */
 template <int KIND, int HALF>
@@ -110,23 +181,54 @@ static __device__ __forceinline__ void walk(const ls_reduce &r, const int64_t *b
 					    int64_t to, int64_t step, const ls_grids &g,
 					    ls_sum_state *s)
 {
-	const int kind = KIND < 0 ? r.kind : KIND, operands = ls_term_operands(kind);
-	int64_t l = from;
-	for (; KIND >= 0 && l + (BATCH - 1) * step < to; l += BATCH * step) {
+	found f = {0, 0, 0};
+	if (KIND < 0)
+		walk_slowly<HALF>(r, base, from, to, step, g, s);
+#pragma unroll 1
+	for (int64_t l = from; KIND >= 0 && l < to; l += BATCH * step) {
 		float v[BATCH][LS_TERM_OPERANDS];
 #pragma unroll
-		for (int k = 0; k < operands; k++)
-			load_batch(r, k, base[k], l, step, v);
+		for (int k = 0; k < ls_term_operands(KIND); k++)
+			load_batch(r, k, base[k], l, to, step, v);
+		add_batch<KIND, HALF>(r, v, l, to, step, g, f, s);
+	}
+	add_found<KIND, HALF>(r, f, s, [&]() {
+		walk_slowly<BOUNDS>(r, base, from, to, step, g, s);
+	});
+}
+
+/* --- elements that a thread keeps from one half to the next: those of one operand, of
+ * which a team has at most BATCHES batches a thread --- */
+
+enum { BATCHES = 4 };
+
+struct kept {
+	float v[BATCHES][BATCH][LS_TERM_OPERANDS];
+};
+
+static __device__ __forceinline__ void keep(const ls_reduce &r, int64_t base, int64_t from,
+					    int64_t step, kept &x)
+{
 #pragma unroll
-		for (int u = 0; u < BATCH; u++)
-			add_one<HALF>(kind, r, v[u], l + u * step, g, s);
-	}
-#pragma unroll 1
-	for (; l < to; l += step) {
-		float v[LS_TERM_OPERANDS];
-		load(r, operands, base, l, v);
-		add_one<HALF>(kind, r, v, l, g, s);
-	}
+	for (int i = 0; i < BATCHES; i++)
+		if (from + i * BATCH * step < r.reduced)
+			load_batch(r, 0, base, from + i * BATCH * step, r.reduced, step, x.v[i]);
+}
+
+template <int KIND, int HALF>
+static __device__ __forceinline__ void walk_kept(const ls_reduce &r, const int64_t *base,
+						 const kept &x, int64_t from, int64_t step,
+						 const ls_grids &g, ls_sum_state *s)
+{
+	found f = {0, 0, 0};
+#pragma unroll
+	for (int i = 0; i < BATCHES; i++)
+		if (from + i * BATCH * step < r.reduced)
+			add_batch<KIND, HALF>(r, x.v[i], from + i * BATCH * step, r.reduced, step, g,
+					      f, s);
+	add_found<KIND, HALF>(r, f, s, [&]() {
+		walk_slowly<BOUNDS>(r, base, from, r.reduced, step, g, s);
+	});
 }
 
 static __device__ __forceinline__ ls_sum_state nothing()
@@ -151,7 +253,9 @@ static __device__ __forceinline__ void finish(const ls_reduce &r, int64_t i, ls_
 
 /* --- both halves: a team of threads has an output --- */
 
-template <int KIND, int TEAM> static __device__ __forceinline__ void whole(const ls_reduce &given)
+/* KEEPS: reduced is small enough for that. */
+template <int KIND, int TEAM, bool KEEPS>
+static __device__ __forceinline__ void whole(const ls_reduce &given)
 {
 	__shared__ ls_reduce r;
 	__shared__ ls_team_room room;
@@ -166,12 +270,20 @@ template <int KIND, int TEAM> static __device__ __forceinline__ void whole(const
 		int64_t base[LS_TERM_OPERANDS];
 		ls_sum_state s = nothing();
 		find_base(r, operands, i, base);
-		walk<KIND, BOUNDS>(r, base, ls_team_thread<TEAM>(), r.reduced, size, no_grids(),
-				   &s);
+		const int64_t own = ls_team_thread<TEAM>();
+		kept x;
+		if (KEEPS) {
+			keep(r, base[0], own, size, x);
+			walk_kept<KIND, BOUNDS>(r, base, x, own, size, no_grids(), &s);
+		} else
+			walk<KIND, BOUNDS>(r, base, own, r.reduced, size, no_grids(), &s);
 		ls_team_bounds<TEAM>(&s, r.kind, &room);
 		if (!ls_term_is_key(r.kind)) {
 			ls_grids g = ls_grids_of(r.kind, &s, r.reduced);
-			walk<KIND, SUMS>(r, base, ls_team_thread<TEAM>(), r.reduced, size, g, &s);
+			if (KEEPS)
+				walk_kept<KIND, SUMS>(r, base, x, own, size, g, &s);
+			else
+				walk<KIND, SUMS>(r, base, own, r.reduced, size, g, &s);
 			ls_team_sums<TEAM>(&s, ls_term_sums(r.kind), &room);
 		}
 		if (ls_team_thread<TEAM>() == 0)
@@ -286,12 +398,32 @@ extern "C" __global__ void exact_reduce_map(ls_reduce given)
 
 extern "C" __global__ void __launch_bounds__(256) exact_reduce_warp_sum(ls_reduce r)
 {
-	whole<LS_TERM_SUM, 32>(r);
+	whole<LS_TERM_SUM, 32, true>(r);
 }
 
 extern "C" __global__ void __launch_bounds__(256) exact_reduce_block_sum(ls_reduce r)
 {
-	whole<LS_TERM_SUM, LS_TEAM_BLOCK>(r);
+	whole<LS_TERM_SUM, LS_TEAM_BLOCK, true>(r);
+}
+
+extern "C" __global__ void __launch_bounds__(256) exact_reduce_warp_square(ls_reduce r)
+{
+	whole<LS_TERM_SQUARE, 32, true>(r);
+}
+
+extern "C" __global__ void __launch_bounds__(256) exact_reduce_block_square(ls_reduce r)
+{
+	whole<LS_TERM_SQUARE, LS_TEAM_BLOCK, true>(r);
+}
+
+extern "C" __global__ void __launch_bounds__(256) exact_reduce_warp_moments(ls_reduce r)
+{
+	whole<LS_TERM_MOMENTS, 32, true>(r);
+}
+
+extern "C" __global__ void __launch_bounds__(256) exact_reduce_block_moments(ls_reduce r)
+{
+	whole<LS_TERM_MOMENTS, LS_TEAM_BLOCK, true>(r);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
@@ -301,27 +433,31 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-	exact_reduce_half_moments(ls_reduce r, ls_sum_state *state, int64_t part, int which,
-				  int across)
+	exact_reduce_half_square(ls_reduce r, ls_sum_state *state, int64_t part, int which, int across)
+{
+	half<LS_TERM_SQUARE>(r, state, part, which, across);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+	exact_reduce_half_moments(ls_reduce r, ls_sum_state *state, int64_t part, int which, int across)
 {
 	half<LS_TERM_MOMENTS>(r, state, part, which, across);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-	exact_reduce_half_grads(ls_reduce r, ls_sum_state *state, int64_t part, int which,
-				int across)
+	exact_reduce_half_grads(ls_reduce r, ls_sum_state *state, int64_t part, int which, int across)
 {
 	half<LS_TERM_GRADS>(r, state, part, which, across);
 }
 
 extern "C" __global__ void __launch_bounds__(256) exact_reduce_warp(ls_reduce r)
 {
-	whole<-1, 32>(r);
+	whole<-1, 32, false>(r);
 }
 
 extern "C" __global__ void __launch_bounds__(256) exact_reduce_block(ls_reduce r)
 {
-	whole<-1, LS_TEAM_BLOCK>(r);
+	whole<-1, LS_TEAM_BLOCK, false>(r);
 }
 
 extern "C" __global__ void __launch_bounds__(256)

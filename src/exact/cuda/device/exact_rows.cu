@@ -24,7 +24,7 @@ static __device__ __forceinline__ float part_of(const ls_rows &r, const ls_rows_
 	return x.at ? ls_reduce_get(x.at, x.type, ls_row_channel(&r, row, j)) : missing;
 }
 
-enum { BATCH = 8 /* elements that a thread loads at a time */ };
+enum { BATCH = 8, WRITTEN = 4 /* elements that a thread loads, and writes, at a time */ };
 
 /* All loads of a batch are under way before the first is used. */
 template <int TEAM>
@@ -120,6 +120,7 @@ static __device__ __forceinline__ ls_row of_sums(const ls_rows &r, const element
 		row.mean = (double)ls_reduce_get(r.mean.at, r.mean.type, i);
 	if (KIND == LS_ROW_NORM_BACK || KIND == LS_ROW_RMS_BACK)
 		row.inverse = (double)ls_reduce_get(r.inverse.at, r.inverse.type, i);
+#pragma unroll 4
 	for (int64_t j = ls_team_thread<TEAM>(); j < r.n; j += ls_team_size<TEAM>()) {
 		if (KIND == LS_ROW_NORM) {
 			float x = element(r, e, 0, j);
@@ -137,6 +138,7 @@ static __device__ __forceinline__ ls_row of_sums(const ls_rows &r, const element
 	}
 	ls_team_bounds<TEAM>(&s, LS_TERM_PAIR, team);
 	const ls_grids g = ls_grids_of(ls_row_term(KIND), &s, r.n);
+#pragma unroll 4
 	for (int64_t j = ls_team_thread<TEAM>(); j < r.n; j += ls_team_size<TEAM>()) {
 		terms_of<KIND>(r, e, row, i, j, g.pivot, t);
 		for (int k = 0; k < ls_row_sums(KIND); k++)
@@ -151,14 +153,14 @@ static __device__ __forceinline__ ls_row of_sums(const ls_rows &r, const element
 
 template <int KIND>
 static __device__ __forceinline__ double result_of(const ls_rows &r, const elements &e,
-						   const ls_row &row, int64_t i, int64_t j)
+						   const ls_row &row, int64_t i, int64_t j, float a,
+						   float b)
 {
 	const bool forward = KIND == LS_ROW_NORM || KIND == LS_ROW_RMS;
-	const bool norm = KIND >= LS_ROW_NORM, two = ls_row_operands(KIND) == 2;
-	float a = element(r, e, 0, j);
+	const bool norm = KIND >= LS_ROW_NORM;
 	if (KIND == LS_ROW_SOFTMAX && !e.kept) /* what is kept is the power itself */
 		a = ls_row_exp(&row, a);
-	return ls_row_result(KIND, &row, a, two ? element(r, e, 1, j) : 0.0f,
+	return ls_row_result(KIND, &row, a, b,
 			     norm ? part_of(r, r.weight, i, j, 1.0f) : 1.0f,
 			     forward ? part_of(r, r.bias, i, j, 0.0f) : 0.0f);
 }
@@ -190,9 +192,21 @@ static __device__ __forceinline__ void one_row(const ls_rows &r, int64_t i, floa
 		write_statistics<KIND>(r, row, i);
 	const int64_t start = ls_row_start(&r, &r.out, i);
 	const int64_t n = KIND == LS_ROW_LOGSUMEXP ? 0 : r.n; /* it has one result a row */
-	for (int64_t j = ls_team_thread<TEAM>(); j < n; j += ls_team_size<TEAM>())
-		ls_reduce_put(r.out.at, r.out.type, start + j * r.out.step,
-			      result_of<KIND>(r, e, row, i, j));
+	const int64_t size = ls_team_size<TEAM>();
+	for (int64_t j = ls_team_thread<TEAM>(); j < n; j += WRITTEN * size) {
+		float v[2][WRITTEN];
+#pragma unroll
+		for (int k = 0; k < ls_row_operands(KIND); k++)
+#pragma unroll
+			for (int u = 0; u < WRITTEN; u++)
+				v[k][u] = j + u * size < n ? element(r, e, k, j + u * size) : 0.0f;
+#pragma unroll
+		for (int u = 0; u < WRITTEN; u++)
+			if (j + u * size < n)
+				ls_reduce_put(r.out.at, r.out.type, start + (j + u * size) * r.out.step,
+					      result_of<KIND>(r, e, row, i, j + u * size, v[0][u],
+							      v[ls_row_operands(KIND) - 1][u]));
+	}
 }
 
 /* Rows first, first + teams … of a team. FIRST and the kinds after it share a kernel. */
