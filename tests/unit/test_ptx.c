@@ -182,6 +182,8 @@ static void embedded_modules_are_understood(void **state)
 		char name[128] = "", *cut = NULL;
 		size_t len;
 		struct ls_err err = {0};
+		if (b->len > 4 && memcmp(b->data, "\177ELF", 4) == 0)
+			continue; /* machine code, which has all of its kernels */
 		assert_non_null(at);
 		at += sizeof "\n.visible .entry " - 1;
 		strncat(name, at, strcspn(at, "("));
