@@ -117,7 +117,8 @@ class Course(unittest.TestCase):
         x, y = rows()
         vx, vy = rows(300, 1)
         flip = vy.copy()
-        flip[::5] = 1 - flip[::5] # the start, which is a candidate too, is no good for the others
+        # the others are learnt: the start, which is a candidate, too, is no good for them
+        flip[::5] = 1 - flip[::5]
         made = lockstep.FMClassifier(epochs=200, early_stop=2, lr=0.5, metric="logloss").fit(x, y, eval_set=(vx, flip))
         self.assertLess(made.n_iter_, 200)
         self.assertEqual(made.best_epoch_, min(made.history_, key=lambda e: e["logloss"])["epoch"])

@@ -59,6 +59,10 @@ def digest(file, options, cache={}):
     task, kind = p.pop("task", "binary"), p.pop("kind", "fm")
     if "seed" in p:
         p["random_state"] = p.pop("seed")
+    # what estimators have no parameters for
+    if kind == "linear" or any(name[:3] in ("l1_", "l2_") for name in p):
+        rows = lockstep.Dataset(x, y, sample_weight=weight, entry_fields=None if kind in ("fm", "linear") else fields)
+        return lockstep.Model.train(rows, kind=kind, task=task, **({"seed": p.pop("random_state")} if "random_state" in p else {}), **p).digest()
     made = getattr(lockstep, KINDS[kind] + ("Regressor" if task == "regression" else "Classifier"))(**p, n_jobs=3)
     rows = x if kind == "fm" else lockstep.Dataset(x, entry_fields=fields)
     return made.fit(rows, y if task == "regression" else y.astype(int), sample_weight=weight).model_.digest()
