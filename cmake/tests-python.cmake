@@ -15,7 +15,8 @@ if(LS_USERS_BUILD)
   ls_python_test(frameworks frameworks.py)
   ls_python_test(hasher hasher.py $<TARGET_FILE:lockstep>)
   ls_python_test(checks checks.py FMClassifier)
-  ls_python_test(checks-all checks.py FMRegressor FFMClassifier FFMRegressor FwFMClassifier FwFMRegressor)
+  ls_python_test(checks-all checks.py FMRegressor FFMClassifier FFMRegressor FwFMClassifier FwFMRegressor
+    LinearExactClassifier LinearExactRegressor)
   ls_label(python.checks-all python slow)
   ls_python_test(pages pages.py ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/docs/guide-python.md
     ${CMAKE_SOURCE_DIR}/docs/guide-python-tools.md

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lockstep._digest import digest, digest_file
     from lockstep._enforce import Enforcement, NotEnforced, enforce
     from lockstep._estimators import (FFMClassifier, FFMRegressor, FMClassifier, FMRegressor, FwFMClassifier,
-                                      FwFMRegressor)
+                                      FwFMRegressor, LinearExactClassifier, LinearExactRegressor)
     from lockstep._judge import Answer, Comparison, Diagnosis, Report, compare, doctor, manifest_diff, plan, spec_check
     from lockstep._manifest import RunManifest, read_manifest, run_manifest
     from lockstep._model import Model
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 # name: the module that has it
 _WHERE = {"Dataset": "lockstep._data", "Model": "lockstep._model"}
 _WHERE.update(dict.fromkeys(["FMClassifier", "FMRegressor", "FFMClassifier", "FFMRegressor", "FwFMClassifier",
-                             "FwFMRegressor"], "lockstep._estimators"))
+                             "FwFMRegressor", "LinearExactClassifier", "LinearExactRegressor"],
+                            "lockstep._estimators"))
 for _names, _module in (("digest digest_file", "_digest"), ("Enforcement NotEnforced enforce", "_enforce"),
                         ("Answer Comparison Diagnosis Report compare doctor manifest_diff plan spec_check", "_judge"),
                         ("RunManifest read_manifest run_manifest", "_manifest")):
@@ -32,8 +33,8 @@ _MODULES = ("callbacks", "features")
 # Written out, as checkers of types read it.
 __all__ = [
     "LockstepError", "Dataset", "Model", "FMClassifier", "FMRegressor", "FFMClassifier", "FFMRegressor", "FwFMClassifier",
-    "FwFMRegressor", "digest", "digest_file", "Enforcement", "NotEnforced", "enforce", "Answer", "Comparison", "Diagnosis",
-    "Report", "compare", "doctor", "manifest_diff", "plan", "spec_check", "RunManifest", "read_manifest", "run_manifest",
+    "FwFMRegressor", "LinearExactClassifier", "LinearExactRegressor", "digest", "digest_file", "Enforcement",
+    "NotEnforced", "enforce", "Answer", "Comparison", "Diagnosis", "Report", "compare", "doctor", "manifest_diff", "plan", "spec_check", "RunManifest", "read_manifest", "run_manifest",
     "callbacks", "features"]
 
 

@@ -21,12 +21,14 @@ from lockstep._data import Dataset
 from lockstep._library import InputError, Value
 from lockstep._model import Model, Progress
 
-__all__ = ["FMClassifier", "FMRegressor", "FFMClassifier", "FFMRegressor", "FwFMClassifier", "FwFMRegressor"]
+__all__ = ["FMClassifier", "FMRegressor", "FFMClassifier", "FFMRegressor", "FwFMClassifier", "FwFMRegressor",
+           "LinearExactClassifier", "LinearExactRegressor"]
 
 # the options of `fm train` that are parameters under their own names
-_OPTIONS = ["factors", "epochs", "batch", "optimizer", "lr", "l1", "l2", "init_scale", "initial_sum", "beta1",
-            "beta2", "eps", "ftrl_beta", "warmup_steps", "decay", "decay_steps", "normalize", "shuffle", "metric",
-            "early_stop", "least_gain", "valid_fraction"]
+_OPTIONS = ["factors", "epochs", "batch", "optimizer", "lr", "l1", "l2", "l1_linear", "l2_linear", "l1_factors",
+            "l2_factors", "l1_fields", "l2_fields", "l1_bias", "l2_bias", "scaling", "init_scale", "initial_sum",
+            "beta1", "beta2", "eps", "ftrl_beta", "warmup_steps", "decay", "decay_steps", "normalize", "shuffle",
+            "metric", "early_stop", "least_gain", "valid_fraction"]
 _MOST_FIELDS = 16384
 
 
@@ -77,10 +79,10 @@ class _Machine(BaseEstimator):  # type: ignore[misc]
     # --- rows ---
 
     def _fields(self, x: Any) -> Any:
-        """For Dataset: a number a column, or "columns"; None for fm."""
-        if self._kind == "fm":
+        """For Dataset: a number a column, or "columns"; None for kinds without fields."""
+        if self._kind in ("fm", "linear"):
             if self.fields is not None:
-                raise InputError("fields: a factorization machine has none; ffm and fwfm have", _library.EINPUT)
+                raise InputError("fields: this kind of model has none; ffm and fwfm have", _library.EINPUT)
             return None
         if self.fields is None:
             if x.shape[1] > _MOST_FIELDS:
@@ -167,6 +169,7 @@ class _Machine(BaseEstimator):  # type: ignore[misc]
         self.model_, self.history_ = model, reporter.history
         self.n_iter_, self.best_epoch_ = max(1, outcome.epochs), outcome.best_epoch or None
         self.best_value_, self.notes_ = outcome.best_value, outcome.notes
+        model.keep_state = bool(self.warm_start)
 
     def _start(self) -> Optional[Model]:
         return self.model_ if self.warm_start and hasattr(self, "model_") else None
@@ -199,7 +202,10 @@ class _Machine(BaseEstimator):  # type: ignore[misc]
 class _Classifier(ClassifierMixin, _Machine):  # type: ignore[misc]
     def __init__(self, *, factors: Optional[int] = None, epochs: Optional[int] = None,
                  batch: Optional[int] = None, optimizer: Optional[str] = None, lr: Optional[float] = None,
-                 l1: Optional[float] = None, l2: Optional[float] = None, init_scale: Optional[float] = None,
+                 l1: Optional[float] = None, l2: Optional[float] = None, l1_linear: Optional[float] = None,
+                 l2_linear: Optional[float] = None, l1_factors: Optional[float] = None, l2_factors: Optional[float] = None,
+                 l1_fields: Optional[float] = None, l2_fields: Optional[float] = None, l1_bias: Optional[float] = None,
+                 l2_bias: Optional[float] = None, scaling: Optional[str] = None, init_scale: Optional[float] = None,
                  initial_sum: Optional[float] = None, beta1: Optional[float] = None,
                  beta2: Optional[float] = None, eps: Optional[float] = None,
                  ftrl_beta: Optional[float] = None, warmup_steps: Optional[int] = None,
@@ -211,6 +217,9 @@ class _Classifier(ClassifierMixin, _Machine):  # type: ignore[misc]
                  n_jobs: Optional[int] = None, device: Optional[str] = "auto", verbose: Any = False) -> None:
         self.factors, self.epochs, self.batch, self.optimizer = factors, epochs, batch, optimizer
         self.lr, self.l1, self.l2, self.init_scale = lr, l1, l2, init_scale
+        self.l1_linear, self.l2_linear, self.l1_factors, self.l2_factors = l1_linear, l2_linear, l1_factors, l2_factors
+        self.l1_fields, self.l2_fields, self.l1_bias, self.l2_bias = l1_fields, l2_fields, l1_bias, l2_bias
+        self.scaling = scaling
         self.initial_sum, self.beta1, self.beta2, self.eps = initial_sum, beta1, beta2, eps
         self.ftrl_beta, self.warmup_steps, self.decay, self.decay_steps = ftrl_beta, warmup_steps, decay, decay_steps
         self.normalize, self.shuffle, self.label_smoothing, self.class_weight = normalize, shuffle, label_smoothing, class_weight
@@ -299,6 +308,7 @@ class _Classifier(ClassifierMixin, _Machine):  # type: ignore[misc]
             labels = self._labels(y)
         rows = rows.with_labels(*_fitting(rows, labels, sample_weight))
         self._train(rows, None, start, {**_one_epoch(self._options()), **self._task()})
+        self.model_.keep_state = True
         return self
 
     def decision_function(self, X: Any) -> Any:
@@ -323,7 +333,10 @@ class _Classifier(ClassifierMixin, _Machine):  # type: ignore[misc]
 class _Regressor(RegressorMixin, _Machine):  # type: ignore[misc]
     def __init__(self, *, factors: Optional[int] = None, epochs: Optional[int] = None,
                  batch: Optional[int] = None, optimizer: Optional[str] = None, lr: Optional[float] = None,
-                 l1: Optional[float] = None, l2: Optional[float] = None, init_scale: Optional[float] = None,
+                 l1: Optional[float] = None, l2: Optional[float] = None, l1_linear: Optional[float] = None,
+                 l2_linear: Optional[float] = None, l1_factors: Optional[float] = None, l2_factors: Optional[float] = None,
+                 l1_fields: Optional[float] = None, l2_fields: Optional[float] = None, l1_bias: Optional[float] = None,
+                 l2_bias: Optional[float] = None, scaling: Optional[str] = None, init_scale: Optional[float] = None,
                  initial_sum: Optional[float] = None, beta1: Optional[float] = None,
                  beta2: Optional[float] = None, eps: Optional[float] = None,
                  ftrl_beta: Optional[float] = None, warmup_steps: Optional[int] = None,
@@ -335,6 +348,9 @@ class _Regressor(RegressorMixin, _Machine):  # type: ignore[misc]
                  verbose: Any = False) -> None:
         self.factors, self.epochs, self.batch, self.optimizer = factors, epochs, batch, optimizer
         self.lr, self.l1, self.l2, self.init_scale = lr, l1, l2, init_scale
+        self.l1_linear, self.l2_linear, self.l1_factors, self.l2_factors = l1_linear, l2_linear, l1_factors, l2_factors
+        self.l1_fields, self.l2_fields, self.l1_bias, self.l2_bias = l1_fields, l2_fields, l1_bias, l2_bias
+        self.scaling = scaling
         self.initial_sum, self.beta1, self.beta2, self.eps = initial_sum, beta1, beta2, eps
         self.ftrl_beta, self.warmup_steps, self.decay, self.decay_steps = ftrl_beta, warmup_steps, decay, decay_steps
         self.normalize, self.shuffle, self.metric, self.early_stop = normalize, shuffle, metric, early_stop
@@ -355,7 +371,9 @@ class _Regressor(RegressorMixin, _Machine):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """One epoch over these rows, from where the model is."""
         start = getattr(self, "model_", None)
-        return self._fit(X, y, sample_weight, None, start, _one_epoch(self._options()), start is None)
+        self._fit(X, y, sample_weight, None, start, _one_epoch(self._options()), start is None)
+        self.model_.keep_state = True
+        return self
 
     def _fit(self, x: Any, y: Any, weight: Any, eval_set: Any, start: Optional[Model], options: Dict[str, Value],
              reset: bool) -> Any:
@@ -439,3 +457,15 @@ class FwFMRegressor(_Regressor):
     """
 
     _kind = "fwfm"
+
+
+class LinearExactClassifier(_Classifier):
+    """Logistic regression, or softmax regression, with the same bits everywhere."""
+
+    _kind = "linear"
+
+
+class LinearExactRegressor(_Regressor):
+    """Linear regression by gradient descent, with the same bits everywhere."""
+
+    _kind = "linear"

@@ -12,7 +12,7 @@ import numpy as np
 
 from lockstep import _library
 from lockstep._data import Dataset
-from lockstep._library import Err, Handle, LockstepError, Options, Value, call, call_hex, call_text, path_bytes
+from lockstep._library import Err, Handle, InputError, LockstepError, Options, Value, call, call_hex, call_text, path_bytes
 
 _METRICS = 5
 _NOTES, _NOTE = 3, 240
@@ -168,6 +168,7 @@ class Model:
     def __init__(self, handle: Handle, outcome: Optional[Outcome] = None) -> None:
         self._handle = handle
         self.outcome = outcome
+        self.keep_state = False  # whether a pickle has the optimizer's state, if there is one
 
     @classmethod
     def load(cls, path: Any) -> "Model":
@@ -176,13 +177,22 @@ class Model:
         return cls(handle)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> "Model":
+    def load_state(cls, path: Any) -> "Model":
+        """What save_state wrote."""
+        handle = Handle("ls_model_free")
+        call("ls_model_load_state", path_bytes(path), handle.ret)
+        model = cls(handle)
+        model.keep_state = True
+        return model
+
+    @classmethod
+    def from_bytes(cls, data: bytes, state: bool = False) -> "Model":
         """What to_bytes gave, or a model's file has."""
         with tempfile.TemporaryDirectory(prefix="lockstep-") as folder:
             path = os.path.join(folder, "model.safetensors")
             with open(path, "wb") as f:
                 f.write(data)
-            return cls.load(path)
+            return cls.load_state(path) if state else cls.load(path)
 
     @classmethod
     def train(cls, rows: Dataset, valid: Optional[Dataset] = None, start: "Optional[Model]" = None,
@@ -216,11 +226,17 @@ class Model:
     def save(self, path: Any) -> None:
         call("ls_model_save", self._handle, path_bytes(path))
 
-    def to_bytes(self) -> bytes:
-        """The bytes of the file that save writes, which are those that `fm train` writes."""
+    def save_state(self, path: Any) -> None:
+        """The model with the optimizer's state, for a training that goes on. One that was
+        chosen by validation, or loaded without it, has none: ValueError."""
+        call("ls_model_save_state", self._handle, path_bytes(path))
+
+    def to_bytes(self, state: bool = False) -> bytes:
+        """The bytes of the file that save writes, which are those that `fm train` writes; or
+        of the one that save_state writes."""
         with tempfile.TemporaryDirectory(prefix="lockstep-") as folder:
             path = os.path.join(folder, "model.safetensors")
-            self.save(path)
+            (self.save_state if state else self.save)(path)
             with open(path, "rb") as f:
                 return f.read()
 
@@ -275,4 +291,9 @@ class Model:
         return np.ndarray(shape, np.float32, block, 0, stride).copy()
 
     def __reduce__(self) -> Any:
+        if self.keep_state:
+            try:
+                return Model.from_bytes, (self.to_bytes(True), True)
+            except InputError:
+                pass  # it has none
         return Model.from_bytes, (self.to_bytes(),)

@@ -74,6 +74,12 @@ class Header(unittest.TestCase):
         self.assertEqual(said.strip(), "['ctypes']")
 
 
+    def test_names(self):
+        self.assertEqual(sorted(lockstep.__all__), sorted(["LockstepError", *lockstep._WHERE, *lockstep._MODULES]))
+        for name in lockstep._WHERE:
+            self.assertEqual(getattr(lockstep, name).__name__, name)
+
+
 class Errors(unittest.TestCase):
     def test_they_are_pythons_as_well(self):
         for fault, what in ((ValueError, lambda: _library.Options("fm train", {"epoch": 3})),

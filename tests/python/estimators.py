@@ -155,6 +155,18 @@ class Course(unittest.TestCase):
             r.partial_fit(x, y)
         self.assertGreater(r.score(x, y), 0.5)
 
+    def test_calls_of_partial_fit_are_epochs(self):
+        x, y = rows()
+        for kind, optimizer in zip(CLASSIFIERS + REGRESSORS, ["adam", "adagrad", "ftrl", "sgd", "adam", "adagrad"]):
+            p = dict(optimizer=optimizer, batch=100, shuffle="none", scaling="none", l2=0.01, factors=4, lr=0.1)
+            want = kind(epochs=2, **p).fit(x, y).parameters()
+            made = kind(**p)
+            more = {} if kind in REGRESSORS else {"classes": [0, 1]}
+            for _ in range(2):  # a pickle keeps the optimizer's state
+                made = pickle.loads(pickle.dumps(made.partial_fit(x, y, **more)))
+            for name, found in made.parameters().items():
+                self.assertEqual(found.tobytes(), want[name].tobytes(), (kind, name))
+
     def test_threads_and_seeds(self):
         x, y = rows()
         want = digest(lockstep.FFMClassifier(), x, y)

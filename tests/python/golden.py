@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 root = pathlib.Path(__file__).resolve().parents[2]
-KINDS = {"fm": "FM", "ffm": "FFM", "fwfm": "FwFM"}
+KINDS = {"fm": "FM", "ffm": "FFM", "fwfm": "FwFM", "linear": "LinearExact"}
 
 
 def read(path):
@@ -64,7 +64,7 @@ def digest(file, options, cache={}):
         rows = lockstep.Dataset(x, y, sample_weight=weight, entry_fields=None if kind in ("fm", "linear") else fields)
         return lockstep.Model.train(rows, kind=kind, task=task, **({"seed": p.pop("random_state")} if "random_state" in p else {}), **p).digest()
     made = getattr(lockstep, KINDS[kind] + ("Regressor" if task == "regression" else "Classifier"))(**p, n_jobs=3)
-    rows = x if kind == "fm" else lockstep.Dataset(x, entry_fields=fields)
+    rows = x if kind in ("fm", "linear") else lockstep.Dataset(x, entry_fields=fields)
     return made.fit(rows, y if task == "regression" else y.astype(int), sample_weight=weight).model_.digest()
 
 
