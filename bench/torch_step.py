@@ -1,8 +1,8 @@
-"""bench/torch_step.py gpt2|vit|resnet18|resnet50 [--exact] [--device cpu|cuda] [--steps N] [--batch N]: the
-time of a training step, forward, backward, clipping and AdamW, in float32 without TF32, and
-the memory that it took. GPT-2 small by torch's own layers (12 layers, 768 wide, vocabulary
-of 50,304, sequences of 1024), a ViT-B/16 (images of 224), or a
-residual network on 128 images of 32. One JSON line.
+"""bench/torch_step.py gpt2|vit|resnet18|resnet50 [--exact] [--device cpu|cuda] [--steps N]
+[--batch N]: the time of a training step, forward, backward, clipping and AdamW, in float32
+without TF32, and the memory that it took. GPT-2 small by torch's own layers (12 layers, 768
+wide, vocabulary of 50,304, sequences of 1024), a ViT-B/16 (images of 224), or a residual
+network on 128 images of 32. One JSON line.
 """
 import argparse
 import json

@@ -57,9 +57,12 @@ if(LS_UNITS_IN_ONE)
   set_tests_properties(unit.leaks PROPERTIES TIMEOUT 900)
 endif()
 
-target_sources(test_exact_ops PRIVATE tests/exact/op_trials.c tests/exact/sum_trials.c)
-target_sources(test_exact_conv PRIVATE tests/exact/op_trials.c)
-target_sources(test_exact_rows PRIVATE tests/exact/sum_trials.c)
+# a library, because the unit tests that share these may be one program
+add_library(exact_trials STATIC EXCLUDE_FROM_ALL tests/exact/op_trials.c tests/exact/sum_trials.c)
+target_link_libraries(exact_trials PUBLIC ls_core)
+foreach(name test_exact_ops test_exact_conv test_exact_rows)
+  target_link_libraries(${name} PRIVATE exact_trials)
+endforeach()
 
 # A CLI case is tests/cli/cases/<group>/<name>.sh with <name>.exit, <name>.stdout and, if
 # wanted, <name>.stderr beside it.
