@@ -285,7 +285,9 @@ class _Classifier(ClassifierMixin, _Machine):  # type: ignore[misc]
         if start and not np.array_equal(old, self.classes_):
             self.classes_ = old
             raise InputError("warm_start: the labels have other classes than before", _library.EINPUT)
-        rows = rows.with_labels(*_fitting(rows, labels, sample_weight))
+        labels, sample_weight = _fitting(rows, labels, sample_weight)
+        _demand_two_classes(labels, sample_weight)
+        rows = rows.with_labels(labels, sample_weight)
         self._train(rows, self._valid(eval_set), start, {**self._options(), **self._task()})
         return self
 
@@ -404,6 +406,12 @@ def _fitting(rows: Dataset, y: Any, weight: Any) -> Tuple[Any, Any]:
     if weight is None:
         return y, None
     return y, _check_sample_weight(weight, np.empty((len(rows), 0)), dtype=[np.float32, np.float64])
+
+
+def _demand_two_classes(labels: Any, weight: Any) -> None:
+    """Of rows that count, that is."""
+    if weight is not None and np.any(weight > 0) and len(np.unique(labels[weight > 0])) < 2:
+        raise InputError("the sample weights leave rows of 1 class; a classifier needs at least 2 classes", _library.EINPUT)
 
 
 def _one_epoch(options: Dict[str, Value]) -> Dict[str, Value]:

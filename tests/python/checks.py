@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tests/python/checks.py NAME...: scikit-learn's check_estimator for estimators of lockstep.
-Some checks want a model that has learnt its 200 rows: these need more epochs than one."""
+"""tests/python/checks.py NAME...: scikit-learn's check_estimator for estimators of lockstep,
+with their defaults."""
 import sys
 import warnings
 
@@ -17,7 +17,7 @@ EXPECTED = {"check_sample_weight_equivalence_on_dense_data": _WEIGHTS,
 def main(names):
     bad = 0
     for name in names:
-        found = check_estimator(getattr(lockstep, name)(epochs=30, lr=0.5), expected_failed_checks=EXPECTED, on_fail=None, on_skip=None)
+        found = check_estimator(getattr(lockstep, name)(), expected_failed_checks=EXPECTED, on_fail=None, on_skip=None)
         failed = [r for r in found if r["status"] == "failed"]
         counts = {s: sum(r["status"] == s for r in found) for s in sorted({r["status"] for r in found})}
         print(name, counts)
