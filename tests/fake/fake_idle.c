@@ -11,8 +11,7 @@
 		(void)args;                                                                        \
 	}
 
-IDLE(exact_tops_along)
-IDLE(exact_tops_across)
+IDLE(exact_tops)
 IDLE(exact_cut)
 IDLE(exact_gemm_fine)
 IDLE(exact_gemm_coarse)

@@ -59,6 +59,17 @@ class Page:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], button="left", clickCount=1)
 
+    def click_until(self, selector, expression):
+        """What moves while the page goes on may not be where it was."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            self.click(selector)
+            if self.js(expression):
+                return
+            if time.monotonic() > end:
+                raise AssertionError(f"never so: {expression}")
+            time.sleep(0.1)
+
     def picture(self, path):
         data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
         with open(path, "wb") as f:

@@ -179,12 +179,14 @@ function healthRuns(health) {
   return runs;
 }
 
-// Events that would lie on one another share a mark, with the worst of their colours.
+// Events that would lie on one another share a mark, with the worst of their colours. A mark
+// is a stretch of time of its own, so that the axis can move on under a mark with the focus.
 function eventGroups(first, last) {
   const groups = new Map();
+  const stretch = 2 ** Math.ceil(Math.log2((last - first) / 80));
   for (const e of state.events) {
-    const place = Math.floor(((e.time - first) / (last - first)) * 80);
-    if (!(place >= 0 && place < 80)) continue;
+    if (!(e.time >= first && e.time < last)) continue;
+    const place = Math.floor(e.time / stretch);
     const g = groups.get(place) ?? { time: e.time, cls: "info", texts: [] };
     if (e.health && levels.indexOf(e.health) >= levels.indexOf(g.cls)) g.cls = e.health;
     g.texts.push(timeLabel(e.time) + " " + (e.of && e.of !== "host" ? e.of + ": " : "") + e.text);
