@@ -135,19 +135,26 @@ static void set_grid(struct ls_reduce_block *b, int i, const struct ls_grids *g)
 	b->scale[1][i] = g->scale[1];
 }
 
+/* From the bounds, of n results. */
+static void set_grids(const struct ls_reduce *r, int n, struct ls_reduce_block *b)
+{
+	for (int k = 0; k < n; k++) {
+		struct ls_sum_state s = state_of(b, k);
+		struct ls_grids g = ls_grids_of(r->kind, &s, r->reduced);
+		set_grid(b, k, &g);
+	}
+}
+
 static void whole_across(const struct job *j, int64_t i, int n)
 {
 	const struct ls_reduce *r = j->r;
 	struct ls_reduce_block b;
 	clear_block(&b);
 	half_across(j, i, n, 0, r->reduced, BOUNDS, &b);
-	for (int k = 0; k < n; k++) {
-		struct ls_sum_state s = state_of(&b, k);
-		struct ls_grids g = ls_grids_of(r->kind, &s, r->reduced);
-		set_grid(&b, k, &g);
-	}
-	if (!ls_term_is_key(r->kind))
+	if (!ls_term_is_key(r->kind)) {
+		set_grids(r, n, &b);
 		half_across(j, i, n, 0, r->reduced, SUMS, &b);
+	}
 	for (int k = 0; k < n; k++) {
 		struct ls_sum_state s = state_of(&b, k);
 		ls_reduce_finish(r, i + k, &s);
@@ -262,12 +269,11 @@ static int in_parts(struct job *j, int threads, int64_t tasks, struct ls_err *er
 		memset(j->state, 0, sizeof *j->state * n * (size_t)j->splits);
 		ls_exact_threads_run(threads, tasks, 1, part_task, j);
 		merge_states(j);
-		for (size_t i = 0; i < n; i++) {
-			grids[i] = ls_grids_of(r->kind, &j->state[i], r->reduced);
-			bound[i] = j->state[i];
-		}
+		memcpy(bound, j->state, sizeof *bound * n);
 	}
 	if (!rc && !ls_term_is_key(r->kind)) {
+		for (size_t i = 0; i < n; i++)
+			grids[i] = ls_grids_of(r->kind, &bound[i], r->reduced);
 		memset(j->state, 0, sizeof *j->state * n);
 		j->half = SUMS;
 		j->grids = grids;

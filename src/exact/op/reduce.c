@@ -141,7 +141,8 @@ static void set_operands(const struct ls_exact_call *c, struct ls_reduce *r)
 static void set_numbers(const struct ls_exact_call *c, struct ls_reduce *r)
 {
 	double given[2] = {0, 0}, n = (double)r->reduced;
-	memcpy(given, c->number, sizeof *given * c->numbers);
+	for (size_t i = 0; i < c->numbers; i++)
+		given[i] = c->number[i];
 	enum divide by = how[c->row->kind].divisor;
 	r->finish = (struct ls_finish_conf){.how = how[c->row->kind].result,
 					    .divisor = n,
