@@ -8,6 +8,7 @@ told, variable by variable, with the reason.
 import importlib
 import importlib.util
 import json
+import operator
 import os
 import subprocess
 import sys
@@ -284,6 +285,14 @@ def _restart(changes: Dict[str, Optional[str]]) -> NoReturn:
     os.execv(sys.executable, [sys.executable, *words[1:]])
 
 
+def _whole(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        names = ", or one of %s" % ", ".join(LEVELS) if name == "level" else ""
+        raise ValueError("enforce: %s is a whole number%s, not %r" % (name, names, value)) from None
+
+
 def enforce(seed: int = 1337, level: Union[int, str] = 2, *, precision: str = "fp32", warn_only: bool = False, fill: bool = True,
             late: str = "raise") -> Enforcement:
     """Makes the rest of this program deterministic at a level of `lockstep run`: 1
@@ -300,7 +309,9 @@ def enforce(seed: int = 1337, level: Union[int, str] = 2, *, precision: str = "f
     again, once, with the variables in place, and what is before this call runs twice."""
     if late not in ("raise", "warn", "restart"):
         raise ValueError("enforce: late is one of raise, warn, restart, not %r" % late)
-    number = LEVELS.get(level, -1) if isinstance(level, str) else int(level)
+    number, seed = _whole("level", LEVELS.get(level, level) if isinstance(level, str) else level), _whole("seed", seed)
+    if not 0 <= seed < 2**63:
+        raise ValueError("enforce: a seed is a whole number from 0 to %d, not %d" % (2**63 - 1, seed))
     text = _library.call_text("ls_policy_describe", number, seed, precision.encode(), _library.strings(_judge.environment_words()))
     policy = dict(json.loads(text), warn_only=warn_only, fill=fill)
     result = Enforcement(number, seed, precision)

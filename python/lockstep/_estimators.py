@@ -122,6 +122,8 @@ class _Machine(BaseEstimator):  # type: ignore[misc]
     def _valid(self, eval_set: Any) -> Optional[Dataset]:
         if eval_set is None:
             return None
+        if not isinstance(eval_set, (Dataset, tuple, list)):
+            raise InputError("eval_set is (X, y) or (X, y, sample_weight)", _library.EINPUT)
         one = [eval_set, eval_set.y, eval_set.sample_weight] if isinstance(eval_set, Dataset) else list(eval_set)
         if len(one) == 1 and isinstance(one[0], (tuple, list)):  # as other packages have it
             one = list(one[0])
@@ -245,6 +247,8 @@ class _Classifier(ClassifierMixin, _Machine):  # type: ignore[misc]
     def _learn_classes(self, y: Any, classes: Any = None) -> Any:
         """Sets classes_, and gives the numbers of y's."""
         y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "O" and len({isinstance(v, (str, bytes)) for v in y.tolist()}) > 1:
+            raise InputError("some labels are words and some are not: make all of them words", _library.EINPUT)
         check_classification_targets(y)
         if classes is None:
             self.classes_, at = np.unique(y, return_inverse=True)

@@ -201,6 +201,9 @@ class Model:
         model that it would write. tell gets a Progress several times a second; what it
         raises stops the training. Ctrl-C stops it, too: the exception that then comes has
         the model so far as its attribute `model`."""
+        for given in [rows] if valid is None else [rows, valid]:
+            if not isinstance(given, Dataset):
+                raise TypeError("Model.train takes a Dataset, not a %s" % type(given).__name__)
         o = Options("fm train", {**engine_options(None, None), **options})
         t = Training(options=o.address, rows=rows.handle.address,
                      valid=valid.handle.address if valid is not None else None,

@@ -8,6 +8,7 @@ convert` gives a table in CSV (docs/FORMATS.md, "Rows: tables").
 """
 import ctypes
 import json
+import operator
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Type, TypeVar, Union
 
@@ -21,6 +22,7 @@ from lockstep._manifest import write_json
 
 MISSING = 0xffffffff  # LS_FEATURE_MISSING
 _MOST_NAMES = 1000000
+_MOST_SEED = 2**63 - 1
 _FORMAT = "lockstep-fm-columns"
 Self = TypeVar("Self", bound="Hasher")
 Names = Union[str, Sequence[str]]
@@ -32,10 +34,21 @@ def _refuse(text: str, *values: Any) -> InputError:
 
 # --- one column ---
 
+def _whole(name: str, value: Any, most: int) -> int:
+    """For ctypes, which would take a number beyond its type without a word."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise _refuse("%s is a whole number, not %r", name, value) from None
+    if not 0 <= number <= most:
+        raise _refuse("%s is a whole number from 0 to %d, not %d", name, most, number)
+    return number
+
 
 def hash_values(column: str, texts: Sequence[str], seed: int, bits: int) -> Any:
     """The features of a column's values; MISSING for one that counts as missing."""
     blocks = [t.encode("utf-8", "surrogateescape") for t in texts]
+    seed, bits = _whole("seed", seed, _MOST_SEED), _whole("bits", bits, 99)
     ends = np.cumsum(np.array([len(b) for b in blocks], np.uint64), dtype=np.uint64)
     found = np.empty(len(blocks), np.uint32)
     if blocks:
@@ -47,6 +60,7 @@ def hash_values(column: str, texts: Sequence[str], seed: int, bits: int) -> Any:
 
 def hash_column(column: str, seed: int, bits: int) -> int:
     """The feature of a column of numbers."""
+    seed, bits = _whole("seed", seed, _MOST_SEED), _whole("bits", bits, 99)
     found = ctypes.c_uint32()
     _library.call("ls_features_hash", _column_bytes(column), None, None, 1, seed, bits, ctypes.byref(found))
     return found.value
@@ -77,6 +91,8 @@ def _cell_text(column: str, value: Any) -> str:
 
 
 def _cells(values: Any) -> List[Any]:
+    if isinstance(values, (str, bytes)):
+        raise _refuse("a column is a list of its values, not %r", values[:40])
     for name in ("to_pylist", "to_list", "tolist"):
         if hasattr(values, name):
             return list(getattr(values, name)())
@@ -205,6 +221,9 @@ class Hasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise _refuse("a %s is no table: pass a DataFrame, a pyarrow Table or a dict of lists", type(x).__name__)
         there = _column_names(x)
         absent = [n for n in names if n not in there]
+        twice = [n for n in names if there.count(n) > 1]
+        if twice:
+            raise _refuse("the table has two columns \"%s\"", twice[0])
         if absent:
             raise _refuse("there is no column \"%s\"; the table has: %s", absent[0], ", ".join(there[:40]))
         return x
@@ -351,10 +370,16 @@ class Hasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls: Type[Self], path: Union[str, "os.PathLike[str]"]) -> Self:
         """Of such a file: the same features, names and classes."""
-        with open(path, encoding="utf-8") as f:
-            d = json.load(f)
+        try:
+            with open(path, encoding="utf-8") as f:
+                d = json.load(f)
+        except ValueError as fault:
+            raise _refuse("%s: not valid JSON: %s", path, fault) from fault
         if not isinstance(d, dict) or d.get("format") != _FORMAT or d.get("version") != 1 or d.get("hash") != "xxh3-64":
             raise _refuse("%s: does not say how a table becomes rows; `lockstep fm convert` and Hasher.save write such a file", path)
+        absent = [n for n in ("columns", "label", "weight", "seed", "bits", "names", "classes") if n not in d]
+        if absent:
+            raise _refuse("%s: has no \"%s\"", path, absent[0])
         kinds = {k: [c["name"] for c in d["columns"] if c["kind"] == k] for k in ("categorical", "numeric")}
         if [c["name"] for c in d["columns"]] != kinds["categorical"] + kinds["numeric"]:
             raise _refuse("%s: has numbers before categories, which a Hasher has not", path)

@@ -105,6 +105,13 @@ for wrong in ((7, 4), (7, "extreme"), (-1, 2), (7, 2, "fp64")):
     except (ValueError, OverflowError):
         continue
     raise AssertionError(wrong)
+for wrong, word in (((2**70, 2), "seed"), (("x", 2), "seed"), ((1.5, 2), "seed"), ((7, "extreme"), "bitwise"), ((7, None), "level")):
+    try:
+        lockstep.enforce(*wrong, late="warn")
+    except ValueError as fault:
+        assert word in str(fault), fault
+        continue
+    raise AssertionError(wrong)
 before = torch.initial_seed(), dict(os.environ)
 nothing = lockstep.enforce(99, 0)
 assert nothing.complete and not nothing.held and before == (torch.initial_seed(), dict(os.environ))

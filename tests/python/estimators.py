@@ -233,6 +233,16 @@ class Tools(unittest.TestCase):
             joblib.dump(made, path)
             self.assertEqual(joblib.load(path).predict(x).tobytes(), made.predict(x).tobytes())
 
+    def test_refusals_are_sentences(self):
+        x, _ = rows()
+        mixed = np.array([1, "yes"] * len(x), object)[:len(x)]
+        with self.assertRaisesRegex(ValueError, "words"):
+            lockstep.FMClassifier().fit(x, mixed)
+        with self.assertRaisesRegex(ValueError, "eval_set"):
+            lockstep.FMRegressor().fit(x, x[:, 0], eval_set=5)
+        with self.assertRaisesRegex(TypeError, "Dataset"):
+            lockstep.Model.train(x)
+
     def test_the_program_reads_what_they_save(self):
         x, y = rows()
         made = lockstep.FMRegressor(factors=3).fit(x, y)

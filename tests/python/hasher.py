@@ -146,6 +146,14 @@ def refusals():
     raises(ValueError, lambda: Hasher(["c"]).fit(frame, ["u", "v"]).save("x.json"), "label")
     raises(ValueError, lambda: Hasher(["c"], label="y").fit(frame, ["u", "v"]).dataset(frame, ["u", "w"]), '"w"')
     raises(ValueError, lambda: Hasher(["c"]).fit("t.txt"), "t.txt")
+    raises(ValueError, lambda: Hasher(["c"], seed=-1).fit(frame), "seed")
+    raises(ValueError, lambda: Hasher(["c"], bits="8").fit(frame), "bits")
+    raises(ValueError, lambda: Hasher(["c"]).fit(pandas.concat([frame, frame], axis=1)), "two columns", '"c"')
+    raises(ValueError, lambda: Hasher(["c"]).fit({"c": "abc"}), "'abc'")
+    for text, word in (("1 2", "JSON"), ('{"format": "%s", "version": 1, "hash": "xxh3-64"}' % features._FORMAT, '"columns"')):
+        with open("part.json", "w", encoding="utf-8") as f:
+            f.write(text)
+        raises(ValueError, lambda: Hasher.load("part.json"), "part.json", word)
     raises(Exception, lambda: Hasher(["c"]).get_feature_names_out(), "not fitted")
 
 

@@ -6,6 +6,7 @@ import pathlib
 import sys
 import threading
 import types
+import warnings
 
 import lockstep.torch
 import torch
@@ -104,6 +105,30 @@ def refused():
         pass
 
 
+def wrong_calls():
+    """What torch refuses is refused, and not computed from other places."""
+    f, one, x = torch.nn.functional, torch.ones(1), torch.randn(4, 3)
+    at = lambda *places: tuple(torch.tensor([n]) for n in places)
+    calls = {"sum": lambda: x.sum(7), "sum twice": lambda: x.sum((0, -2)), "mean": lambda: x.mean(-3), "var": lambda: x.var(2),
+             "norm": lambda: torch.linalg.vector_norm(x, dim=5), "rms_norm": lambda: f.rms_norm(x, (2,)),
+             "index_add": lambda: x.clone().index_add_(0, *at(-1), x[:1]),
+             "its source": lambda: x.clone().index_add_(0, *at(1), x[:1].t()),
+             "its dimension": lambda: torch.zeros(3).index_add_(4, *at(1), one),
+             "scatter_add": lambda: torch.zeros(3).scatter_add_(0, *at(-1), one),
+             "index_put": lambda: x.clone().index_put_(at(0, 5), one, accumulate=True),
+             "its negative": lambda: x.clone().index_put_(at(1, -4), one, accumulate=True),
+             "weight of classes": lambda: f.cross_entropy(x, torch.zeros(4, dtype=torch.long), weight=torch.ones(2)),
+             "chances": lambda: f.binary_cross_entropy(torch.tensor([2.0]), one)}
+    for name, call in calls.items():
+        try:
+            faults.append("%s is not refused: %s" % (name, call()))
+        except (RuntimeError, IndexError):
+            pass
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # CSR is in beta
+        expect("products of CSR", torch.allclose(x.to_sparse_csr() @ x.t(), x @ x.t(), atol=1e-5))
+
+
 def main():
     lockstep.torch.exact(tell=False)
     found = trainings()
@@ -111,6 +136,7 @@ def main():
     dropout()
     outside()
     refused()
+    wrong_calls()
     text = "".join("%s: %s\n" % item for item in sorted(found.items()))
     if "--update" in sys.argv:
         GOLDEN.write_text(text)

@@ -32,15 +32,28 @@ def _check(x, source):
     return bool(x.numel() and source.numel() and x.dim())
 
 
+def _is_at_hand(index):
+    return type(index) is torch.Tensor and index.is_cpu  # a fake tensor is of another type
+
+
+def _is_wrong(x, dim, index):
+    """What torch refuses, by its own sentence. The indices of a GPU are not waited for."""
+    if not -x.dim() <= dim < x.dim() or index.dtype not in (torch.int32, torch.int64):
+        return True
+    return _is_at_hand(index) and bool(((index < 0) | (index >= x.shape[dim])).any())
+
+
 def _finish(made, x, out):
     made = made.view(x.shape)
     return made if out is None else out.copy_(made) if out is x else out.resize_(x.shape).copy_(made)
 
 
 def index_add(x, dim, index, source, alpha=1, out=None):
-    if not _check(x, source):
+    if not _check(x, source) or _is_wrong(x, dim, index):
         return NotImplemented
     dim %= x.dim()
+    if source.dim() and (source.dim() != x.dim() or _cut(source, dim) != _cut(x, dim)):
+        return NotImplemented
     outer, inner = _cut(x, dim)
     made = torch.empty((outer, x.shape[dim], inner), dtype=x.dtype, device=x.device)
     call("index_add", (x.contiguous().view(made.shape), index.reshape(-1).long().contiguous(),
@@ -53,7 +66,7 @@ def index_add_(x, dim, index, source, alpha=1):
 
 
 def scatter_add(x, dim, index, source, out=None):
-    if not _check(x, source) or not index.numel():
+    if not _check(x, source) or not index.numel() or _is_wrong(x, dim, index):
         return NotImplemented
     dim %= x.dim()
     outer, inner = _cut(x, dim)
@@ -89,6 +102,8 @@ def index_put(x, indices, values, accumulate=False, unsafe=False):
     indices = _plain_indices(x, indices)
     place = torch.zeros_like(indices[0])
     for index, n in zip(indices, x.shape):
+        if _is_at_hand(index) and bool(((index < -n) | (index >= n)).any()):
+            return NotImplemented  # torch says which
         place = place * n + torch.where(index < 0, index + n, index)
     rest = x.shape[len(indices):]
     inner = math.prod(rest)

@@ -20,6 +20,8 @@ def _picked(x, target, weight, ignored):
 def nll_loss(x, target, weight, reduction, ignored):
     if x.dtype not in FLOATS:
         raise Outside(str(x.dtype)[6:])
+    if weight is not None and weight.shape != x.shape[-1:]:
+        return NotImplemented  # torch says what is wrong
     if x.dim() == 1:
         x, target = x.unsqueeze(0), target.reshape(1)
         loss, total = nll_loss(x, target, weight, reduction, ignored)
@@ -114,6 +116,8 @@ def huber_loss_back(grad, x, y, reduction, delta, grad_input=None):
 
 
 def bce(x, y, weight=None, reduction=1):
+    if type(x) is torch.Tensor and x.is_cpu and not bool(((x >= 0) & (x <= 1)).all()):
+        return NotImplemented  # torch refuses them
     return _loss("bce", (x, y, weight), reduction)
 
 

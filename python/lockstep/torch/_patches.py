@@ -21,8 +21,14 @@ def _refuse_compile(*args, **kwargs):
     return _no_compiler()
 
 
+_torchs_rms_norm = getattr(F, "rms_norm", None)
+
+
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     """As torch composes it on the CPU; newer ones have a fused operation on a GPU."""
+    shape = tuple(normalized_shape)
+    if not shape or tuple(x.shape[-len(shape):]) != shape or (weight is not None and tuple(weight.shape) != shape):
+        return _torchs_rms_norm(x, normalized_shape, weight, eps)  # which refuses them
     dims = tuple(range(-len(normalized_shape), 0))
     eps = torch.finfo(x.dtype).eps if eps is None else eps
     wide = x.float() if x.dtype in (torch.bfloat16, torch.float16) else x

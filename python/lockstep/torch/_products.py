@@ -25,6 +25,8 @@ def _product(a, b, shape, out, c=None, alpha=1, beta=1):
         if not a.is_floating_point() and not a.is_complex():
             return NotImplemented
         raise Outside("a product of " + str(dtype)[6:])
+    if any(t is not None and t.layout is not torch.strided for t in (a, b, c, out)):
+        raise Outside("a sparse tensor")
     if a.shape[-1] != b.shape[-2]:
         return NotImplemented  # torch says what is wrong
     if a.shape[-1] > 1 << 20:

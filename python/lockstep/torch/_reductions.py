@@ -16,6 +16,12 @@ def _shape(x, dims, keepdim):
     return shape, shape if keepdim else [n for d, n in enumerate(x.shape) if d not in at]
 
 
+def _is_wrong(x, dims):
+    """Dimensions that are not there, or twice: torch refuses them by its own sentence."""
+    n = max(1, x.dim())
+    return bool(dims) and (not all(-n <= d < n for d in dims) or len({d % n for d in dims}) < len(dims))
+
+
 def _type(x, dtype):
     kind = dtype or x.dtype
     if kind not in FLOATS or x.dtype not in TYPES or x.dtype is torch.float64:
@@ -25,7 +31,7 @@ def _type(x, dtype):
 
 def reduce(word, x, dims, keepdim, dtype, numbers=(), out=None, results=1):
     kind = _type(x, dtype)
-    if not x.numel():
+    if not x.numel() or _is_wrong(x, dims):
         return NotImplemented
     if not x.is_floating_point():
         x = x.to(kind)
