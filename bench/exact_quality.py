@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""bench/exact_quality.py [--steps N] [--seeds A,B,C] [--device cpu|cuda] [--json FILE] [--svg FILE]:
-how a small GPT learns in float32 and by exact operations. Characters of this project's own
-pages, AdamW. A seed has the same first weights and the same batches in each form, and there
-is no dropout, so that two curves of a seed differ by arithmetic alone. Prints the mean loss
-of the last 150 steps of each.
+"""bench/exact_quality.py [--steps N] [--seeds A,B,C] [--device cpu|cuda] [--json FILE]
+[--svg FILE]: how a small GPT learns in float32 and by exact operations. Characters of this
+project's own pages, AdamW. A seed has the same first weights and the same batches in each
+form, and there is no dropout, so that two curves of a seed differ by arithmetic alone.
+Prints the mean loss of the last 150 steps of each.
 """
 import argparse
 import json
